@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * Asks for the Node that is needed, before anything that needs it is loaded. What Node compiles it keeps for the next
- * start, in the user's own cache folder or in NODE_COMPILE_CACHE; NODE_DISABLE_COMPILE_CACHE=1 turns that off.
+ * Checks the version of Node before anything that needs it is loaded. Compiled code is cached for the next start, in the
+ * user's cache folder or in NODE_COMPILE_CACHE; NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
  */
-// As a namespace: an older Node would not get to the question for a name that it lacks.
+// As a namespace: an older Node would fail on a name that it lacks, before the check.
 import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"

@@ -32,7 +32,7 @@ export interface ServiceSettings {
   readonly failedStatuses: ReadonlyArray<string>
   /** Statuses of a task that is not done yet. A status in no list counts as open, and is logged once. */
   readonly openStatuses: ReadonlyArray<string>
-  /** Maximum number of requests under way. Lower while the service answers 429 or 503. */
+  /** Maximum number of requests in flight. Lower while the service answers 429 or 503. */
   readonly concurrency: number
   /** Maximum number of requests in any second. Lower while the service answers 429 or 503. */
   readonly requestsPerSecond: number
@@ -89,6 +89,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   retries: 6,
   downAfter: 3,
   patience: "15 minutes",
+  // The embedded service overrides it (`AnnotationService.layerEmbedded`), as well as `requestsPerSecond`.
   pollInterval: { min: "2 seconds", max: "5 minutes" },
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }

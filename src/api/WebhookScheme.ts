@@ -2,7 +2,7 @@
  * The signature schemes of webhooks by name, with their options; or a custom function.
  *
  * Guarantees: an unknown scheme or a malformed secret is refused when it is set, not when the first delivery arrives.
- * A new scheme has a file beside this one, its name here, and its options in `cli/flags/WebhookFlags`.
+ * A new scheme has a file in this folder, its name here, and its options in `cli/flags/WebhookFlags`.
  */
 import { type Array as Arr, Effect, type Redacted, Schema } from "effect"
 import type { Mac } from "effect/crypto"
@@ -52,6 +52,7 @@ export type WebhookScheme =
       readonly tolerance?: undefined
     }
 
+/** The first one is the default. */
 export const schemes = ["standard-webhooks", "svix", "stripe", "github", "shared-secret"] as const
 export type SchemeName = (typeof schemes)[number]
 

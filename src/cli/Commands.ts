@@ -1,28 +1,31 @@
 /** The commands by name; see `commands/Schedulable` for how they are loaded. */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
+import { joinWords } from "../io/Values.ts"
 import { command, schedulable } from "./commands/Schedulable.ts"
 
 /** Their types would be those of `commands`, of which some are made with this. */
 const commandsNamed = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Command.Command.Any>> =>
   Effect.suspend(() => commandsFor(args))
 
-const everyCommand: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.suspend(() =>
+const allCommands: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.suspend(() =>
   commandsFor([...commandNames]),
 )
 
-const completionsCommand = Command.make(
-  "completions",
-  { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
-  Effect.fn("prefstream completions")(function* ({ shell }) {
-    const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* everyCommand))
+const shells = ["bash", "zsh", "fish", "powershell"] as const
+
+const completionCommand = Command.make(
+  "completion",
+  { shell: Argument.Literals("SHELL", shells).pipe(Argument.withDescription(joinWords(shells, "or"))) },
+  Effect.fn("prefstream completion")(function* ({ shell }) {
+    const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* allCommands))
     const script = Completions.generate("prefstream", shell, Completions.fromCommand(root))
     // The library's own flag for it would take `--completions` from the join.
-    yield* Console.log(script.replaceAll("prefstream --completions", "prefstream completions"))
+    yield* Console.log(script.replaceAll("prefstream --completions", "prefstream completion"))
   }),
 ).pipe(
   Command.withDescription("Print a script that completes commands, flags and their values in a shell."),
-  Command.withExamples([{ command: "source <(prefstream completions bash)", description: "In ~/.bashrc" }]),
+  Command.withExamples([{ command: "source <(prefstream completion bash)", description: "In ~/.bashrc" }]),
 )
 
 const commands = [
@@ -45,33 +48,33 @@ const commands = [
   command("resolve", "List and settle tasks that are in doubt, failed, invalid or refused", () =>
     import("./commands/Resolve.ts").then((module) => module.resolveCommand),
   ),
-  command("schedule", "Run another command at the times of a cron expression", () =>
+  command("schedule", "Run another command on a cron schedule", () =>
     import("./commands/Schedule.ts").then((module) => module.scheduleCommand),
   ),
-  command("worker", "Work a job together with other workers, over PostgreSQL", () =>
+  command("worker", "Process a job together with other workers, over PostgreSQL", () =>
     import("./commands/Worker.ts").then((module) => module.workerCommand),
   ),
   command("serve", "Run the annotation service", () =>
     import("./commands/Serve.ts").then((module) => module.serveCommand),
   ),
-  command("init", "Look at files, and write the settings of a project", () =>
+  command("init", "Inspect input files, and write prefstream.yaml", () =>
     import("./commands/Init.ts").then((module) => module.initCommand),
   ),
-  command("config", "Show the settings that a command would have, and where each is set", () =>
+  command("config", "Show the settings that a command would use, and where each one is set", () =>
     import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed)),
   ),
   command("doctor", "Check what a job needs: ledger, service, token, clock, webhooks", () =>
     import("./commands/Doctor.ts").then((module) => module.doctorCommand),
   ),
-  command("completions", "Print a script that completes commands and flags in a shell", () =>
-    Promise.resolve(completionsCommand),
+  command("completion", "Print a script that completes commands and flags in a shell", () =>
+    Promise.resolve(completionCommand),
   ),
 ] as const
 
 export const commandNames: ReadonlySet<string> = new Set(commands.map(({ name }) => name))
 
 /** The names of all flags of all commands, which are loaded for it. */
-export const everyFlag: Effect.Effect<ReadonlySet<string>> = Effect.map(everyCommand, (all) => {
+export const allFlagNames: Effect.Effect<ReadonlySet<string>> = Effect.map(allCommands, (all) => {
   const flagsOf = ({ flags, subcommands }: Completions.CommandDescriptor): ReadonlyArray<string> => [
     ...flags.map(({ name }) => name),
     ...subcommands.flatMap(flagsOf),

@@ -7,7 +7,7 @@
  */
 import { Cause, Console, Effect, Schema, Struct } from "effect"
 import { CliConfig, CliOutput, Command, Completions, GlobalFlag } from "effect/cli"
-import { commandNames, commandsFor, everyFlag } from "./Commands.ts"
+import { commandNames, commandsFor, allFlagNames } from "./Commands.ts"
 import * as Groups from "./flags/Groups.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as Help from "./output/Help.ts"
@@ -41,7 +41,7 @@ const presenter: CliOutput.Presenter = {
     event._tag === "InvalidInvocation"
       ? Effect.andThen(
           Effect.flatMap(Settings.Current, (settings) =>
-            Effect.forEach(event.errors, ({ message }) => say(Settings.explained(inOneLine(message), settings)), {
+            Effect.forEach(event.errors, ({ message }) => say(Settings.withSources(inOneLine(message), settings)), {
               discard: true,
             }),
           ),
@@ -53,7 +53,7 @@ const presenter: CliOutput.Presenter = {
 /** Without the shell completions' flag, which would take `--completions` from the join. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** `help run` is `run --help`, and `version` is `--version`; `--help-all` and `--log-format` are told apart. What stands after `--` is another command's. */
+/** `help run` is `run --help`, and `version` is `--version`; `--help-all` and `--log-format` are told apart. What follows `--` is another command's. */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
@@ -112,7 +112,7 @@ const carriedOut = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   const settings = yield* Settings.of(args, Completions.fromCommand(command))
   return yield* Command.runWith(command, { version })(settings.args).pipe(
     Effect.catchTag("UsageError", ({ message }) =>
-      Effect.fail(new ExitStatus.UsageError({ message: Settings.explained(message, settings) })),
+      Effect.fail(new ExitStatus.UsageError({ message: Settings.withSources(message, settings) })),
     ),
     Effect.provideService(Settings.Current, settings),
   )
@@ -141,7 +141,7 @@ export const main = (given: ReadonlyArray<string>) => {
     Effect.provide(Telemetry.layer(args)),
     Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
-    Effect.provideService(Settings.Commands, { names: commandNames, everyFlag }),
+    Effect.provideService(Settings.Commands, { names: commandNames, allFlagNames }),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
     Effect.provide(CliOutput.layer(formatter(isAll))),

@@ -1,8 +1,9 @@
 /**
  * How a command is stopped by SIGINT, SIGTERM or SIGHUP.
  *
- * Guarantees: the first signal stops the command, which has its grace time to finish; a second one ends the process at
- * once. Signals less than half a second apart are one: npm, systemd and a terminal's Ctrl+C may each deliver it again.
+ * Guarantees: the first signal stops the command, which has its grace time to finish; a second one ends the process
+ * immediately. Signals less than half a second apart count as one: npm, systemd and a terminal's Ctrl+C may each deliver
+ * it again.
  *
  * The exit status is 128 + the signal's number, unless the command had ended already, or being stopped is its normal end.
  */
@@ -23,25 +24,25 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   command: Effect.Effect<number, E, R>,
   received: Queue.Dequeue<Signal>,
 ): Effect.fn.Return<number, E, R> {
-  const terms = Stop.makeTerms()
+  const options = Stop.makeOptions()
   let status: number = ExitStatus.done
   let stoppedAt = 0
   const first = Effect.gen(function* () {
     const signal = yield* Queue.take(received)
     stoppedAt = yield* Clock.currentTimeMillis
-    status = terms.isNormalEnd ? ExitStatus.done : 128 + signals[signal]
+    status = options.isNormalEnd ? ExitStatus.done : 128 + signals[signal]
     return signal
   })
   const second = Effect.gen(function* () {
     let signal: Signal
     do signal = yield* Queue.take(received)
     while ((yield* Clock.currentTimeMillis) - stoppedAt < Duration.toMillis(sameSignal))
-    yield* say(`${signal}: ended at once; ${yield* Stop.leftBehind(terms)}`)
+    yield* say(`${signal}: ended immediately; ${yield* Stop.describeUnfinished(options)}`)
   })
-  const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentTerms, terms), {
+  const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentOptions, options), {
     stop: first,
-    terms,
-    announce: (message) => say(message.replace(/^(SIG.*)$/, "$1; a second signal ends at once"), "info"),
+    options,
+    announce: (message) => say(message.replace(/^(SIG.*)$/, "$1; a second signal ends immediately"), "info"),
     abandon: second,
   })
   if (exit === undefined) return status

@@ -3,7 +3,7 @@
  *
  * Guarantees: a directory at the path is always complete, the old or the new one. For a moment there is none, and a crash
  * between the two renames leaves it so; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
- * written in `.NAME.partial-XXXXXX` beside the path: `next` is the new directory, `previous` the old one, and a lock
+ * written in `.NAME.partial-XXXXXX` next to the path: `next` is the new directory, `previous` the old one, and a lock
  * marks a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"

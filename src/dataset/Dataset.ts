@@ -35,7 +35,7 @@ export {
 } from "./file/DatasetError.ts"
 export { type Finding, format as formatFinding } from "./file/Finding.ts"
 export {
-  DatasetNotIntact,
+  DatasetInvalid,
   HubClientMissing,
   HubRefused,
   HubUnreachable,
@@ -73,13 +73,13 @@ export interface Attachment {
 }
 
 /** Attachments and facts that are known only when all pairs are written. */
-export interface Completion {
+export interface FinalAttachments {
   readonly attachments?: ReadonlyArray<Attachment>
   /** Override the facts of the options. */
   readonly facts?: DatasetFacts
 }
 
-/** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `complete`. */
+/** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `finalize`. */
 export interface Options<E = never, R = never> {
   readonly directory: string
   /** Default: all pairs are in `train`. A split without pairs has no files. */
@@ -95,7 +95,7 @@ export interface Options<E = never, R = never> {
   /** For card and manifest. */
   readonly facts?: DatasetFacts | undefined
   /** Called once all pairs are written, before the dataset appears. */
-  readonly complete?: ((written: Written) => Effect.Effect<Completion, E, R>) | undefined
+  readonly finalize?: ((written: Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
 }
 
 const defaultShardBytes = 500_000_000
@@ -134,10 +134,10 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   const shape: Shape = options.conversational === true ? "conversational" : "standard"
   const formats = yield* TrainerFiles.resolve(options.formats ?? [])
   const written = yield* writeRows(pairs, directory, shape, formats, options)
-  const completion: Completion = options.complete === undefined ? {} : yield* options.complete(written)
+  const final: FinalAttachments = options.finalize === undefined ? {} : yield* options.finalize(written)
   const files = [...written.files]
-  for (const { content, path } of completion.attachments ?? []) files.push(yield* writeText(directory, path, content))
-  const facts: DatasetFacts = { ...options.facts, ...completion.facts }
+  for (const { content, path } of final.attachments ?? []) files.push(yield* writeText(directory, path, content))
+  const facts: DatasetFacts = { ...options.facts, ...final.facts }
   const card = Card.make({ ...written, files }, formats, shape, facts)
   files.push(yield* writeText(directory, Card.fileName, card))
   const whole = { ...written, files }

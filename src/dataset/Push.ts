@@ -32,13 +32,13 @@ export class HubClientMissing extends Schema.TaggedError<HubClientMissing>()("Hu
   }
 }
 
-/** The dataset is not what its manifest says; nothing was sent. */
-export class DatasetNotIntact extends Schema.TaggedError<DatasetNotIntact>()("DatasetNotIntact", {
+/** The dataset does not match its manifest; nothing was sent. */
+export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("DatasetInvalid", {
   directory: Schema.String,
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
-    return `${this.directory} is not pushed: ${this.findings.join("; ")}`
+    return `${this.directory} has integrity errors, and was not pushed: ${this.findings.join("; ")}. Export it again.`
   }
 }
 
@@ -71,7 +71,7 @@ export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnr
 
 /** Why a dataset was not pushed; `reason` is one of the errors above. */
 export class PushError extends Schema.TaggedError<PushError>()("PushError", {
-  reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetNotIntact, HubRefused, HubUnreachable]),
+  reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetInvalid, HubRefused, HubUnreachable]),
 }) {
   override get message() {
     return this.reason.message
@@ -106,8 +106,8 @@ export interface Pushed {
   readonly url: string
   /** The commit: of this push, or the newest one where the repository had the dataset already. */
   readonly commit: string
-  /** Whether it had it already, so that nothing was committed. */
-  readonly was_there: boolean
+  /** Whether the repository already had this dataset, so that nothing was committed. */
+  readonly unchanged: boolean
   /** Preference pairs. */
   readonly rows: number
   /** Files of the dataset with its manifest, and their bytes. */
@@ -149,7 +149,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   yield* check("endpoint", "the address of a server, such as https://huggingface.co", /^https?:\/\/./.test(endpoint))
   const { findings, rows } = yield* verify(directory)
   if (findings.length > 0) {
-    const reason = new DatasetNotIntact({ directory, findings: findings.map(Finding.format) })
+    const reason = new DatasetInvalid({ directory, findings: findings.map(Finding.format) })
     return yield* new PushError({ reason })
   }
   const fs = yield* FileSystem.FileSystem
@@ -250,7 +250,7 @@ export const push = Effect.fn("Dataset.push")(function* (
       branch,
       url: `${endpoint}/datasets/${repository}${branch === "main" ? "" : `/tree/${encodeURIComponent(branch)}`}`,
       commit: isSame ? parent : yield* commit(parent, operations),
-      was_there: isSame,
+      unchanged: isSame,
       rows,
       files: manifest.files.length + 1,
       bytes: manifest.files.reduce((sum, { bytes }) => sum + bytes, manifestBytes),

@@ -20,7 +20,7 @@ import type { DatasetFile, Manifest } from "./Manifest.ts"
 import * as Parquet from "./file/Parquet.ts"
 import * as ReadBack from "./file/ReadBack.ts"
 
-/** Looks into the files that are `intact`. */
+/** Checks the rows of the files that are `intact`. */
 export const check = Effect.fnUntraced(function* (
   directory: string,
   manifest: Manifest,

@@ -6,7 +6,7 @@
  */
 import { Schema } from "effect"
 
-/** Where a record stands in the input. */
+/** Where a record is in the input. */
 export const Origin = Schema.Struct({
   /** A path, a URL without secrets, or the name of a source. */
   file: Schema.String,

@@ -161,9 +161,13 @@ export interface Check {
   readonly count: number
   readonly of: number
   readonly unit: "items" | "pairs" | "votes"
+  /** Whether `value` and `threshold` are shares, to be shown in percent. */
+  readonly is_share: boolean
   /** The threshold; null if none was set. The direction is `below` if larger values are worse. */
   readonly threshold: number | null
   readonly direction: "below" | "above"
+  /** What to do if the check fails. */
+  readonly advice: string
   readonly passed: boolean
   /** Whether what it concerns was left out of the dataset. */
   readonly dropped: boolean

@@ -1,5 +1,5 @@
 /**
- * A refused record, with everything needed to correct it.
+ * A rejected record, with everything needed to correct it.
  *
  * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. Of an
  * oversized record only the beginning is included, and `raw_bytes` is its full size.
@@ -9,7 +9,7 @@
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
 
-/** Why a record was refused; `reason` is the message. */
+/** Why a record was rejected; `reason` is the message. */
 export const RejectCode = Schema.Literals([
   "invalid_json",
   "invalid_csv",

@@ -13,4 +13,4 @@ export const notBlank = Schema.makeFilter<string>((text) =>
 )
 
 /** Well-formed, and not only white space. */
-export const FilledText = WellFormedText.check(notBlank)
+export const NonBlankText = WellFormedText.check(notBlank)

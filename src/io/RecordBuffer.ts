@@ -1,5 +1,5 @@
 /**
- * Collects a record from chunks, and describes a record that is refused.
+ * Collects a record from chunks, and describes a rejected record.
  *
  * Guarantees: once a record exceeds the limit, only its first 64 KiB are kept in memory.
  */

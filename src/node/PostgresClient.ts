@@ -1,5 +1,5 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for a process that works a job alone,
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for a process that has a job alone,
  * or shares it.
  *
  * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
@@ -25,7 +25,7 @@ export interface PostgresClientConfig {
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it nothing is locked. */
   readonly lock?: string | undefined
-  /** Shares the lock with others that share it: a worker, or a command beside workers. Not shared by default. */
+  /** Shares the lock with others that share it: a worker, or a command alongside workers. Not shared by default. */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
@@ -207,7 +207,7 @@ const make = Effect.fnUntraced(function* (
   return Object.assign(client, { reserve: connected(reserve) })
 })
 
-/** The first that ends idle sessions, by which the locks of a frozen worker are released (idle_session_timeout). */
+/** The first that ends idle sessions, which releases the locks of a suspended worker (idle_session_timeout). */
 const oldestForWorkers = 14
 
 const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -240,8 +240,8 @@ export const hasPassword = (url: Redacted.Redacted<string>): boolean =>
   )
 
 /**
- * What the session needs, whatever the server's own settings are; those that its version has. Beside others, a process that
- * is frozen in a transaction loses its session: the others wait for the rows that it has locked.
+ * What the session needs, whatever the server's own settings are; those that its version has. With other workers, a process
+ * that is suspended in a transaction loses its session: the others wait for the rows that it has locked.
  */
 const settle = (
   sql: SqlClient.SqlClient,
@@ -271,7 +271,7 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** What is told on a channel while the scope is open, by a connection of its own. */
+/** The notifications of a channel while the scope is open, by a separate connection. */
 export const listen = Effect.fnUntraced(function* (
   { password, url }: Pick<PostgresClientConfig, "password" | "url">,
   channel: string,

@@ -48,7 +48,7 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
-/** Ends the session of a worker that holds a lock, so that it is free, however that worker is frozen or cut off. */
+/** Ends the session of a worker that holds a lock, which releases it, even if that worker is suspended or disconnected. */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 

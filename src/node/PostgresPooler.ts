@@ -1,25 +1,25 @@
 /**
  * Adapter: a pooler in front of PostgreSQL, such as PgBouncer, and whether its connections keep their sessions.
  *
- * Guarantees: it changes nothing in a session. A pooler that gives sessions away between transactions or statements is
- * refused, whatever else it serves: it would have to give two connections the same two sessions in 32 turns.
- * Does not: find a pooler that pretends to be the server process itself.
+ * Guarantees: changes nothing in a session. A pooler in transaction or statement mode is refused: it passes only if it
+ * happens to assign the same two sessions to two connections in all queries of the check (16 rounds).
+ * Does not detect a pooler that reports the server's own process id to clients.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
-const turns = 16
+const rounds = 16
 
-/** The most connections of a worker to find the others. */
+/** Maximum connections of a worker to find the others. */
 export const clusterConnections = 4
 
-/** The most connections of a worker beside those of its ledger: one listens. */
+/** Maximum connections of a worker in addition to those of its ledger: one listens. */
 export const workerConnections = clusterConnections + 1
 
 /** A pooler has others wait for a session until one is free. */
 const maxWait = "10 seconds"
 
-/** The server process that a connection was told at its start: by a pooler another one than its own; 0 if unknown. */
+/** The server process that a connection was given at its start; a pooler gives another one than the actual; 0 if unknown. */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.map(sql.reserve, (connection) => {
@@ -83,7 +83,7 @@ export const requireSessions = Effect.fnUntraced(function* (
 
   const first = yield* opened(writer)
   const second = yield* opened(others)
-  for (let turn = 0; turn < turns; turn++) {
+  for (let round = 0; round < rounds; round++) {
     for (const connection of [first, first, second, second]) yield* look(connection)
   }
   yield* Effect.all(

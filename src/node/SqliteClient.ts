@@ -98,7 +98,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
 })
 
 /**
- * Reading, too, creates a file beside the database, which fails on a read-only file system. Nothing can change there,
+ * Reading, too, creates a file next to the database, which fails on a read-only file system. Nothing can change there,
  * so the database is opened as immutable.
  */
 const readable = (filename: string): string | URL => {
@@ -273,7 +273,7 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // Takes the write lock at once: a transaction that reads first can't be refused when it comes to write.
+    // Takes the write lock immediately: a transaction that reads first can't be refused when it comes to write.
     beginTransaction: "BEGIN IMMEDIATE",
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,

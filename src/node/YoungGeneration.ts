@@ -1,8 +1,8 @@
 /**
- * Adapter: a bound on the memory in which V8 makes new objects.
+ * Adapter: limits V8's young generation, the memory for new objects.
  *
- * Guarantees: once it is seen to have 16 MB it stops growing, which V8 does at 64 MB, a limit that can be set only before a
- * process starts. A job of large texts then takes 60 to 80 MB less, and no more time.
+ * Once it has reached 16 MB, it stops growing. V8's own limit is 64 MB, and can be changed only before the process starts.
+ * A job of large texts then takes 60 to 80 MB less, and no more time.
  */
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"

@@ -4,7 +4,7 @@
  * Guarantees: dropped items still count in the value, since a threshold is about what was found. A check with a
  * threshold but without a value fails.
  *
- * A new check is a definition here, and a value in `Curation`.
+ * A new check is a definition here, and a value in `Curation`. The report's page shows what the definition says.
  */
 import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"
@@ -13,6 +13,10 @@ interface Definition {
   /** What the value is. */
   readonly measure: string
   readonly unit: Check["unit"]
+  /** Whether value and threshold are shares, to be shown in percent. */
+  readonly isShare: boolean
+  /** What to do if the check fails. */
+  readonly advice: string
   /** Which values pass: those at the threshold, and `below` or `above` it. */
   readonly direction: Check["direction"]
   /** Bounds of a threshold. */
@@ -21,17 +25,26 @@ interface Definition {
   readonly canDrop: boolean
 }
 
-const share = { direction: "below", range: [0, 1], canDrop: false } as const
+const share = { direction: "below", range: [0, 1], isShare: true, canDrop: false } as const
+
+const lengthAdvice =
+  "A model trained on this may learn that longer is better. Balance the lengths of the completions, or drop pairs with the largest differences, before training."
+
+const disagreementAdvice =
+  "Experts often disagree. Read the items below, make the guidelines clearer, or ask for more votes; or keep items of higher agreement only."
 
 export const checks = {
   "longer-chosen": {
     measure: "share with the longer completion chosen; each item counts once",
     unit: "items",
+    advice: lengthAdvice,
     ...share,
   },
   "length-effect": {
     measure: "difference in length between chosen and rejected, as Cohen's d without its sign",
     unit: "items",
+    isShare: false,
+    advice: lengthAdvice,
     direction: "below",
     range: [0, Infinity],
     canDrop: false,
@@ -39,6 +52,9 @@ export const checks = {
   "position-bias": {
     measure: "p-value of equal choice of the first and the second half of the order shown",
     unit: "votes",
+    isShare: false,
+    advice:
+      "Experts may prefer a position. Check that completions are shuffled for each item, and check the experts who chose the first one most often.",
     direction: "above",
     range: [0, 1],
     canDrop: false,
@@ -47,26 +63,56 @@ export const checks = {
     ...share,
     measure: "share of items whose prompt nearly repeats that of an earlier item",
     unit: "items",
+    advice:
+      "Near-duplicate prompts count several times. Keep one of each group, or make sure that a group stays in one split.",
     canDrop: true,
   },
-  contamination: { ...share, measure: "share of items that hold an evaluation prompt", unit: "items", canDrop: true },
-  flagged: { ...share, measure: "share of items that an expert flagged", unit: "items", canDrop: true },
+  contamination: {
+    ...share,
+    measure: "share of items that hold an evaluation prompt",
+    unit: "items",
+    advice:
+      "Prompts of an evaluation are in the data: results on that evaluation would be worth nothing. Leave these items out.",
+    canDrop: true,
+  },
+  flagged: {
+    ...share,
+    measure: "share of items that an expert flagged",
+    unit: "items",
+    advice: "Experts flagged these items. Read the flags, and correct or leave out what they are about.",
+    canDrop: true,
+  },
   "other-languages": {
     ...share,
     measure: "share of items whose prompt is in another language than most",
     unit: "items",
+    advice: "Prompts are in several languages. Filter the input, or raise the threshold if the mix is intended.",
   },
-  "no-rationale": { ...share, measure: "share of items without a rationale", unit: "items", canDrop: true },
-  "copied-rationale": {
+  "no-rationale": {
     ...share,
-    measure: "share of items whose rationale stands at an earlier item, or repeats the prompt or a completion",
+    measure: "share of items without a rationale",
     unit: "items",
+    advice: "Many judgments come without a reason. Ask for one in the guidelines, or do without rationales.",
     canDrop: true,
   },
-  disagreement: { ...share, measure: "share of the votes that were not for the choice that came out", unit: "votes" },
+  "copied-rationale": {
+    ...share,
+    measure: "share of items whose rationale is that of an earlier item, or repeats the prompt or a completion",
+    unit: "items",
+    advice: "Rationales repeat each other or the completions. Check who wrote them before trusting these votes.",
+    canDrop: true,
+  },
+  disagreement: {
+    ...share,
+    measure: "share of the votes that were not for the choice that came out",
+    unit: "votes",
+    advice: disagreementAdvice,
+  },
   kappa: {
     measure: "agreement of the votes beyond chance, as Randolph's free-marginal kappa",
     unit: "items",
+    isShare: false,
+    advice: disagreementAdvice,
     direction: "above",
     range: [-1, 1],
     canDrop: false,
@@ -74,6 +120,9 @@ export const checks = {
   "gold-accuracy": {
     measure: "share of right votes on items whose answer is known",
     unit: "votes",
+    isShare: true,
+    advice:
+      "Experts fail items whose answer is known. Read the wrong ones below: either the answers or the experts are not right.",
     direction: "above",
     range: [0, 1],
     canDrop: false,
@@ -121,7 +170,7 @@ export const evaluate = (
   thresholds: Thresholds,
   drop: ReadonlyArray<DropName>,
 ): Check => {
-  const { direction, measure, unit } = checks[check]
+  const { advice, direction, isShare, measure, unit } = checks[check]
   const threshold = thresholds[check] ?? null
   const { value } = measured
   const passed =
@@ -130,7 +179,9 @@ export const evaluate = (
     check,
     measure,
     unit,
+    is_share: isShare,
     direction,
+    advice,
     ...measured,
     threshold,
     passed,

@@ -41,7 +41,7 @@ export const settingsOf = (strategy: PairStrategy): StrategySettings =>
 /** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/** The indices that the best one is better than, one for each text: all but those that are ranked beside it. */
+/** The indices that the best one is better than, one for each text: all but those that are tied with it. */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -98,7 +98,7 @@ export const bestAgainstRest = named({ strategy: "best-against-rest" }, (judgmen
 
 /**
  * One pair per item: the best against one of the rest, drawn by seed, item id, and the completions' texts: the same
- * when data grow, and in whatever order the completions stand.
+ * when data grow, and in whatever order the completions are.
  *
  * @param seed an integer
  */

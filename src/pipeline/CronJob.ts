@@ -1,10 +1,10 @@
 /**
- * A job that is started at the times of a cron expression, in one process: for machines without cron.
+ * A job on a cron schedule, in one process: for machines without cron.
  *
- * Guarantees: runs never overlap; a time that comes during a run is skipped. A time that passes while the machine sleeps,
- * or that its clock jumps over, is followed by one run within 30 seconds of wake-up. All of this is logged.
- * Daylight saving: what falls into the hour left out in spring runs after it; of the hour repeated in autumn, the first
- * counts, unless the job runs every hour.
+ * Guarantees: runs never overlap; a run that is due while another is running is skipped. Runs missed while the machine
+ * sleeps, or because its clock jumps, are made up for by one run within 30 seconds of wake-up. All of this is logged.
+ * Daylight saving: a run scheduled in the hour that is skipped starts right after it; in the hour that is repeated, a run
+ * starts only the first time, unless the job runs every hour.
  *
  * Does not remember across processes when it last ran.
  */
@@ -23,7 +23,7 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
 /** When a program is carried out. */
 export interface Options {
   readonly cron: Cron.Cron
-  /** Whether to run at once, before the first time comes. */
+  /** Whether to run immediately, before the first scheduled time. */
   readonly now?: boolean | undefined
 }
 

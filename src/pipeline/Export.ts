@@ -132,7 +132,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     Stream.flattenArray,
   )
 
-  const complete = Effect.fnUntraced(function* (written: Dataset.Written) {
+  const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
     const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates()
     const curated = { ...(yield* curation.report), cross_split_near_duplicates }
     const report = yield* reportOf(which, standing, curated, inSplits, written)
@@ -167,7 +167,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(function* (
     conversational,
     formats: settings.formats,
     margin: settings.margin,
-    complete,
+    finalize,
   })
   const info = yield* Stream.run(pairs, write).pipe(
     Effect.asSome,

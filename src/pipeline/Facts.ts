@@ -62,7 +62,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
     {
       title: "Pairs",
       text: sentences(
-        `Made by the strategy \`${strategy}\`; the pairs of an item stand together, and their weights add up to 1.`,
+        `Made by the strategy \`${strategy}\`; the pairs of an item are adjacent, and their weights add up to 1.`,
         settings.pairs === fullRanking &&
           rankings.unranked_items > 0 &&
           `${several(rankings.ranked_items, "item")} ${rankings.ranked_items === 1 ? "has" : "have"} a ranking. Of the other ${number(rankings.unranked_items)}, the best completion makes a pair with each of the rest.`,

@@ -18,7 +18,7 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** @param campaign none for all @param items how its items stand */
+/** @param campaign none for all @param items the state of its items */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

@@ -1,5 +1,5 @@
 /**
- * The whole flow on one screen: source, tasks, judgments, pairs, dataset.
+ * The whole flow: source, tasks, judgments, pairs, dataset.
  *
  * Guarantees: a run may be stopped at any point and started again over the same job folder; it then finishes what is
  * left and submits nothing twice. The dataset depends on the ledger and its settings alone.
@@ -41,7 +41,7 @@ export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, 
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined
-  /** Time for requests under way to finish after that; the next run settles the others. Default: the service's `requestTimeout` and 5 seconds. */
+  /** Time for in-flight requests to finish after that; the next run settles the others. Default: the service's `requestTimeout` and 5 seconds. */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
   readonly once?: boolean | undefined
@@ -67,12 +67,12 @@ export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, 
   ...settings,
 })
 
-/** Everything that a run needs beside the platform: the job's ledger, and a client of the pipeline's service. */
+/** Everything that a run needs in addition to the platform: the job's ledger, and a client of the pipeline's service. */
 export const layer = <E, R>(pipeline: Places<E, R>) => layerOver(LedgerLocation.layer, pipeline)
 
-/** The same, also while workers work the job: for `submit`, which then only reads. */
-export const layerBesideWorkers = <E, R>(pipeline: Places<E, R>) =>
-  layerOver(LedgerLocation.layerBesideWorkers, pipeline)
+/** The same, also while workers process the job: for `submit`, which then only reads. */
+export const layerAlongsideWorkers = <E, R>(pipeline: Places<E, R>) =>
+  layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 
 const layerOver = <E, R, E2, R2>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
@@ -124,7 +124,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
     rejects,
     run: Option.getOrUndefined(value),
     stopped: Option.isNone(value),
-    besideWorkers: (yield* Ledger).isShared,
+    sharedWithWorkers: (yield* Ledger).isShared,
   })
 })
 
@@ -147,20 +147,20 @@ const stoppable =
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<Option.Option<A>, E, R | Ledger | ServiceProfile> =>
     Effect.gen(function* () {
       const ledger = yield* Ledger
-      const terms: Stop.Terms = {
-        ...(yield* Stop.CurrentTerms),
+      const options: Stop.StopOptions = {
+        ...(yield* Stop.CurrentOptions),
         grace: yield* Stop.graceOf(grace),
-        underWay: ledger.counts.pipe(
+        inFlight: ledger.counts.pipe(
           Effect.map(({ submitting: { tasks } }) =>
             tasks === 0 ? Option.none() : Option.some(tasks === 1 ? "1 request" : `${tasks} requests`),
           ),
           Effect.orElseSucceed(() => Option.none()),
         ),
       }
-      const supervised = Stop.withTerms(terms)(effect)
+      const supervised = Stop.withOptions(options)(effect)
       if (timeout === undefined) return yield* Effect.asSome(supervised)
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
-      const { exit, reason } = yield* Stop.until(supervised, { stop, terms, announce: Effect.logInfo })
+      const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
       // It may have ended, successfully or not, at this moment.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()

@@ -1,10 +1,10 @@
-/** Refused records, counted by the kind of reason. */
+/** Rejected records, counted by the kind of reason. */
 import { Struct } from "effect"
 import type { Reject } from "../domain/Reject.ts"
 
 const withText = ["raw", "raw_base64", "raw_bytes"] as const
 
-/** How many records were refused for the same kind of reason, and the first of them. */
+/** How many records were rejected for the same kind of reason, and the first of them. */
 export interface RejectCount {
   readonly code: Reject["code"]
   readonly count: number

@@ -1,10 +1,10 @@
 /**
- * Every refused record, one JSON object per line. First come those that the source refused in the last run that read
+ * Every rejected record, one JSON object per line. First come those that the source rejected in the last run that read
  * input, in the order of reading; then those of that run's campaign that the service refused or a person gave up. An
  * item with several votes is listed once, and only if none of them is left.
  *
- * Guarantees: the file is complete or absent; it is absent if nothing was refused. The ledger holds the same records, so a run that was killed before
- * it wrote the file loses none.
+ * Guarantees: the file is complete or absent; it is absent if nothing was rejected. The ledger holds the same records, so
+ * a run that was killed before it wrote the file loses none.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"

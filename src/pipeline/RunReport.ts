@@ -33,7 +33,7 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** The content of `run --json`: what a run did, and where its tasks stand. */
+/** The content of `run --json`: what a run did, and the states of its tasks. */
 export interface RunReport {
   readonly status: RunStatus
   /** The campaign of the run: where several were run over the ledger, the items are counted in this one. */
@@ -67,7 +67,7 @@ export interface RunReport {
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
   /** Whether workers send and poll the tasks, and the command only read. */
-  readonly beside_workers: boolean
+  readonly shared_with_workers: boolean
   /** Duration of the command; null for `status`. */
   readonly seconds: number | null
 }
@@ -137,9 +137,9 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly run?: number | undefined
   /** Whether the time was over before all was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process works the job: then an input that is not read to its end may be so yet. */
+  /** Whether a process is running the job: then input that is not yet read to its end may still be. */
   readonly isRunning?: boolean
-  readonly besideWorkers?: boolean
+  readonly sharedWithWorkers?: boolean
   /** The progress, if the caller has read it already. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
@@ -200,7 +200,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     dataset: Option.getOrNull(options.dataset ?? Option.none()),
     left_out: options.leftOut ?? null,
     example: Option.getOrNull(options.example ?? Option.none()),
-    beside_workers: options.besideWorkers === true,
+    shared_with_workers: options.sharedWithWorkers === true,
     seconds: options.elapsed === undefined ? null : Duration.toSeconds(options.elapsed),
   }
 }, LedgerReader.snapshot)

@@ -1,9 +1,9 @@
 /**
- * How work is stopped from outside, by a timeout or a signal: it starts nothing new, and what is under way has a grace
- * time to finish. When that is over, it is left behind as it stands, for the next run to settle.
+ * How work is stopped from outside, by a timeout or a signal: it starts nothing new, and in-flight work has a grace time
+ * to finish. What is then unfinished is abandoned, for the next run to settle.
  *
- * Guarantees: what is waited for longer than half a second is announced, and so is what is left behind. Work that is
- * left behind records nothing once the ledger is closed.
+ * Guarantees: a wait of more than half a second is announced, and so is what is left unfinished. Abandoned work records
+ * nothing once the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
@@ -23,29 +23,35 @@ export const graceOf = (grace: Duration.Input | undefined) =>
     : Effect.succeed(Duration.fromInputUnsafe(grace))
 
 /** How the running work is to be stopped. */
-export interface Terms {
-  /** How long what is under way may take to finish. */
+export interface StopOptions {
+  /** How long in-flight work may take to finish. */
   grace: Duration.Duration
-  /** What is under way, such as `3 requests`. */
-  underWay: Effect.Effect<Option.Option<string>>
+  /** The in-flight work, such as `3 requests`. */
+  inFlight: Effect.Effect<Option.Option<string>>
   /** Whether to be stopped is the normal end of the work. */
   isNormalEnd: boolean
 }
 
-export const makeTerms = (): Terms => ({ grace: defaultGrace, underWay: Effect.succeedNone, isNormalEnd: false })
+export const makeOptions = (): StopOptions => ({
+  grace: defaultGrace,
+  inFlight: Effect.succeedNone,
+  isNormalEnd: false,
+})
 
-/** The terms that a supervisor provides, for the work to change. */
-export const CurrentTerms = Context.Reference<Terms>("prefstream/pipeline/StopTerms", { defaultValue: makeTerms })
+/** The options that a supervisor provides, for the work to change. */
+export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipeline/StopOptions", {
+  defaultValue: makeOptions,
+})
 
-/** Sets some of the terms while an effect runs. */
-export const withTerms =
-  (terms: Partial<Terms>) =>
+/** Sets some of the options while an effect runs. */
+export const withOptions =
+  (options: Partial<StopOptions>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(CurrentTerms, (current) =>
+    Effect.flatMap(CurrentOptions, (current) =>
       Effect.acquireUseRelease(
         Effect.sync(() => {
           const before = { ...current }
-          Object.assign(current, terms)
+          Object.assign(current, options)
           return before
         }),
         () => effect,
@@ -56,18 +62,18 @@ export const withTerms =
 /** Work that ends sooner than this once it is stopped is not announced. */
 const shortWait = Duration.millis(500)
 
-/** What is under way; asked for at most a second, since things may be going wrong. */
-const describe = (terms: Terms): Effect.Effect<Option.Option<string>> =>
-  Effect.suspend(() => terms.underWay).pipe(
+/** The in-flight work; asked for at most a second, since things may be going wrong. */
+const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
+  Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),
     Effect.map(Option.flatten),
     Effect.catchCause(() => Effect.succeedNone),
   )
 
-/** What is left behind, and how it goes on. */
-export const leftBehind = (terms: Terms): Effect.Effect<string> =>
+/** What is left unfinished, and how it continues. */
+export const describeUnfinished = (options: StopOptions): Effect.Effect<string> =>
   Effect.map(
-    describe(terms),
+    describeInFlight(options),
     Option.match({
       onNone: () => "the next run continues from here",
       onSome: (what) => `left unfinished: ${what}; the next run continues from here`,
@@ -80,14 +86,18 @@ export const leftBehind = (terms: Terms): Effect.Effect<string> =>
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  options: {
+  {
+    abandon = Effect.never,
+    announce,
+    options,
+    stop,
+  }: {
     readonly stop: Effect.Effect<string>
-    readonly terms: Terms
+    readonly options: StopOptions
     readonly announce: (message: string) => Effect.Effect<void>
     readonly abandon?: Effect.Effect<void>
   },
 ): Effect.fn.Return<{ readonly reason: Option.Option<string>; readonly exit: Exit.Exit<A, E> | undefined }, never, R> {
-  const { abandon = Effect.never, announce, stop, terms } = options
   // Detached: when its grace time is over, nobody waits for it.
   const fiber = yield* Effect.forkDetach(effect)
   const ended = Fiber.await(fiber)
@@ -96,15 +106,15 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     Effect.onInterrupt(() => interrupt),
   )
   if (Option.isNone(reason)) return { reason, exit: yield* ended }
-  const { grace } = terms
+  const { grace } = options
   yield* Effect.forkChild(interrupt, { startImmediately: true })
   const graceOver = Effect.gen(function* () {
     yield* Effect.sleep(Duration.min(shortWait, grace))
-    const what = Option.getOrElse(yield* describe(terms), () => "work under way")
+    const what = Option.getOrElse(yield* describeInFlight(options), () => "work in flight")
     const limit = Duration.isFinite(grace) ? `, at most ${Duration.format(grace)}` : ""
     yield* announce(`${reason.value}: waiting for ${what} to finish${limit}`)
     yield* Effect.sleep(Duration.max(Duration.subtract(grace, shortWait), Duration.zero))
-    yield* announce(`the grace time is over; ${yield* leftBehind(terms)}`)
+    yield* announce(`the grace time is over; ${yield* describeUnfinished(options)}`)
   })
   yield* Effect.raceAllFirst([Effect.asVoid(ended), graceOver, abandon]).pipe(
     Effect.onInterrupt(() => interrupt),

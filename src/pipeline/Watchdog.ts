@@ -1,14 +1,15 @@
 /**
  * Whether a worker makes progress: it may be alive and connected, and wait for something that never comes.
  *
- * Guarantees: a worker fails with `WorkerStalled` where, for longer than `limit`, tasks of its parts were due at each look
- * and it has sent no request, or the service has answered others, and none of its requests as expected; so does one whose
- * ledger does not answer. Time in which the machine slept does not count. `limit` has to be longer than a request may take.
+ * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and either
+ * it sent no request, or the service answered other workers but none of this worker's requests as expected. If the ledger
+ * does not answer, tasks count as due. Time in which the machine slept does not count. `limit` has to be longer than a
+ * request may take.
  */
 import { Clock, Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** A worker got nothing done, though there was work. */
+/** A worker made no progress, though there was work. */
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
   millis: Schema.Number,
   /** Whether it sent requests, which the service did not answer as expected. */
@@ -24,7 +25,7 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 }
 
 const interval = Duration.seconds(20)
-const longestLook = 2 * Duration.toMillis(interval)
+const maxCheckInterval = 2 * Duration.toMillis(interval)
 
 /** How long others must have been answered after this worker was, in milliseconds: a service that is down answers nobody. */
 const lead = 60_000
@@ -38,7 +39,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
   /** When it was last answered as expected, and when it last was, or had nothing to do; in epoch milliseconds. */
-  readonly onLook: (answeredAt: number, progressedAt: number) => void
+  readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)
   let seen = { ...worker.done }
@@ -54,7 +55,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
       Effect.timeoutOrElse({ duration: interval, orElse: () => Effect.succeed(true) }),
     )
     const now = yield* Clock.currentTimeMillis
-    const passed = Math.min(now - last, longestLook)
+    const passed = Math.min(now - last, maxCheckInterval)
     const { answers, requests } = worker.done
     silent = due && requests === seen.requests ? silent + passed : 0
     unanswered = due && answers === seen.answers ? unanswered + passed : 0
@@ -62,7 +63,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
     if (unanswered === 0) progressedAt = now
     seen = { requests, answers }
     last = now
-    worker.onLook(answeredAt, progressedAt)
+    worker.onCheck(answeredAt, progressedAt)
     if (silent > limit) return yield* new WorkerStalled({ millis: silent, hasSent: false })
     if (unanswered > limit && (yield* worker.othersAnsweredWithin(unanswered - lead))) {
       return yield* new WorkerStalled({ millis: unanswered, hasSent: true })

@@ -1,14 +1,15 @@
 /**
- * One of several processes that work a job together, over one ledger in PostgreSQL.
+ * One of several processes that share a job, over one ledger in PostgreSQL.
  *
  * Guarantees: one worker at a time reads the input, so the tasks are those that one process would plan. Each part of the
  * tasks is sent and polled by one worker, and by another when that one is lost; only the owner of its part claims a task
  * (`task/ledger/Parts`), so no task is sent by two. The dataset does not depend on the workers.
  *
- * All workers together keep to the limits of requests per second and at once, except that each may always have one request
- * under way. A worker that is stopped lets go of its parts at once, then finishes what it is sending.
+ * All workers together keep to the limits of requests per second and of concurrent requests, except that each may always
+ * have one request in flight. A worker that is stopped releases its parts immediately, then finishes what it is sending.
  *
- * Does not: end by itself (`prefstream status` says when all is done); go on over a ledger that a newer prefstream has changed.
+ * Does not: end by itself (`prefstream status` says when all is done); continue over a ledger that a newer prefstream has
+ * changed.
  */
 import {
   Cause,
@@ -47,7 +48,7 @@ import { readAndSubmit } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as Watchdog from "./Watchdog.ts"
 
-/** How a worker works beside others. */
+/** How a worker runs alongside others. */
 export interface WorkerOptions {
   /** Where other workers reach this one. Default: the address from which it reaches the database, and a free port. */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
@@ -55,11 +56,11 @@ export interface WorkerOptions {
   readonly lease?: Duration.Input | undefined
   /** How many parts a job has that is begun, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
   readonly parts?: number | undefined
-  /** Is told the worker's name before it joins the others. */
+  /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * What follows where the worker gets nothing done; by default it fails, once what hangs has ended. A process had better
-   * end itself.
+   * What follows if the worker stalls; by default it fails, once what hangs has ended. A process should rather exit
+   * immediately.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
@@ -67,22 +68,22 @@ export interface WorkerOptions {
 /** How long a worker may be silent before others take its parts. */
 export const defaultLease = Duration.seconds(35)
 
-/** How often a worker looks for what others have left behind, and for news that it was not told. */
-const lookInterval = Duration.seconds(2)
+/** How often a worker checks for tasks that others have abandoned, and for changes without a notification. */
+const refreshInterval = Duration.seconds(2)
 
 /** Until what failed starts again. Each failure without progress since the last one doubles it, up to less than `stallLimit`. */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
-const lookAgainInterval = Duration.seconds(30)
+const restartSendingInterval = Duration.seconds(30)
 
-/** How long it may get nothing done, beyond the time that a request may take. */
+/** How long it may make no progress, beyond the time that a request may take. */
 const stallLimit = Duration.minutes(10)
 
-/** How often it says that it is there. */
+/** How often it renews its parts. */
 const renewInterval = Duration.seconds(5)
 
-/** Failures that no repetition changes; and those of the ledger, which the worker has to join again. */
+/** Failures that no retry changes; and those of the ledger, to which the worker has to reconnect. */
 const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold", "TooManyRejects"]
 
 /**
@@ -113,7 +114,7 @@ type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
 
 const isFileLockError = Schema.is(FileLockError)
 
-/** Works parts of the job for as long as the scope is open. Fails where the ledger is lost. */
+/** Processes parts of the job for as long as the scope is open. Fails if the connection to the ledger is lost. */
 const work = Effect.fn("Worker.work")(function* (
   settings: Settings,
   cluster: Omit<Cluster.ClusterOptions, "prefix">,
@@ -148,17 +149,17 @@ const work = Effect.fn("Worker.work")(function* (
     () => ledger.requestsDone.answers,
   )
 
-  const looking = Effect.gen(function* () {
+  const refreshing = Effect.gen(function* () {
     yield* ledger.settleAbandoned(idempotencyKey === "honored" ? "planned" : "in_doubt")
     yield* ledger.countWorkers
-    yield* ledger.wake
-  }).pipe(Effect.repeat(Schedule.spaced(lookInterval)))
-  const told = Effect.gen(function* () {
+    yield* ledger.notifyAll
+  }).pipe(Effect.repeat(Schedule.spaced(refreshInterval)))
+  const listening = Effect.gen(function* () {
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
-    while (true) yield* ledger.hear((yield* Queue.take(messages)).payload)
+    while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // Also for what a request left to be sent once more.
-  const looksAgain = Effect.repeat(ledger.lookAgain, Schedule.spaced(lookAgainInterval))
+  // Also for tasks that a request left to be sent once more.
+  const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* Clock.currentTimeMillis]
   const renewing = Effect.gen(function* () {
     yield* ledger.checkVersion
@@ -170,7 +171,7 @@ const work = Effect.fn("Worker.work")(function* (
     isDue: ledger.isDue,
     othersAnsweredWithin: ledger.othersAnsweredWithin,
     limit: Duration.sum(Duration.fromInputUnsafe(requestTimeout), stallLimit),
-    onLook: (...times) => void ([answeredAt, progressedAt] = times),
+    onCheck: (...times) => void ([answeredAt, progressedAt] = times),
   }).pipe(Effect.catchTag("WorkerStalled", onStalled))
 
   const parts = Array.from({ length: ledger.partCount }, (_, part) =>
@@ -213,16 +214,16 @@ const work = Effect.fn("Worker.work")(function* (
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const placed = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
-  const loops = yield* Effect.all([sending, collecting, looking, told, looksAgain, renewing, watched], {
+  const loops = yield* Effect.all([sending, collecting, refreshing, listening, restarting, renewing, watched], {
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // Opened last, closed first: others take the parts while the loops finish what is under way.
+  // Opened last, closed first: others take the parts while the loops finish in-flight work.
   yield* Layer.build(placed)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
-/** A worker does not end by itself, so it waits for the service for as long as that takes. */
+/** A worker does not end by itself, so it waits for the service without a limit. */
 const patient = Layer.effect(
   ServiceProfile,
   Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
@@ -240,8 +241,8 @@ const finalReasons = [
 ]
 
 /**
- * Works the pipeline's job beside other workers until it is interrupted; joins them again when the ledger was lost. Fails with
- * `LedgerLocationError` where the ledger is not in PostgreSQL, and with what no repetition changes.
+ * Processes the pipeline's job alongside other workers until it is interrupted; reconnects if the connection to the ledger
+ * is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures that no retry changes.
  */
 export const run = Effect.fn("Worker.run")(function* <E, R>(
   { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
@@ -284,7 +285,9 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
     Effect.sandbox,
     Effect.tapError((cause) =>
       isLost(cause)
-        ? Effect.logWarning(`the ledger is lost, and joined again: ${causeMessage(Cause.squash(cause))}`)
+        ? Effect.logWarning(
+            `lost the connection to the ledger, or another command holds it; reconnecting: ${causeMessage(Cause.squash(cause))}`,
+          )
         : Effect.void,
     ),
     Effect.retry({ while: isLost, schedule: Schedule.spaced(rejoinInterval) }),

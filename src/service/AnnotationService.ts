@@ -55,7 +55,7 @@ export interface ServiceOptions {
   readonly hold?: Duration.Input | undefined
   /**
    * How long a person's vote keeps a task open that has all its votes, so that it can be taken back. 30 seconds by
-   * default. Tasks that automatic experts alone have judged are completed at once.
+   * default. Tasks that automatic experts alone have judged are completed immediately.
    */
   readonly undoGrace?: Duration.Input | undefined
   /** A file of prompt items with `gold`: experts are measured by it. */
@@ -66,9 +66,9 @@ export interface ServiceOptions {
    * whose client would wait for ever.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /** Accepted beside the tokens that are made in the dashboard. */
+  /** Accepted in addition to the tokens that are made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** For each token; 100 requests a second and 200 at once by default. */
+  /** For each token; 100 requests per second, in bursts of up to 200, by default. */
   readonly rateLimit?: RateLimit.RateLimit | "none" | undefined
   /** Time for a request to arrive and to be answered. A minute by default. */
   readonly requestTimeout?: Duration.Input | undefined
@@ -112,7 +112,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
               Effect.catchTags({
                 IdempotencyKeyConflict: ({ taskId }) =>
                   new IdempotencyKeyReused({
-                    detail: `The key created ${taskId} from another body. Use a key of its own for each task.`,
+                    detail: `This Idempotency-Key was already used for ${taskId} with a different body. Use a new key for each task.`,
                   }),
                 SqlError: Effect.die,
               }),

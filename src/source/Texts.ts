@@ -15,7 +15,7 @@ import { FileUnreadable, invalidOption, SourceError } from "./record/SourceError
 const unusable = (place: Origin.Origin, problem: string): SourceError =>
   new SourceError({ reason: new FileUnreadable({ file: Origin.describe(place), problem }) })
 
-/** @param path where the text stands in a record, such as `turns[0].content`, or a template of several */
+/** @param path where the text is in a record, such as `turns[0].content`, or a template of several */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
   const members = OpenFile.membersOf(yield* Effect.scoped(OpenFile.sampledUntilRecords(files, {}, 1)))
   const field = Field.parse(Field.ofMembers(path, members))

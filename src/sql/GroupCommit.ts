@@ -2,8 +2,8 @@
  * Many small writes, few commits: writes that are asked for while a transaction is being committed share the next one.
  *
  * Guarantees: a write is durable when its effect succeeds; writes are carried out in order; when a transaction fails, each of
- * its writes fails and none has happened. A transaction that the database ended in favor of another is carried out again.
- * A write is carried out even if nobody waits for it, before the scope is closed.
+ * its writes fails and none has happened. A transaction that fails with a deadlock or serialization error is retried, at
+ * most five times. A write is carried out even if nobody waits for it, before the scope is closed.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -13,10 +13,9 @@ export type Write = <A>(statements: Effect.Effect<A, SqlError>) => Effect.Effect
 
 const maxGroupSize = 256
 
-/** How often a transaction is carried out again. */
-const repeats = 5
+const maxRetries = 5
 
-const lostToAnother = ({ reason }: SqlError) => reason._tag === "DeadlockError" || reason._tag === "SerializationError"
+const isRetryable = ({ reason }: SqlError) => reason._tag === "DeadlockError" || reason._tag === "SerializationError"
 
 export const make = Effect.fnUntraced(function* (
   sql: Pick<SqlClient.SqlClient, "withTransaction">,
@@ -33,7 +32,7 @@ export const make = Effect.fnUntraced(function* (
     const group = yield* Queue.takeBetween(queue, 1, maxGroupSize)
     const exit = yield* sql
       .withTransaction(Effect.forEach(group, (write) => write.run))
-      .pipe(Effect.retry({ while: lostToAnother, times: repeats }), Effect.exit)
+      .pipe(Effect.retry({ while: isRetryable, times: maxRetries }), Effect.exit)
     yield* Exit.isSuccess(exit)
       ? Effect.forEach(exit.value, (complete) => complete, { discard: true })
       : Effect.forEach(group, (write) => write.fail(Exit.failCause(exit.cause)), { discard: true })

@@ -37,7 +37,7 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
 
 /** The database holds tables of something else. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
-  /** What was looked for: the ledger, the task store. */
+  /** What was expected: the ledger, the task store. */
   what: Schema.String,
   tables: Schema.Array(Schema.String),
 }) {

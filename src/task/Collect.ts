@@ -4,7 +4,7 @@
  *
  * Guarantees: a result is stored as it came before its task counts as completed; one that does not fit its task is kept, and
  * affects no other task. The time between two polls of a task grows with its age, within the profile's `pollInterval`, with
- * jitter. Tasks that a webhook names are polled at once; while webhooks arrive, polling is slower, but never off. A poll that
+ * jitter. Tasks that a webhook names are polled immediately; while webhooks arrive, polling is slower, but never off. A poll that
  * fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
@@ -37,7 +37,7 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Tasks read from the ledger at once. */
+/** Tasks read from the ledger per query. */
 const pageSize = 256
 
 /** Unusable answers about a task in a row, or answers that it does not exist, before it counts as invalid or failed. */
@@ -117,7 +117,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     isDelayReported = true
     yield* Effect.logWarning(
-      `more tasks are outstanding than can be polled every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))} with ${profile.requestsPerSecond} requests per second, ${profile.concurrency} at once: results arrive late`,
+      `more tasks are outstanding than ${profile.requestsPerSecond} requests per second (${profile.concurrency} concurrent) can poll every ${Duration.format(Duration.fromInputUnsafe(profile.pollInterval.max))}, so results arrive late: raise --requests-per-second or --poll-max, or receive webhooks (--listen)`,
     )
   })
 
@@ -131,7 +131,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
-          return yield* ledger.markFailed(task.seq, Recheck.reported(view.status), task.taskId)
+          return yield* ledger.markFailed(task.seq, Recheck.failedStatusReason(view.status), task.taskId)
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
@@ -158,8 +158,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers) return yield* soon(task, times)
         }
         failures.delete(task.seq)
-        yield* warn(`${task.taskId} has vanished: ${failure.message}`)
-        return yield* ledger.markFailed(task.seq, Recheck.vanished(failure), task.taskId)
+        yield* warn(`${task.taskId}: ${failure.message}`)
+        return yield* ledger.markFailed(task.seq, failure.message, task.taskId)
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":
@@ -185,7 +185,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const horizon = options.once === true ? Option.some(started) : Option.none()
 
   let page: ReadonlyArray<OpenTask> = []
-  const underWay = new Set<string>()
+  const inFlight = new Set<string>()
   const settled = yield* Latch.make()
 
   /** The next due task; waits while any is outstanding or may be submitted. None at the end. */
@@ -195,18 +195,18 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
-        underWay.add(task.taskId)
+        inFlight.add(task.taskId)
         return Option.some(task)
       }
       const done = submittingDone.isOpen()
       yield* ledger.submitted.close
       yield* ledger.hinted.close
       yield* settled.close
-      const { tasks, wait } = yield* ledger.due(pageSize + underWay.size, horizon, underWay)
-      page = tasks.filter(({ taskId }) => !underWay.has(taskId))
+      const { tasks, wait } = yield* ledger.due(pageSize + inFlight.size, horizon, inFlight)
+      page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
-      if (underWay.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are under way, others become due meanwhile.
+      if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
+      // If all due tasks are in flight, others become due meanwhile.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>
@@ -226,7 +226,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     function* (task: OpenTask) {
       yield* warnOfDelay(task)
       yield* pollTask(task)
-      underWay.delete(task.taskId)
+      inFlight.delete(task.taskId)
       yield* settled.open
     },
     (effect, { idempotencyKey, seq, taskId }) =>

@@ -22,7 +22,7 @@ import * as Metrics from "../telemetry/Metrics.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is judged again where its completions stand in another order than those of
+   * Whether an item without an id is judged again if its completions are in another order than those of
    * an earlier item. Without it, it counts as a duplicate, whose models, gold answer and metadata are not kept.
    */
   readonly keepReordered?: boolean | undefined

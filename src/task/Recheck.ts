@@ -12,14 +12,11 @@ import { checkAnswer } from "./ledger/ResultMatch.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/Model.ts"
 
-/** Reason of a failed task that the service does not know. */
-export const vanished = (failure: AnnotationClientError): string => `vanished: ${failure.message}`
-
 /** Reason of a failed task whose status says so. */
-export const reported = (status: string): string => `the service reports the status ${status}`
+export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
-/** The `seq` of tasks that the service reports as dead, and of tasks that it never accepted. */
-export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Issue>) {
+/** The `seq` of tasks that may be resubmitted: the service confirms that they failed, or never accepted them. */
+export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
@@ -28,7 +25,7 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
   let unanswered = 0
 
   /** Records a state or reason that is new. */
-  const addDead = Effect.fnUntraced(function* <E>(
+  const addResubmittable = Effect.fnUntraced(function* <E>(
     task: Issue,
     state: "failed" | "invalid",
     reason: string,
@@ -39,7 +36,7 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
   })
 
   const failed = (task: Issue, taskId: string, reason: string) =>
-    addDead(task, "failed", reason, ledger.markFailed(task.seq, reason, taskId))
+    addResubmittable(task, "failed", reason, ledger.markFailed(task.seq, reason, taskId))
 
   const pollTask = Effect.fnUntraced(function* (task: Issue, taskId: string) {
     const view = yield* client.poll(taskId, profile.retries + 1)
@@ -47,18 +44,18 @@ export const dead = Effect.fn("Recheck.dead")(function* (tasks: ReadonlyArray<Is
       case "Open":
         return yield* ledger.markOpen(task.seq, taskId)
       case "Failed":
-        return yield* failed(task, taskId, reported(view.status))
+        return yield* failed(task, taskId, failedStatusReason(view.status))
       case "Completed": {
         const fit = yield* checkAnswer(ledger, task.seq, taskId, view)
         if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, taskId)
         const reason = fit.failure
-        return yield* addDead(task, "invalid", reason, ledger.markInvalid(task.seq, view.body, reason, taskId))
+        return yield* addResubmittable(task, "invalid", reason, ledger.markInvalid(task.seq, view.body, reason, taskId))
       }
     }
   })
 
   const settle = Effect.fnUntraced(function* (task: Issue, taskId: string, failure: AnnotationClientError) {
-    if (failure.reason._tag === "TaskUnknown") return yield* failed(task, taskId, vanished(failure))
+    if (failure.reason._tag === "TaskUnknown") return yield* failed(task, taskId, failure.message)
     if (endsPolling(failure, patience)) return yield* failure
     unanswered++
   })

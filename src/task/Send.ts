@@ -3,8 +3,8 @@
  *
  * A task whose request may have reached the service, and whose answer is not known, is _in doubt_.
  *
- * Guarantees: a task is claimed when its turn comes, so no other can come to be in doubt. One that may have been created is
- * sent again only where the service honors idempotency keys and still remembers its key; elsewhere it is held as in doubt.
+ * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. One that
+ * may have been created is sent again only where the service honors idempotency keys and still remembers its key; elsewhere it is held as in doubt.
  * 400 and 422 refuse that task alone; a run whose first tasks are all refused ends. 413 splits the task in two, and, before
  * they are sent, later ones with at least as many items and bytes. 401, 402, 403, 407, 426, and an address without a service
  * end the run.
@@ -55,7 +55,7 @@ export const send = Effect.fnUntraced(function* <E>(
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
   /**
-   * A request that is under way is finished and recorded, also when the run is interrupted;
+   * An in-flight request is finished and recorded, also when the run is interrupted;
    * an interruption comes through while it waits to be sent, or sent again.
    */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
@@ -118,12 +118,12 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** Tasks that wait for their turn, or are being sent. A look at the first planned tasks finds these, too. */
-  const underWay = new Set<number>()
+  /** Tasks that wait for their turn, or are being sent. A query for the first planned tasks finds these, too. */
+  const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
       sendOne(task),
-      Effect.sync(() => underWay.delete(task.seq)),
+      Effect.sync(() => inFlight.delete(task.seq)),
     )
 
   /** Requests of several items that this run was answered 413. */
@@ -205,8 +205,8 @@ export const send = Effect.fnUntraced(function* <E>(
       if (task !== undefined) {
         page = rest
         seq = task.seq
-        if (underWay.has(seq)) continue
-        underWay.add(seq)
+        if (inFlight.has(seq)) continue
+        inFlight.add(seq)
         return Option.some(task)
       }
       const done = readingDone.isOpen()

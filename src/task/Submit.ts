@@ -91,7 +91,7 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 }
 
 /**
- * Reads `records` into the ledger and sends what is planned, until both are done; beside workers, which send, it only
+ * Reads `records` into the ledger and sends what is planned, until both are done; while workers send, it only
  * reads. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `UnusableGold`, an
  * `AnnotationClientError` that would meet every task, or `FileLockError` where another process reads.
  */
@@ -118,8 +118,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   yield* Effect.annotateCurrentSpan({ "prefstream.run": run.run, "prefstream.campaign": run.campaign })
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
-    Effect.flatMap(Recheck.dead),
-    Effect.flatMap((dead) => ledger.replan(run.campaign, resubmit, maxAttempts, dead)),
+    Effect.flatMap(Recheck.findResubmittable),
+    Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found)),
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0) yield* Effect.logInfo(`resubmitted ${again} tasks of earlier runs as new tasks`)

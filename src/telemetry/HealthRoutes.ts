@@ -1,7 +1,7 @@
 /**
  * `GET /healthz`: the process is alive. `GET /readyz`: it can do its work, or 503 (`Readiness`).
  *
- * Guarantees: no authentication, and nothing is told but that.
+ * No authentication; responses contain only this status.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"

@@ -38,7 +38,7 @@ export const countRecords = (outcomes: {
   readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
 }) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })
 
-const tasks = labelled(counter("prefstream_tasks_total", "Tasks that came to a state, by state"), "state")
+const tasks = labelled(counter("prefstream_tasks_total", "Tasks that reached a state, by state"), "state")
 
 export const countTask = (state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt") =>
   Metric.update(tasks(state), 1)
@@ -56,10 +56,10 @@ const requests = labelled(
   "state",
 )
 
-/** Asks how many requests to the annotation service wait and are under way, whenever that is read, until the scope closes. */
-export const observeRequests = (counts: () => readonly [waiting: number, underWay: number]) =>
+/** Asks how many requests to the annotation service wait and are in flight, whenever that is read, until the scope closes. */
+export const observeRequests = (counts: () => readonly [waiting: number, inFlight: number]) =>
   Effect.forEach(
-    ["waiting", "under_way"] as const,
+    ["waiting", "in_flight"] as const,
     (state, i) =>
       Effect.acquireRelease(
         Effect.map(Effect.context<never>(), (context) =>

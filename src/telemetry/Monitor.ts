@@ -1,8 +1,8 @@
 /**
- * A server for those who watch over the process: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format.
+ * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format.
  *
- * At an address of its own, since the metrics tell how much work is done and how it goes, which is nothing for those who
- * reach the annotation service or the receiver of webhooks. Does not authenticate, nor speak TLS.
+ * Uses a separate address, because metrics must not be visible to clients of the annotation service or senders of webhooks.
+ * Has neither authentication nor TLS.
  */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -12,7 +12,7 @@ import * as HealthRoutes from "./HealthRoutes.ts"
 
 const routes = Layer.merge(HealthRoutes.layer, PrometheusMetrics.layerHttp())
 
-/** Listens while the layer is in use; `onListening` is told the origin. */
+/** Listens while the layer is in use; `onListening` gets the origin. */
 export const layer = ({
   onListening,
   ...address

@@ -1,10 +1,10 @@
 /**
  * Exports traces, metrics and logs by OTLP over HTTP, as OpenTelemetry's variables say (README.md).
  *
- * Guarantees: the work does not wait for the collector, but for the last export, for at most three seconds by default. No
- * span holds headers, values of queries, or texts of items. A trace is of bounded size, however long the process lives: each
- * task has one (`TaskTrace`), and each request that is answered begins one, unless it continues its client's. Of what a
- * command does besides, the stages alone are spans, and not how often they look into the ledger.
+ * Guarantees: the work does not wait for the collector, except for the last export, for at most three seconds by default.
+ * No span contains headers, values of queries, or texts of items. A trace is of bounded size, however long the process
+ * lives: each task has one (`TaskTrace`), and each request that is answered begins one, unless it continues its client's.
+ * Within a command's own trace, only its stages are exported, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpMiddleware, UrlParams } from "effect/http"

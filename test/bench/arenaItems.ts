@@ -1,6 +1,6 @@
 /**
  * Items of real texts: the prompts of Arena-Hard with the answers of three models, again and again, with an ordinal in
- * front of each prompt. Needs the public data beside the checkout. The same ordinal always gives the same item.
+ * front of each prompt. Needs the public data next to the checkout. The same ordinal always gives the same item.
  */
 import { readFileSync } from "node:fs"
 import { sharedData } from "../support/sharedData.ts"

@@ -1,5 +1,5 @@
 /**
- * CSV to rows, beside csv-parse: `node test/bench/csv.ts [megabytes] [bytes per record] [rounds]`.
+ * CSV to rows, compared with csv-parse: `node test/bench/csv.ts [megabytes] [bytes per record] [rounds]`.
  *
  * Three files: cells in quotes with delimiters, quotes and line ends in them, as completions have; cells
  * without quotes; many short cells. csv-parse is used as its documentation has it, a Node stream of

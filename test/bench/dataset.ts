@@ -271,7 +271,7 @@ const compare = async (rows: number, bytesPerRow: number) => {
     const ratio = (name: string) => took.get("DuckDB COPY")! / took.get(name)!
     const [parquet, dataset] = [ratio("prefstream, Parquet"), ratio("prefstream, dataset")]
     console.log(
-      `\nthroughput beside DuckDB: Parquet ${parquet.toFixed(2)} (at least 0.5), dataset ${dataset.toFixed(2)} (at least 0.4)`,
+      `\nthroughput compared with DuckDB: Parquet ${parquet.toFixed(2)} (at least 0.5), dataset ${dataset.toFixed(2)} (at least 0.4)`,
     )
     process.exitCode = parquet >= 0.5 && dataset >= 0.4 ? 0 : 1
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Durability's price: the whole flow with the ledger beside the same Effect program without
+ * Durability's price: the whole flow with the ledger compared with the same Effect program without
  * one, by default 2,000 tasks of 50 prompts of 2 kB, in turns, each run in a process of its own.
  *
  *     node test/bench/durability.ts [TASKS] [PROMPTS] [ROUNDS]      (default 2000 50 5: about 3 minutes, 1 GB of disk)
@@ -11,7 +11,7 @@
  *
  * Exits with 1 where the ledger's throughput is less than 0.9 of that of the program that keeps
  * nothing, by the medians. Throughput is by the clock, so the machine must have
- * nothing else to do; the processor's time, main thread and whole process, stands beside it.
+ * nothing else to do; the processor's time, main thread and whole process, is printed, too.
  */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
@@ -104,5 +104,5 @@ console.table(
     "ledger MB": Math.round(of(i, "ledger") / 1e6),
   })),
 )
-console.log(`throughput with a ledger ${ratio(1, 2).toFixed(2)} of that of keeping nothing (at least 0.9)`)
+console.log(`throughput with a ledger ${ratio(1, 2).toFixed(2)} of that without a ledger or other state (at least 0.9)`)
 process.exitCode = ratio(1, 2) >= 0.9 ? 0 : 1

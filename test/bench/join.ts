@@ -1,5 +1,5 @@
 /**
- * A join of three unsorted files beside DuckDB's: prompts and the completions of two models, their keys in
+ * A join of three unsorted files, compared with DuckDB's: prompts and the completions of two models, their keys in
  * a different order in each.
  *
  *     node test/bench/join.ts [ROWS] [PROMPT BYTES] [COMPLETION BYTES] [FOLDER]

@@ -1,6 +1,6 @@
 /**
- * What each stage of a whole run costs at least: the same bytes through the one call of Node that the stage cannot do
- * without, alone in a process, beside `wholeRun.ts`.
+ * What each stage of a whole run costs at least: the same bytes through the one call of Node that the stage must
+ * make, in a separate process. Complements `wholeRun.ts`.
  *
  *     node --conditions=prefstream-source test/bench/limits.ts [ITEMS]      (default 50000; needs arena-hard)
  *

@@ -1,6 +1,6 @@
 /**
  * Whether time and memory grow with the input: the whole flow over generated items, in a
- * process of its own for each size, beside each other in one table.
+ * process of its own for each size, side by side in one table.
  *
  *     node test/bench/memory.ts [SMALL] [LARGE] [PLOT.svg]      (default 100000 1000000: about 5 minutes, 3 GB of disk)
  *

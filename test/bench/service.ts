@@ -2,7 +2,7 @@
  * Whether the annotation service stays fast and small when much is stored: by default
  * 20,000 tasks of 50 prompts, half of them completed. Latencies of `GET /v1/tasks/{id}` with 64
  * clients that ask 40 times a second each, and without a pause; of the dashboard's reads, and the service's memory,
- * beside a peer: node:http and node:sqlite by hand, over the same file.
+ * compared with a peer: node:http and node:sqlite by hand, over the same file.
  *
  *     node test/bench/service.ts [TASKS] [PROMPTS]      (default 20000 50: about a minute and a half, 0.5 GB of disk)
  *

@@ -1,5 +1,5 @@
 /**
- * How long the CLI and a subpath take to start, beside a bare Node and `import "effect"`.
+ * How long the CLI and a subpath take to start, compared with a bare Node and `import "effect"`.
  *
  *     node test/bench/start.ts [ROUNDS]      (default 11: about half a minute; needs `npm run build`)
  *
@@ -30,11 +30,11 @@ const programs = {
 }
 type Program = keyof typeof programs
 
-const targets: ReadonlyArray<{ readonly program: Program; readonly beside: Program; readonly ratio: number }> = [
-  { program: "prefstream --version", beside: "node -e 0", ratio: 8 },
-  { program: "prefstream status", beside: "node -e 0", ratio: 12 },
-  { program: "prefstream --help", beside: "node -e 0", ratio: 12 },
-  { program: 'import "prefstream/source"', beside: 'import "effect"', ratio: 1.5 },
+const targets: ReadonlyArray<{ readonly program: Program; readonly peer: Program; readonly ratio: number }> = [
+  { program: "prefstream --version", peer: "node -e 0", ratio: 8 },
+  { program: "prefstream status", peer: "node -e 0", ratio: 12 },
+  { program: "prefstream --help", peer: "node -e 0", ratio: 12 },
+  { program: 'import "prefstream/source"', peer: 'import "effect"', ratio: 1.5 },
 ]
 
 const run = (...args: ReadonlyArray<string>): number => {
@@ -60,9 +60,9 @@ for (let round = 0; round <= rounds; round++) {
 }
 rmSync(scratch, { recursive: true })
 
-const rows = targets.map(({ program, beside, ratio }) => {
-  const [own, peer] = [median(millis[program]), median(millis[beside])]
-  return { program, ms: own, beside, "its ms": peer, ratio: own / peer, "at most": ratio }
+const rows = targets.map(({ program, peer: peerName, ratio }) => {
+  const [own, peer] = [median(millis[program]), median(millis[peerName])]
+  return { program, ms: own, "compared with": peerName, "its ms": peer, ratio: own / peer, "at most": ratio }
 })
 console.log(`medians of ${rounds} rounds`)
 console.table(

@@ -1,5 +1,5 @@
 /**
- * A whole durable run beside the script that one would write instead (script.ts): 50,000 items of real texts, tasks of
+ * A whole durable run compared with the script that one would write instead (script.ts): 50,000 items of real texts, tasks of
  * 50, and a service that answers at once (durabilityService.ts).
  *
  *     node test/bench/wholeRun.ts [ITEMS] [ROUNDS]      (default 50000 5; needs arena-hard and `npm run build`)

@@ -45,7 +45,7 @@ describe("doctor", () => {
       )
       assert.match((yield* findings([], { ...env, PREFSTREAM_TOKEN: "" })).service ?? "", /^failed: .*PREFSTREAM_TOKEN/)
       const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
-      assert.match((yield* findings([], to(open))).service ?? "", /^warning: .*answers a wrong token alike/)
+      assert.match((yield* findings([], to(open))).service ?? "", /^warning: .*gives the same answer to a wrong token/)
       const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
       assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
       const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }

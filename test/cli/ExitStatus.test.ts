@@ -202,7 +202,7 @@ describe("2: the command line or a setting is wrong", () => {
     [
       "an expert with a base URL",
       ["run", sample, "--base-url", "http://h/v1", "--expert", "first"],
-      /--expert: not with a base URL/,
+      /--expert cannot be combined with a base URL/,
     ],
     [
       "several votes of automatic experts, which give one together",
@@ -212,7 +212,7 @@ describe("2: the command line or a setting is wrong", () => {
     [
       "guidelines twice",
       ["run", sample, "--guidelines", "a", "--guidelines-file", sample],
-      /--guidelines-file: not with --guidelines/,
+      /--guidelines-file cannot be combined with --guidelines/,
     ],
     [
       "a gold file that is missing",
@@ -222,7 +222,7 @@ describe("2: the command line or a setting is wrong", () => {
     [
       "a pipeline to submit, with flags that it says itself",
       ["submit", `${root}pipelines/quickstart.ts`, "--batch-size", "3"],
-      /--batch-size: not with a pipeline file/,
+      /--batch-size cannot be combined with a pipeline file/,
     ],
     ["no token", ["submit", sample, "--base-url", "http://localhost/v1"], /PREFSTREAM_TOKEN/],
     ["no ledger", ["status"], /there is no ledger at .*--dir/],
@@ -236,12 +236,12 @@ describe("2: the command line or a setting is wrong", () => {
     [
       "flags that no join has",
       ["run", sample, "--completions", sample, "--id-path", "x"],
-      /--id-path: not with --completions/,
+      /--id-path cannot be combined with --completions/,
     ],
     [
       "a pipeline file together with what it says itself",
       ["run", `${root}pipelines/quickstart.ts`, "--batch-size", "3", "--expert", "first"],
-      /--batch-size, --expert: not with a pipeline file/,
+      /--batch-size and --expert cannot be combined with a pipeline file/,
     ],
     ["data where a pipeline file belongs", ["collect", "items.jsonl"], /expected a pipeline file .*: items\.jsonl/],
     ["a pipeline file that is missing", ["run", "absent.ts"], /cannot load the pipeline absent\.ts/],

@@ -75,7 +75,7 @@ describe("init", () => {
       const there = yield* cliIn(folder, ["init", "items.jsonl"])
       assert.deepStrictEqual(
         [there.status, there.stderr],
-        [2, "prefstream: prefstream.yaml is here already: change it, or remove it first\n"],
+        [2, "prefstream: prefstream.yaml already exists: edit it, or remove it first\n"],
       )
       yield* fs.remove(`${folder}/prefstream.yaml`)
       assert.strictEqual((yield* cliIn(folder, ["init", "items.jsonl"])).stdout, "prefstream.yaml\n")

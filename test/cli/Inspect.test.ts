@@ -164,10 +164,7 @@ describe("inspect", () => {
         said.stdout,
         /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more in 2 of 3 items/,
       )
-      assert.match(
-        (yield* cli(["inspect", file, "--completions-seed", "1"])).stderr,
-        /only with --completions-per-item/,
-      )
+      assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 
       const run = (...flags: ReadonlyArray<string>) =>
         cli(["run", ...input, "--dir", `${folder}/job`, "--expert", "longest", "--json", ...flags])

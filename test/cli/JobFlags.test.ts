@@ -89,7 +89,7 @@ describe("run --once", () => {
       const service = yield* allButOne
       const said = yield* cli(["run", sample, "--dir", job, "--once", "--listen", "0"], to(service))
       assert.strictEqual(said.status, 2)
-      assert.match(said.stderr, /--listen: not with --once/)
+      assert.match(said.stderr, /--listen cannot be combined with --once/)
     }))
 })
 

@@ -88,7 +88,7 @@ describe("run --expert judge:MODEL", () => {
   const wrong: ReadonlyArray<readonly [what: string, args: ReadonlyArray<string>, message: RegExp]> = [
     ["no address", ["--expert", "judge:m"], /judge:m: set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL/],
     ["an address that is none", ["--expert", "judge:m", "--judge-base-url", "here"], /judge:m: expected a base URL/],
-    ["no judge to ask", ["--judge-base-url", "http://host/v1"], /--judge-base-url: only with --expert judge:MODEL/],
+    ["no judge to ask", ["--judge-base-url", "http://host/v1"], /--judge-base-url requires --expert judge:MODEL/],
     [
       "further members that are no object",
       ["--expert", "judge:m", "--judge-body", "[]"],

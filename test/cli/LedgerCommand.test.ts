@@ -101,7 +101,7 @@ describe("prefstream ledger", () => {
       const { args, dir, ledger } = yield* job
       const would = yield* ledger("prune", "--before", "2999-01-01", "--results")
       assert.strictEqual(said(would, /--before: expected a time in the past/), 2)
-      assert.strictEqual(said(yield* ledger("prune", "--results"), /--results: only with --before/), 2)
+      assert.strictEqual(said(yield* ledger("prune", "--results"), /--results requires --before/), 2)
       assert.strictEqual(said(yield* ledger("prune", "--before", "yesterday"), /a date such as 2026-01-31/), 2)
       const old = ["prune", "--before", "1ms", "--results"]
       const dry = yield* ledger(...old, "--dry-run")

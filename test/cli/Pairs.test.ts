@@ -60,6 +60,6 @@ describe("--pairs", () => {
       const job = yield* temporaryDirectory
       const said = yield* cli(["export", "--dir", job, "--pair-seed", "1"])
       assert.strictEqual(said.status, 2)
-      assert.match(said.stderr, /--pair-seed: only with --pairs best-against-one/)
+      assert.match(said.stderr, /--pair-seed requires --pairs best-against-one/)
     }))
 })

@@ -43,7 +43,7 @@ describe("prefstream push", () => {
       yield* fs.writeFileString(`${home}/token`, "hf_writer\n")
       const again = yield* push({}, "--json")
       assert.strictEqual(again.status, 0, again.stderr)
-      assert.deepInclude(JSON.parse(again.stdout), { repository: "ada/preferences", rows: 144, was_there: true })
+      assert.deepInclude(JSON.parse(again.stdout), { repository: "ada/preferences", rows: 144, unchanged: true })
       const branch = yield* push({}, "--branch", "v2", "--public")
       assert.match(branch.stdout, /^ada\/preferences \(v2\) has this dataset already: 144 pairs in /)
     }))

@@ -59,7 +59,7 @@ const nested = ["check", "backup", "compact", "prune"].map((verb) => `ledger ${v
 const allHelp = Effect.map(Effect.forEach([...commands, ...nested], helpOf), (texts) => texts.join("\n"))
 
 /** Commands that do not end, or that ask for a database. */
-const endless = ["serve", "worker", "schedule", "completions"]
+const endless = ["serve", "worker", "schedule", "completion"]
 
 const environment = { PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: `whsec_${"A".repeat(32)}` }
 const address = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }

@@ -247,7 +247,7 @@ describe("resolve", () => {
         [["2", "--adopt", "task_0"], /task_0 is task 1 already/],
         [["2", "--adopt", " "], /not a valid task id/],
         [["2", "--adopt", "x".repeat(1001)], /has at most 1,000 bytes/],
-        [["2", "--send-again", "--give-up"], /--give-up: not with --send-again/],
+        [["2", "--send-again", "--give-up"], /--give-up cannot be combined with --send-again/],
         [["2", "--all", "failed"], /not both/],
         [["--all", "invalid", "--give-up"], /no task is invalid/],
         [["two"], /TASK/],

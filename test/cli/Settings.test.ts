@@ -6,7 +6,7 @@ import { Effect, FileSystem } from "effect"
 import { Command, Completions } from "effect/cli"
 import { parse } from "yaml"
 import { commandNames, commandsFor } from "../../src/cli/Commands.ts"
-import { ofOneCall } from "../../src/cli/settings/Settings.ts"
+import { commandLineOnly } from "../../src/cli/settings/Settings.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, cliIn, itemLines, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -115,7 +115,7 @@ describe("prefstream.yaml", () => {
     ["votes: { a: 1 }", "prefstream.yaml:1: votes: expected a value, or a list of values"],
     ["votes: many", "(votes is set in prefstream.yaml:1)"],
     ["votes:", "prefstream.yaml:1: votes: expected a value"],
-    ["json: true", "prefstream.yaml:1: json is asked of one call: give it as --json"],
+    ["json: true", "prefstream.yaml:1: json cannot be set in a file: give it on the command line as --json"],
     ["token: secret", "set the secret in PREFSTREAM_TOKEN"],
     ["run: { webhook-secret: secret }", "set the secret in PREFSTREAM_WEBHOOK_SECRET"],
     ["guidelines: a\nguidelines-file: items.jsonl", "(guidelines is set in prefstream.yaml:1; guidelines-file is set in prefstream.yaml:2)"],
@@ -172,7 +172,7 @@ describe("a job folder", () => {
       yield* fs.remove(`${folder}/job/dataset`, { recursive: true })
       const again = yield* cliIn(folder, ["export", "--dir", "job", "--json"])
       assert.strictEqual(again.status, 0, again.stderr)
-      assert.include(again.stderr, "As the last run was given: --format\n")
+      assert.include(again.stderr, "Using settings of the last run: --format (see settings.yaml in the job folder)\n")
       assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["trl"])
 
       const other = yield* cliIn(folder, ["export", "--dir", "job", "--format", "openrlhf"])
@@ -253,7 +253,8 @@ const schemaOf = Effect.gen(function* () {
   }
   const flags = new Map<string, Completions.FlagDescriptor>()
   const collect = (each: Completions.CommandDescriptor) => {
-    for (const flag of each.flags) if (!flags.has(flag.name) && !ofOneCall.has(flag.name)) flags.set(flag.name, flag)
+    for (const flag of each.flags)
+      if (!flags.has(flag.name) && !commandLineOnly.has(flag.name)) flags.set(flag.name, flag)
     each.subcommands.forEach(collect)
   }
   collect(Completions.fromCommand(command))

@@ -33,7 +33,7 @@ const supervised = Effect.fnUntraced(function* <E>(command: Effect.Effect<number
 const finishing = (latch: Latch.Latch) =>
   Effect.as(Effect.uninterruptible(latch.await), 0).pipe(
     Effect.andThen(Effect.never),
-    Stop.withTerms({ underWay: Effect.succeedSome("3 requests") }),
+    Stop.withOptions({ inFlight: Effect.succeedSome("3 requests") }),
   )
 
 describe("a command that is not stopped", () => {
@@ -76,7 +76,7 @@ describe("a signal", () => {
       yield* send("SIGTERM")
       yield* TestClock.adjust("5 seconds")
       assert.deepStrictEqual(said(), [
-        "prefstream: SIGTERM: waiting for 3 requests to finish, at most 1m 5s; a second signal ends at once",
+        "prefstream: SIGTERM: waiting for 3 requests to finish, at most 1m 5s; a second signal ends immediately",
       ])
       yield* latch.open
       assert.strictEqual(yield* status, 143)
@@ -87,7 +87,7 @@ describe("a signal", () => {
   it.effect("ends the command when its grace time is over, and says what is left", () =>
     Effect.gen(function* () {
       const { fiber, said, send, status } = yield* supervised(
-        Stop.withTerms({ grace: Duration.seconds(3) })(finishing(yield* Latch.make())),
+        Stop.withOptions({ grace: Duration.seconds(3) })(finishing(yield* Latch.make())),
       )
       yield* send("SIGINT")
       yield* TestClock.adjust("2999 millis")
@@ -108,7 +108,7 @@ describe("a signal", () => {
       yield* TestClock.adjust("1 second")
       yield* send("SIGINT")
       assert.strictEqual(yield* status, 143)
-      assert.match(said().at(-1)!, /SIGINT: ended at once; left unfinished: 3 requests;/)
+      assert.match(said().at(-1)!, /SIGINT: ended immediately; left unfinished: 3 requests;/)
     }),
   )
 
@@ -128,12 +128,12 @@ describe("a signal", () => {
 
   it.effect("is the normal end of what has no end of its own; but not of what it is doing just then", () =>
     Effect.gen(function* () {
-      const server = yield* supervised(Stop.withTerms({ isNormalEnd: true })(Effect.never))
+      const server = yield* supervised(Stop.withOptions({ isNormalEnd: true })(Effect.never))
       yield* server.send("SIGTERM")
       assert.strictEqual(yield* server.status, 0)
       assert.deepStrictEqual(server.said(), ["prefstream: stopped"])
       const atWork = yield* supervised(
-        Effect.never.pipe(Stop.withTerms({ isNormalEnd: false }), Stop.withTerms({ isNormalEnd: true })),
+        Effect.never.pipe(Stop.withOptions({ isNormalEnd: false }), Stop.withOptions({ isNormalEnd: true })),
       )
       yield* atWork.send("SIGTERM")
       assert.strictEqual(yield* atWork.status, 143)
@@ -144,12 +144,12 @@ describe("a signal", () => {
     Effect.gen(function* () {
       const mute: Effect.Effect<Option.Option<string>> = Effect.never
       const { said, send, status } = yield* supervised(
-        Effect.uninterruptible(Effect.never).pipe(Stop.withTerms({ underWay: mute, grace: Duration.seconds(3) })),
+        Effect.uninterruptible(Effect.never).pipe(Stop.withOptions({ inFlight: mute, grace: Duration.seconds(3) })),
       )
       yield* send("SIGTERM")
       yield* TestClock.adjust("6 seconds")
       assert.strictEqual(yield* status, 143)
-      assert.match(said()[0]!, /waiting for work under way to finish/)
+      assert.match(said()[0]!, /waiting for work in flight to finish/)
     }),
   )
 

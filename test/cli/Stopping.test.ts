@@ -38,7 +38,7 @@ describe("a run with a request under way", () => {
       const { answer, args, child, ended, report, service, talks } = yield* atPost()
       child.kill("SIGTERM")
       yield* Effect.promise(() =>
-        talks(/SIGTERM: waiting for 1 request to finish, at most 1m 5s; a second signal ends at once/),
+        talks(/SIGTERM: waiting for 1 request to finish, at most 1m 5s; a second signal ends immediately/),
       )
       answer()
       const said = yield* ended
@@ -84,7 +84,7 @@ describe("a run with a request under way", () => {
       child.kill("SIGTERM")
       const said = yield* ended
       assert.strictEqual(said.status, 143)
-      assert.match(said.stderr, /SIGTERM: ended at once; left unfinished: 1 request/)
+      assert.match(said.stderr, /SIGTERM: ended immediately; left unfinished: 1 request/)
     }))
 
   test("SIGHUP, as when its terminal is closed, stops it like SIGTERM", () =>
@@ -178,7 +178,7 @@ describe("schedule", () => {
       const { child, ended, talks } = yield* started([...newYear, "--now", "--", ...args], to(service))
       yield* Effect.promise(() => arrived.promise)
       child.kill("SIGTERM")
-      yield* Effect.promise(() => talks(/waiting for the run to finish; a second signal ends at once/))
+      yield* Effect.promise(() => talks(/waiting for the run to finish; a second signal ends immediately/))
       child.kill("SIGTERM")
       assert.strictEqual((yield* Effect.promise(() => ended)).status, 143)
       // The run would have waited for an hour; killed, it holds no lock.
@@ -230,9 +230,9 @@ describe("schedule finds out before its first wait", () => {
     ["a wrong flag", [...cron, "--", "run", sample, "--dri", "x"], /Unrecognized flag: --dri in command prefstream run/],
     ["a wrong value", [...cron, "--", "run", sample, "--timeout", "soon"], /--timeout.*a duration such as/],
     ["a file that is not there", [...cron, "--", "submit", "absent.jsonl"], /absent.jsonl: there is no such file/],
-    ["a ledger command that does not fit", [...cron, "--", "ledger", "prune", "--results"], /--results: only with --before/],
+    ["a ledger command that does not fit", [...cron, "--", "ledger", "prune", "--results"], /--results requires --before/],
     ["a ledger command without its file", [...cron, "--", "ledger", "backup"], /FILE/],
-    ["flags that don't go together", [...cron, "--", "run", sample, "--completions", sample, "--layout", "long"], /--layout: not with --completions/],
+    ["flags that don't go together", [...cron, "--", "run", sample, "--completions", sample, "--layout", "long"], /--layout cannot be combined with --completions/],
     ["a missing token", [...cron, "--", "run", sample, "--base-url", "http://127.0.0.1:1/v1"], /PREFSTREAM_TOKEN/],
     ["a missing service", [...cron, "--", "collect", "--dir", "x"], /set the address of the annotation service/],
     ["an unknown expert", [...cron, "--", "run", sample, "--expert", "foo", "--once"], /unknown expert "foo": expected gold:FILE/],

@@ -92,11 +92,11 @@ describe("submit", () => {
   }
 
   const wrong: ReadonlyArray<readonly [flags: ReadonlyArray<string>, says: RegExp]> = [
-    [["--gold-rate", "0.1"], /--gold-rate: only with --gold/],
+    [["--gold-rate", "0.1"], /--gold-rate requires --gold/],
     [["--gold", `${root}data/sample.jsonl`, "--gold-rate", "0.6"], /gold-rate/],
     [["--gold", `${root}data/sample.jsonl`, "--gold-rate", "0"], /gold-rate/],
     [["--votes", "0"], /votes/],
-    [["--no-shuffle", "--shuffle-seed", "1"], /--shuffle-seed: not with --no-shuffle/],
+    [["--no-shuffle", "--shuffle-seed", "1"], /--shuffle-seed cannot be combined with --no-shuffle/],
   ]
   for (const [flags, says] of wrong) {
     test(`refuses ${flags.join(" ").replace(root, "")}`, () =>
@@ -118,7 +118,7 @@ describe("submit", () => {
       for (const flags of [["--votes", "2"], ["--shuffle-seed", "1"], ["--gold", pipeline], ["--no-shuffle"]]) {
         const said = yield* cli(["run", pipeline, ...flags])
         assert.strictEqual(said.status, 2)
-        assert.match(said.stderr, new RegExp(`${flags[0]}: not with a pipeline file`))
+        assert.match(said.stderr, new RegExp(`${flags[0]} cannot be combined with a pipeline file`))
       }
     }))
 })

@@ -79,10 +79,10 @@ describe("--listen", () => {
     ["with one secret of two that is none", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret}\nhunter2` }, /expected it to begin with whsec_$/m],
     ["with what is no secret after one", listening, { PREFSTREAM_WEBHOOK_SECRET: `${secret} hunter2` }, /expected base64 after whsec_$/m],
     ["with a path that is none", [...listening, "--webhook-path", "hook/:x"], {}, /--webhook-path: expected a path such as \/webhook/],
-    ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path: only with --listen$/m],
+    ["with a path and nowhere to listen", ["--webhook-path", "/hook"], {}, /--webhook-path requires --listen$/m],
     ["with a path that is taken", [...listening, "--webhook-path", "/healthz"], {}, /--webhook-path: \/healthz is the health check$/m],
     ["with another path that is taken", [...listening, "--webhook-path", "/readyz"], {}, /--webhook-path: \/readyz is the health check$/m],
-    ["with a header and a scheme and nowhere to listen", ["--webhook-header", "x-a", "--webhook-scheme", "svix"], {}, /--webhook-scheme, --webhook-header: only with --listen$/m],
+    ["with a header and a scheme and nowhere to listen", ["--webhook-header", "x-a", "--webhook-scheme", "svix"], {}, /--webhook-scheme and --webhook-header require --listen$/m],
     ["with a scheme that is none", [...listening, "--webhook-scheme", "md5"], {}, /--webhook-scheme: expected one of standard-webhooks, svix, stripe, github, shared-secret$/m],
     ["with a scheme that is none, in the environment", listening, { PREFSTREAM_WEBHOOK_SCHEME: "md5" }, /PREFSTREAM_WEBHOOK_SCHEME: expected one of/],
     ["with a header for a scheme that has names of its own", [...listening, "--webhook-scheme", "svix", "--webhook-header", "x-a"], {}, /--webhook-header: the headers of svix cannot be renamed$/m],
@@ -154,10 +154,10 @@ describe("--listen", () => {
       const flags = ["--listen", "0"]
       const once = yield* cli(["collect", "--dir", job, "--once", ...flags], to(service))
       assert.deepStrictEqual([once.status, once.stdout], [2, ""])
-      assert.match(once.stderr, /--listen: not with --once/)
+      assert.match(once.stderr, /--listen cannot be combined with --once/)
       const embedded = yield* cli(["run", ...args, ...flags])
       assert.deepStrictEqual([embedded.status, embedded.stdout], [2, ""])
-      assert.match(embedded.stderr, /--listen: only with a base URL/)
+      assert.match(embedded.stderr, /--listen requires a base URL/)
     }))
 
   test("at a port that is in use ends the command before anything is sent", () =>

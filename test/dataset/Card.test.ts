@@ -151,7 +151,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
         Stream.make(pair(0), pair(1, { chosen: "\uD800" })),
         Dataset.write({
           directory,
-          complete: ({ files, omitted, rows }) =>
+          finalize: ({ files, omitted, rows }) =>
             Effect.sync(() => {
               seen.push(rows, omitted.count)
               return {

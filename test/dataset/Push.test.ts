@@ -74,7 +74,7 @@ it.layer(NodeServices.layer)("push", (it) => {
           branch: "main",
           url: `${server.url}/datasets/${repository}`,
           commit: server.repositories.get(repository)!.branches.get("main")!,
-          was_there: false,
+          unchanged: false,
           rows: 100,
           files: files.size,
           bytes: [...files.values()].reduce((sum, { length }) => sum + length, 0),
@@ -92,12 +92,12 @@ it.layer(NodeServices.layer)("push", (it) => {
       assert.strictEqual(server.repositories.get(repository)!.visibility, "public")
       const before = server.requests.length
       const second = yield* Dataset.push(directory, options(server))
-      assert.deepStrictEqual(second, { ...first, was_there: true })
+      assert.deepStrictEqual(second, { ...first, unchanged: true })
       assert.isTrue(server.requests.slice(before).every(({ method }) => method === "GET"))
       // Unless somebody has changed a file of it.
       server.commit(repository, { "README.md": "mine" })
       const third = yield* Dataset.push(directory, options(server))
-      assert.isFalse(third.was_there)
+      assert.isFalse(third.unchanged)
       assert.deepStrictEqual(server.filesOf(repository).get("README.md"), (yield* filesIn(directory)).get("README.md"))
     }),
   )
@@ -142,7 +142,7 @@ it.layer(NodeServices.layer)("push", (it) => {
       const after = uploads().slice(before.length)
       for (const path of before.slice(0, 2)) assert.notInclude(after, path)
       for (const path of before.slice(2)) assert.include(after, path)
-      assert.strictEqual((yield* Dataset.push(directory, options(server))).was_there, true)
+      assert.strictEqual((yield* Dataset.push(directory, options(server))).unchanged, true)
     }),
   )
 
@@ -167,7 +167,7 @@ it.layer(NodeServices.layer)("push", (it) => {
       const logs = Logs.make()
       const pushed = yield* logs.during(inNoTime(Dataset.push(directory, options(server))))
       assert.deepStrictEqual(faults, [])
-      assert.deepStrictEqual([pushed.was_there, server.repositories.get(repository)!.commits.size], [true, 3])
+      assert.deepStrictEqual([pushed.unchanged, server.repositories.get(repository)!.commits.size], [true, 3])
       assert.deepStrictEqual(
         sorted(server.filesOf(repository)),
         [".gitattributes", "LICENSE", ...sorted(yield* filesIn(directory))].toSorted(),
@@ -229,8 +229,8 @@ it.layer(NodeServices.layer)("push", (it) => {
 
       yield* fs.writeFileString(`${directory}/README.md`, "mine")
       const [changed, why] = yield* fails({})
-      assert.strictEqual(changed, "DatasetNotIntact")
-      assert.match(why!, /dataset is not pushed: README\.md: expected \d+ bytes/)
+      assert.strictEqual(changed, "DatasetInvalid")
+      assert.match(why!, /dataset has integrity errors, and was not pushed: README\.md: expected \d+ bytes/)
       assert.strictEqual(server.repositories.size, 0)
     }),
   )

@@ -153,8 +153,8 @@ describe("words", () => {
 
   it("a value is a share where it is one, and a number where it is not", () => {
     const [check] = reports.full().checks
-    assert.strictEqual(wording.checkValue({ ...check!, measure: "p-value" }, 0.125), "0.125")
-    assert.strictEqual(wording.checkValue({ ...check!, measure: "share of items" }, 0.125), "12.5%")
+    assert.strictEqual(wording.checkValue({ ...check!, is_share: false }, 0.125), "0.125")
+    assert.strictEqual(wording.checkValue({ ...check!, is_share: true }, 0.125), "12.5%")
     assert.strictEqual(wording.describeThreshold({ ...check!, threshold: null }), "none set")
   })
 })

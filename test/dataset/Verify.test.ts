@@ -203,7 +203,7 @@ it.layer(NodeServices.layer)("verify", (it) => {
       ]
       const withFunnel = (waiting: number, pairs: number, judged: number) =>
         dataset({
-          complete: () =>
+          finalize: () =>
             Effect.succeed({
               attachments: [
                 {

@@ -44,7 +44,7 @@ describe.skipIf(files.length === 0)("the house (needs a git checkout)", () => {
     assert.deepStrictEqual(suppressed, [])
   })
 
-  it("only the rooms' public modules merely pass on exports", () => {
+  it("only the folders' public modules merely pass on exports", () => {
     const faces = ["src/index.ts", "src/source/Source.ts", "src/task/Tasks.ts", "src/pair/Pairs.ts"]
     const passedOn = /^(import|export)\s[^"]*?\sfrom "[^"]*"$/gm
     const barrels = sources

@@ -1,5 +1,5 @@
 /**
- * Who imports whom: each room only what its line in `mayImport` names, and no folder, at any
+ * Who imports whom: each folder of `mayImport` only what its line in `mayImport` names, and no folder, at any
  * depth, one that imports it back.
  *
  * Type-only and lazy imports count. Imports are found by a pattern over the text, not by a parser:
@@ -9,8 +9,8 @@ import { globSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 
-/** Rooms in their order, and what each may import besides itself and `effect`: rooms, files of them, packages. */
-const mayImport: { readonly [room: string]: string } = {
+/** Folders in their order, and what each may import besides itself and `effect`: other folders, files of them, packages. */
+const mayImport: { readonly [folder: string]: string } = {
   domain: "",
   io: "domain",
   node: "node:* @effect/platform-node @effect/sql-pg package.json",
@@ -62,17 +62,17 @@ const imports = globSync("**/*.{ts,tsx}", { cwd: new URL("src/", root) })
 
 const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`)
 
-const roomOf = (path: string) =>
+const ownerOf = (path: string) =>
   Object.keys(mayImport)
-    .filter((room) => isWithin(path, room))
+    .filter((folder) => isWithin(path, folder))
     .reduce((a, b) => (b.length > a.length ? b : a), "")
 
 describe("imports", () => {
-  it("each room imports only what its line names", () => {
+  it("each folder imports only what its line names", () => {
     const isAllowed = ({ from, to }: Import) => {
-      const room = roomOf(from)
-      if (/^(\.\.\/)?effect(\/|$)/.test(to) || isWithin(to, room) || to.endsWith(".css")) return true
-      return mayImport[room]
+      const owner = ownerOf(from)
+      if (/^(\.\.\/)?effect(\/|$)/.test(to) || isWithin(to, owner) || to.endsWith(".css")) return true
+      return mayImport[owner]
         ?.split(" ")
         .some((name) =>
           name.endsWith("*") ? to.startsWith(name.slice(0, -1)) : isWithin(to.replace(/^\.\.\//, ""), name),
@@ -84,14 +84,14 @@ describe("imports", () => {
     )
   })
 
-  it("what runs in a browser takes only types from the other rooms", () => {
+  it("what runs in a browser takes only types from the other folders", () => {
     const taken = imports.filter(({ from, isTypeOnly, to }) => {
-      const room = roomOf(from)
+      const owner = ownerOf(from)
       return (
-        ["service/pages", "dataset/report"].includes(room) &&
+        ["service/pages", "dataset/report"].includes(owner) &&
         !isTypeOnly &&
-        isWithin(to, roomOf(to)) &&
-        roomOf(to) !== room
+        isWithin(to, ownerOf(to)) &&
+        ownerOf(to) !== owner
       )
     })
     assert.deepStrictEqual(taken, [])
@@ -109,7 +109,7 @@ describe("imports", () => {
         return rest.includes("/") ? posix.join(folder, rest.slice(0, rest.indexOf("/"))) : `${folder}/*`
       }
       const edges = imports.flatMap(({ from, to }) => {
-        const [a, b] = [nodeOf(from), roomOf(to) === "" ? undefined : nodeOf(to)]
+        const [a, b] = [nodeOf(from), ownerOf(to) === "" ? undefined : nodeOf(to)]
         return a === undefined || b === undefined || a === b ? [] : [{ a, b, text: `${from} imports ${to}` }]
       })
       const reaches = (start: string, end: string, passed = new Set<string>()): boolean =>

@@ -1,7 +1,7 @@
 /**
  * What `import "prefstream"`, each of its subpaths and each command load.
  *
- * Counts modules, not time: a room, a library or a file that a subpath does not need is named.
+ * Counts modules, not time: a folder, a library or a file that a subpath does not need is named.
  */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -50,7 +50,7 @@ const load = (words: ReadonlyArray<string>, env: Record<string, string> = {}): L
   return JSON.parse(output[3]!) as Loading
 }
 
-/** Rooms of `src` and packages that the modules belong to, each once. */
+/** Folders of `src` and packages that the modules belong to, each once. */
 const ownersOf = (urls: Iterable<string>): ReadonlySet<string> =>
   new Set(
     Array.from(urls, (url) => {
@@ -101,7 +101,7 @@ describe("subpath exports", () => {
     assert.deepStrictEqual(Object.keys(neverIn), subpaths)
   })
 
-  it.each(subpaths)("%s loads no room and no library that it does not need", (subpath) => {
+  it.each(subpaths)("%s loads no folder and no library that it does not need", (subpath) => {
     const loaded = loadedBy.get(subpath) ?? new Set()
     assert.isTrue(loaded.has("effect"))
     assert.deepStrictEqual(
@@ -111,10 +111,10 @@ describe("subpath exports", () => {
   })
 })
 
-const rooms = ["source", "task", "pair", "dataset", "service"]
+const folders = ["source", "task", "pair", "dataset", "service"]
 const neverBy: ReadonlyArray<readonly [words: string, ...never: ReadonlyArray<string>]> = [
-  ["--version", "effect", ...rooms],
-  ["--help", "undici", "node:http", ...rooms],
+  ["--version", "effect", ...folders],
+  ["--help", "undici", "node:http", ...folders],
   ["status --dir nowhere", "undici", "node:http", "hyparquet", "yaml", "eld", "source", "pair", "dataset", "service"],
   ["export --dir nowhere", "undici", "node:http", "eld"],
   ["submit nowhere.jsonl --base-url http://localhost/v1", "ws", "eld"],
@@ -128,7 +128,7 @@ describe("commands", () => {
     assert.isNotEmpty(exporters({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" }))
   })
 
-  it.each(neverBy)("%s loads no room and no library that it does not need", (words, ...never) => {
+  it.each(neverBy)("%s loads no folder and no library that it does not need", (words, ...never) => {
     const loaded = ownersOf(load(["src/bin.ts", ...words.split(" ")]).urls)
     assert.isTrue(loaded.has("bin.ts"))
     assert.deepStrictEqual(

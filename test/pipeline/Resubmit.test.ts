@@ -190,7 +190,7 @@ describe("--resubmit", () => {
         reasons.push(...(yield* job.attempts).map(({ reason }) => reason))
       }
       assert.deepStrictEqual(reasons, [
-        "vanished: the service does not know the task (404): no such task",
+        "the service does not know the task (404): no such task",
         "the service reports the status cancelled",
       ])
     }))

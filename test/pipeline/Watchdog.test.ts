@@ -14,7 +14,7 @@ const watched = Effect.fnUntraced(function* (isDue: Effect.Effect<boolean>) {
         othersAnsweredWithin: (millis) =>
           Effect.map(Clock.currentTimeMillis, (now) => state.othersAnsweredAt > now - millis),
         limit: Duration.minutes(25),
-        onLook: (answeredAt, progressedAt) => void Object.assign(state, { answeredAt, progressedAt }),
+        onCheck: (answeredAt, progressedAt) => void Object.assign(state, { answeredAt, progressedAt }),
       }),
     ),
   )

@@ -50,7 +50,10 @@ describe("files", () => {
           toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]),
         )
         assert.strictEqual(items.length, 100)
-        assert.match(rejects[0]!.reason, /^system: expected nothing there, as in the first 100 records/)
+        assert.match(
+          rejects[0]!.reason,
+          /^system: expected no value, because the layout was detected from the first 100 records/,
+        )
         assert.match(rejects[0]!.reason, /\(--prompt-path, --system-path, --completion-path, --completions-path\)$/)
         const said = yield* read(toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]), {
           system: "system",
@@ -97,7 +100,10 @@ describe("files", () => {
           "f.csv",
         )
         assert.strictEqual(items.length, 101)
-        assert.match(rejects[0]!.reason, /^response_c: expected nothing there, as in the first 100 records/)
+        assert.match(
+          rejects[0]!.reason,
+          /^response_c: expected no value, because the layout was detected from the first 100 records/,
+        )
       }),
     )
 

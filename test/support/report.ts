@@ -6,6 +6,7 @@
  */
 import { Array as Arr } from "effect"
 import type { Distribution, ExpertRow, Histogram, QualityReport } from "../../src/domain/QualityReport.ts"
+import { checks, isCheckName } from "../../src/pair/Checks.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as hostileTexts from "./hostile.ts"
 
@@ -185,8 +186,10 @@ const check = (
   count,
   of,
   unit: "items",
+  is_share: isCheckName(name) ? checks[name].isShare : true,
   threshold: null,
   direction: "below",
+  advice: isCheckName(name) ? checks[name].advice : name,
   passed: true,
   dropped: false,
   examples: [],

@@ -94,7 +94,7 @@ describe("metrics", () => {
       const requests = (state: string) => `prefstream_client_requests{state="${state}"}`
       // One poll is under way, as many as there may be, and another waits.
       yield* Effect.repeat(metrics, {
-        until: (samples) => samples[requests("under_way")] === 1 && (samples[requests("waiting")] ?? 0) > 0,
+        until: (samples) => samples[requests("in_flight")] === 1 && (samples[requests("waiting")] ?? 0) > 0,
       })
       release()
       assert.strictEqual((yield* job.ended).status, 1)

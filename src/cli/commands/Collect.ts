@@ -12,17 +12,17 @@ export const collectCommand = Command.make(
   "collect",
   { once, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (given) {
-    const job = yield* Job.begin(given, given.pipeline)
+    const job = yield* Job.prepare(given, given.pipeline)
     const { flags, pipeline, place } = job
     const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
-    const service = yield* Job.ready(job, pipeline?.service)
+    const service = yield* Job.checkedService(job, pipeline?.service)
     // A misspelled folder is not a job that is done.
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }
-    yield* Job.carryOut(job, service, Pipeline.collect({ ...Job.limitsOf(job), once, webhook }))
-  }, Job.asJob),
+    yield* Job.runAndReport(job, service, Pipeline.collect({ ...Job.limitsOf(job), once, webhook }))
+  }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(
     "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing.",

@@ -1,4 +1,4 @@
-/** `prefstream config`: which settings a command would have, and where each of them stands. */
+/** `prefstream config`: the settings that a command would use, and where each one is set. */
 import { Config, Console, Effect, Option, Predicate } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
@@ -20,17 +20,17 @@ export const configCommand = (
         Argument.withDescription("Command whose settings to show (default: run)"),
         Argument.variadic(),
       ),
-      dir: text("dir", "DIR", "Job folder, for commands that go on with its last run"),
+      dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings"),
       json: ledgerFlags.json,
     },
     Effect.fn("prefstream config")(function* ({ command, json }) {
       const names = command.length === 0 ? ["run"] : command
       const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor(names)))
       // A folder from a file is the command's to find, too.
-      const directory = (yield* Settings.Current).words?.given.get("dir")
+      const directory = (yield* Settings.Current).parsed?.given.get("dir")
       const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
-      const { all, words } = yield* Settings.of(args, Completions.fromCommand(root))
-      if (words?.command !== names.join(" ")) {
+      const { all, parsed } = yield* Settings.of(args, Completions.fromCommand(root))
+      if (parsed?.command !== names.join(" ")) {
         return yield* new UsageError({ message: `config: expected a command, found ${names.join(" ")}` })
       }
       const present = yield* Effect.filter(secrets, (name) =>
@@ -47,15 +47,18 @@ export const configCommand = (
         yield* Console.log(printable(row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")))
       }
       yield* Console.error(
-        `${rows.length === 0 ? "No setting is given: all" : "All others"} have their defaults: prefstream ${words.command} --help-all`,
+        `${rows.length === 0 ? "No setting is given: all" : "All others"} have their defaults: prefstream ${parsed.command} --help-all`,
       )
     }),
   ).pipe(
     Command.withDescription(
-      `Show the settings that a command would have, and where each of them stands: in the environment, in what the job's last run was given, or in ${Settings.fileName}, which is looked for upward from this folder, or is named by PREFSTREAM_CONFIG.`,
+      `Show the settings that a command would use, and where each one is set: the environment, the job's last run, or ${Settings.fileName}. That file is searched for in this folder and its parents, unless PREFSTREAM_CONFIG names it.`,
     ),
     Command.withExamples([
-      { command: "prefstream config", description: "Of run" },
-      { command: "prefstream config export --dir week-48", description: "Of export, after a run with other settings" },
+      { command: "prefstream config", description: "Settings of run" },
+      {
+        command: "prefstream config export --dir week-48",
+        description: "Settings of export, including those of the job's last run",
+      },
     ]),
   )

@@ -1,8 +1,7 @@
 /**
- * `prefstream doctor`: whether what a job needs is there, and what to do where it is not.
+ * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem.
  *
- * Guarantees: sends no item, and changes neither ledger nor service. The test delivery of a webhook is received by a
- * ledger of its own.
+ * Guarantees: sends no item, and changes neither ledger nor service. The test webhook is recorded in a temporary ledger.
  *
  * Adapter: asks `node:process` for Node's version.
  */
@@ -36,7 +35,7 @@ interface Finding {
   readonly message: string
 }
 
-/** Deliveries are accepted within 5 minutes by default; half of that leaves time for the way. */
+/** Deliveries are accepted within 5 minutes by default; half of that leaves time for the delivery itself. */
 const maxClockDifference = 150_000
 
 const timeLimit = "10 seconds"
@@ -46,7 +45,11 @@ export const doctorCommand = Command.make(
   {
     baseUrl: serviceFlags.baseUrl,
     ...webhookFlags,
-    webhookUrl: text("webhook-url", "URL", "Where the service sends webhooks: the test delivery takes that way"),
+    webhookUrl: text(
+      "webhook-url",
+      "URL",
+      "Public webhook URL to which the test delivery is sent (default: the --listen address)",
+    ),
     ...ledgerFlags,
   },
   Effect.fn("prefstream doctor")(function* (given) {
@@ -73,7 +76,7 @@ export const doctorCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Check what a job needs: Node, settings, ledger, the service's address and token, this machine's clock, and with --listen the way of a webhook, by a delivery that prefstream signs and receives itself. Says what to do about each problem; the exit status is then 1. Sends no item.",
+    "Check what a job needs: Node, settings, ledger, the service's address and token, and this machine's clock. With --listen, also send a signed test webhook to the receiver (schemes standard-webhooks and svix). Reports how to fix each problem; exits with 1 if a check fails. Sends no items.",
   ),
   Command.withExamples([
     {
@@ -82,7 +85,7 @@ export const doctorCommand = Command.make(
     },
     {
       command: "prefstream doctor --listen 8485 --webhook-url https://hooks.example/webhook",
-      description: "Whether a proxy passes webhooks on as they are",
+      description: "Check that a proxy forwards webhooks unchanged",
     },
   ]),
 )
@@ -163,13 +166,13 @@ const answered = (
   toWrongToken: HttpClientResponse.HttpClientResponse,
 ): Finding => {
   const of = (state: State, message: string): Finding => ({ name: "service", state, message: `${baseUrl}: ${message}` })
-  const whereItEnds = "the base URL ends before /tasks, as in https://host/v1"
+  const whereItEnds = "the base URL must end before /tasks, as in https://host/v1"
   if (status === 404 || status === 410) {
     if (!/json/.test(headers["content-type"] ?? "")) {
-      return of("failed", `answers ${statusText(status)}, but not as an annotation service does: ${whereItEnds}`)
+      return of("failed", `answers ${statusText(status)}, but not like an annotation service: ${whereItEnds}`)
     }
     return toWrongToken.status === status
-      ? of("warning", `answers a wrong token alike, so that yours was not checked: ${whereItEnds}`)
+      ? of("warning", `gives the same answer to a wrong token, so the token was not checked: ${whereItEnds}`)
       : of("ok", "answers, and accepts the token")
   }
   if (status === 401 || status === 403)

@@ -1,6 +1,6 @@
 /**
- * `prefstream export`: the dataset from the ledger, without the service or the input. What is said of the dataset, `run`
- * says too: `flags/DatasetFlags`.
+ * `prefstream export`: the dataset from the ledger, without the service or the input. Shares its dataset flags with
+ * `run`: `flags/DatasetFlags`.
  */
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -14,7 +14,7 @@ import { check } from "../flags/Rules.ts"
 import * as Settings from "../settings/Settings.ts"
 import { option } from "../flags/Values.ts"
 import * as Summary from "../output/Summary.ts"
-import { orReported } from "./Job.ts"
+import { reportExpectedFailures } from "./Job.ts"
 
 const campaignOf = (text: string): Option.Option<number | "all"> =>
   text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
@@ -38,12 +38,12 @@ export const exportCommand = Command.make(
       campaign: flags.campaign,
     }
     yield* endOfDryRun()
-    yield* Settings.announce
+    yield* Settings.announceFromLastRun
     yield* Effect.timed(Pipeline.exportDataset(settings)).pipe(
       Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
       // The summary counts what the dataset was made of, though results come in meanwhile.
       LedgerReader.snapshot,
-      orReported,
+      reportExpectedFailures,
       Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),
       Effect.provide(existingLedger(place.location)),
     )

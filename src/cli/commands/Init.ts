@@ -1,6 +1,6 @@
 /**
- * `prefstream init`: looks at files of items, and writes what a run needs to know of them to `prefstream.yaml`, and the
- * names of what belongs in the environment to `.env.example`.
+ * `prefstream init`: inspects input files, and writes the settings of a run to `prefstream.yaml` and the names of the
+ * environment variables to `.env.example`.
  *
  * Guarantees: overwrites no file; writes nothing if no item can be read.
  */
@@ -8,7 +8,7 @@ import { Console, Effect, FileSystem, Schema, Stdio } from "effect"
 import { Command, Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { datasetFlags } from "../flags/DatasetFlags.ts"
-import { inputFlags, sayFound, sourceOf } from "../flags/InputFlags.ts"
+import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { serviceFlags } from "../flags/ServiceFlags.ts"
@@ -29,7 +29,7 @@ const suggestions: { readonly [name: string]: readonly [value: string, meaning: 
   "base-url": ["https://host/v1", "annotation service; or PREFSTREAM_BASE_URL"],
   threshold: ["{ disagreement: 0.3 }", "fail rather than write a dataset that is worse"],
   split: ["{ test: 0.1 }", "share of the items in a split; the rest is train"],
-  format: ["[trl]", "files that a trainer reads, beside Parquet and JSON Lines"],
+  format: ["[trl]", "files that a trainer reads, in addition to Parquet and JSON Lines"],
 }
 
 const environment = `# Copy to .env, fill in, and load it: set -a; . ./.env; set +a
@@ -51,31 +51,31 @@ export const initCommand = Command.make(
   Effect.fn("prefstream init")(function* (given) {
     const fs = yield* FileSystem.FileSystem
     if (yield* fs.exists(Settings.fileName)) {
-      return yield* new UsageError({ message: `${Settings.fileName} is here already: change it, or remove it first` })
+      return yield* new UsageError({ message: `${Settings.fileName} already exists: edit it, or remove it first` })
     }
     const isAsked = given.files.length === 0 && (yield* (yield* Stdio.Stdio).stdinIsTerminal)
     const asked = isAsked ? yield* ask : []
     const flags = { ...given, files: asked.find(({ name }) => name === "files")?.values ?? given.files }
     yield* check(flags)
     const source = yield* sourceOf(flags)
-    yield* sayFound(source)
+    yield* printDetected(source)
     const inspection = yield* Inspection.inspect(source, { show: 0 })
     if (inspection.items === 0) {
       return yield* new UsageError({
-        message: `no item can be read (${counts(inspection)}): prefstream inspect shows why; the flags of paths and layout say where things are`,
+        message: `no item can be read (${counts(inspection)}): run prefstream inspect to see why, and set --layout and the --…-path flags`,
       })
     }
-    const { words } = yield* Settings.Current
+    const { parsed } = yield* Settings.Current
     const settings = [
       { name: "files", values: flags.files },
-      ...[...(words?.given ?? [])].map(([name, values]) => ({ name, values })),
+      ...[...(parsed?.given ?? [])].map(([name, values]) => ({ name, values })),
       ...asked.filter(({ name }) => name !== "files"),
     ]
     const missing = Object.entries(suggestions).filter(([name]) => !settings.some((setting) => setting.name === name))
     yield* fs.writeFileString(
       Settings.fileName,
       [
-        "# Settings of prefstream: flags without their dashes. prefstream config shows what holds.",
+        "# Settings of prefstream: flags without their dashes. prefstream config shows the effective ones.",
         "# yaml-language-server: $schema=node_modules/prefstream/src/cli/settings/prefstream.schema.json",
         SettingsFile.text(settings).trimEnd(),
         "",
@@ -91,7 +91,7 @@ export const initCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Look at files of items, and write the settings of a project: prefstream.yaml with the flags that are given here, and .env.example. Without FILE, ask for what is needed.",
+    "Inspect input files, and write prefstream.yaml with the given flags, and .env.example. Without FILE, prompt for what is needed.",
   ),
   Command.withExamples([
     { command: "prefstream init items.jsonl", description: "One file" },
@@ -108,7 +108,7 @@ const isVotes = Schema.is(Schema.String.check(Schema.isPattern(/^([1-9]\d?)?$/))
 const valid = (isValid: (text: string) => boolean, expected: string) => (text: string) =>
   isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)
 
-/** What cannot be found by looking. */
+/** What cannot be detected from the files. */
 const ask = Effect.gen(function* () {
   const files = yield* Prompt.run(
     Prompt.String({

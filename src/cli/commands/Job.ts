@@ -1,6 +1,6 @@
 /**
- * What `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a report and
- * an exit status.
+ * The steps that `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a
+ * report and an exit status.
  */
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
@@ -15,7 +15,7 @@ import type { Source } from "../../source/Source.ts"
 import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { AnnotationClientError } from "../../task/client/AnnotationClientError.ts"
-import { sayFound } from "../flags/InputFlags.ts"
+import { printDetected } from "../flags/InputFlags.ts"
 import { jobFlags } from "../flags/JobFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
@@ -42,12 +42,12 @@ interface Job<F extends Flags = Flags> {
 }
 
 /** Reads the pipeline file, if there is one, and checks that the flags fit together and with it. */
-export const begin = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
+export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
   yield* check(flags, pipeline)
   yield* addressOf(flags)
-  yield* Settings.announce
+  yield* Settings.announceFromLastRun
   return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
 })
 
@@ -58,7 +58,7 @@ export const limitsOf = ({ flags, pipeline }: Job) => ({
 })
 
 /** The service at `--base-url`, whose settings are checked, or else the job's own, if it has one. Here a dry run ends. */
-export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
+export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
   yield* endOfDryRun()
@@ -66,9 +66,9 @@ export const ready = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["s
 })
 
 /** Says what is read, before anything is sent. */
-export const announce = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
+export const announceInput = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
   yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
-  yield* sayFound(source)
+  yield* printDetected(source)
 })
 
 /** `--dry-run`: says what would be sent. */
@@ -77,7 +77,7 @@ export const preview = Effect.fnUntraced(function* (
   settings: Parameters<typeof Preview.preview>[0],
 ) {
   yield* Console.error(`Reading ${settings.source.description}; nothing is sent or recorded`)
-  yield* sayFound(settings.source)
+  yield* printDetected(settings.source)
   const found = yield* Layer.build(LedgerLocation.layerReadonly(place.location)).pipe(
     Effect.map((context) => Option.some(Context.get(context, LedgerReader))),
     Effect.catchTag("LedgerMissing", () => Effect.succeedNone),
@@ -87,18 +87,18 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(found) : printable(PreviewSummary.text(found)))
 })
 
-/** Keeps in the job folder what later commands of the job take, too, once no other process writes there. */
-export const remembered = Effect.fnUntraced(function* <E, R>(
+/** Saves in the job folder the settings that later commands of the job reuse, once no other process writes there. */
+export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // Beside workers, others may be at it.
-  if (!(yield* Ledger).isShared) yield* Settings.remember(directory)
+  // Other processes may share the folder while workers run.
+  if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })
 
-/** Works the job, shows its progress, and prints the report; waits for another run of the job if asked to. */
-export const carryOut = <E, R, E2, R2>(
+/** Runs the job, shows its progress, and prints the report; waits for another run of the job with `--lock-wait`. */
+export const runAndReport = <E, R, E2, R2>(
   { flags, pipeline, place }: Job,
   service: Layer.Layer<ServiceProfile, E2, R2>,
   work: Effect.Effect<RunReport.RunReport, E, R>,
@@ -109,7 +109,7 @@ export const carryOut = <E, R, E2, R2>(
   }: { readonly finish?: typeof Summary.finish; readonly later?: string; readonly layer?: typeof Pipeline.layer } = {},
 ) =>
   Progress.during(work).pipe(
-    orReported,
+    reportExpectedFailures,
     Effect.provide(layer({ directory: place.directory, ledger: place.location, service, client: pipeline?.client })),
     Effect.flatMap((report) => finish(report, { ...place, json: flags.json, later })),
     waitForOthers(flags.lockWait),
@@ -119,8 +119,8 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Failures with a run status of their own, tasks in doubt or a threshold exceeded: printed, then reported. */
-export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
+/** Failures with a run status of their own (tasks in doubt, a threshold exceeded) are printed, then reported. */
+export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(
       Effect.fnUntraced(function* (failure: E) {
@@ -133,7 +133,7 @@ export const orReported = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R
     ),
   )
 
-/** Starts again, for at most this time, while another process is running the same job. */
+/** Retries, for at most this time, while another process is running the same job. */
 const waitForOthers =
   (lockWait: Duration.Duration | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -156,13 +156,13 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/** Carries out a command with its `--quiet`, `--waiting-ok`, `--monitor` and `--grace`. */
-export const asJob = <A, E, R>(
+/** Runs a command with its `--quiet`, `--waiting-ok`, `--monitor` and `--grace`. */
+export const withJobFlags = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor">,
 ): Effect.Effect<void, E | HttpServerError.ServeError, R | Stdio.Stdio> =>
   Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
     monitored(flags.monitor),
-    Stop.withTerms({ grace: flags.grace ?? Stop.defaultGrace }),
+    Stop.withOptions({ grace: flags.grace ?? Stop.defaultGrace }),
   )

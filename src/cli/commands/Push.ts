@@ -1,7 +1,7 @@
 /**
  * `prefstream push`: a dataset to a repository of the Hugging Face Hub.
  *
- * The access token is HF_TOKEN, or the one that `hf auth login` keeps, where `huggingface_hub` looks for it.
+ * The access token is HF_TOKEN, or the one that `hf auth login` keeps, where `huggingface_hub` keeps it.
  */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -69,11 +69,11 @@ const given: { readonly [option: string]: string } = {
   endpoint: "HF_ENDPOINT",
 }
 
-const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, was_there }: Dataset.Pushed) => {
+const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, unchanged }: Dataset.Pushed) => {
   const where = `${repository}${branch === "main" ? "" : ` (${branch})`}`
   const what = `${count(rows, "pair")} in ${count(files, "file")}, ${size(bytes)}`
   const gone = deleted.length === 0 ? "" : `; ${count(deleted.length, "earlier file")} deleted`
-  return was_there
+  return unchanged
     ? `${where} has this dataset already: ${what}.\n${url}`
     : `Pushed to ${where}, commit ${commit.slice(0, 12)}: ${what}${gone}.\n${url}`
 }

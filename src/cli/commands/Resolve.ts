@@ -54,7 +54,7 @@ export const resolveCommand = Command.make(
       yield* check(flags)
       const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
-      // A ledger that stands elsewhere may belong to another folder than the usual one.
+      // A ledger at another place may belong to another folder than the usual one.
       const isOwn =
         flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
@@ -71,7 +71,7 @@ export const resolveCommand = Command.make(
       }
       const decided = yield* decide(numbers, decision, flags.all).pipe(
         Effect.tap(() => (isOwn ? rewriteRejects(directory) : Effect.void)),
-        Effect.provide(LedgerLocation.layerBesideWorkers(location)),
+        Effect.provide(LedgerLocation.layerAlongsideWorkers(location)),
       )
       if (flags.json) return yield* printJson
       const after = yield* LedgerReader.use((ledger) => ledger.tasksOf(decided.numbers)).pipe(read)

@@ -31,7 +31,7 @@ export const runCommand = Command.make(
   "run",
   runFlags,
   Effect.fn("prefstream run")(function* (given) {
-    const job = yield* Job.begin(given, yield* pipelineFileOf(given.files))
+    const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     const pipeline = job.pipeline ?? (yield* fromFlags(flags, place.directory))
     const once = flags.once ?? pipeline.once === true
@@ -41,13 +41,13 @@ export const runCommand = Command.make(
       ...(yield* datasetOf(flags, pipeline)),
       webhook: yield* webhookOf(flags, once ? undefined : pipeline.webhook),
     }
-    const service = yield* Job.ready(job, pipeline.service)
+    const service = yield* Job.checkedService(job, pipeline.service)
     if (flags.dryRun) return yield* Job.preview(job, { ...settings, maxCompletions: yield* limitOf(flags) })
-    yield* Job.announce(pipeline.source, place)
-    yield* Job.carryOut(job, PublishedLimits.layer(service), Job.remembered(Pipeline.run(settings), place), {
+    yield* Job.announceInput(pipeline.source, place)
+    yield* Job.runAndReport(job, PublishedLimits.layer(service), Job.savingSettings(Pipeline.run(settings), place), {
       later: "run the same command again",
     })
-  }, Job.asJob),
+  }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(
     "Run the whole flow: read items, submit them as tasks, wait for the results, write the preference pairs. " +

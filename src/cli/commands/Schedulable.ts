@@ -1,8 +1,8 @@
 /**
  * The commands that `prefstream schedule` accepts: they end by themselves, and can be checked without being carried out.
  *
- * Guarantees: only the commands that a command line names are loaded. Of the others the root's help shows the
- * description that stands here.
+ * Guarantees: only the commands that a command line names are loaded. For the other commands, the root's help shows the
+ * short description given here.
  */
 import { Effect } from "effect"
 import { Command } from "effect/cli"

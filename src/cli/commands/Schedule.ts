@@ -1,6 +1,5 @@
 /**
- * `prefstream schedule`: another command at the times of a cron expression, for where there is
- * no cron.
+ * `prefstream schedule`: another command on a cron schedule, for machines without cron.
  *
  * Each run is a process of its own: its memory is freed, a crash does not end the schedule, and a run uses the pipeline
  * file and the version of prefstream that are installed when it starts. Each run also has its own process group: Ctrl+C
@@ -60,16 +59,16 @@ export const scheduleCommand = Command.make(
       const [elapsed, { end, status }] = yield* Effect.timed(Effect.scoped(carriedOut(flags.command)))
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
-    }).pipe(Stop.withTerms({ underWay: Effect.succeedSome("the run"), isNormalEnd: false }))
+    }).pipe(Stop.withOptions({ inFlight: Effect.succeedSome("the run"), isNormalEnd: false }))
     // A run that is being stopped keeps its own grace time.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
-      Stop.withTerms({ isNormalEnd: true, grace: Duration.infinity }),
+      Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
   }),
 ).pipe(
   Command.withDescription(
-    "Run another command at the times of a cron expression. The command line is checked first. " +
-      "Runs never overlap: a time that comes during a run is skipped. A missed run is started once after wake-up. " +
+    "Run another command on a cron schedule. The command line is checked first. Runs never overlap: " +
+      "a run that is due while another is running is skipped. A missed run is started once after wake-up. " +
       "Both cases are logged. A failed run does not end the schedule.",
   ),
   Command.withExamples([

@@ -53,7 +53,7 @@ const announce = Effect.fnUntraced(function* (flags: {
         : `The dashboard is at ${origin}/dashboard/ (password lost: restart with --sign-in-link).`,
     )
   } else if (flags.expert.length === 0) {
-    yield* Console.error("No --expert: tasks are accepted, and wait for one.")
+    yield* Console.error("No --expert: tasks are accepted, but nobody answers them.")
   }
   if (token !== undefined) {
     yield* Console.error("The first organization token follows; it is shown this once. More are made in the dashboard.")
@@ -70,7 +70,7 @@ const announce = Effect.fnUntraced(function* (flags: {
         ),
       )
     if (Option.isSome(secret)) {
-      yield* Console.error("The secret of the webhooks follows; the dashboard replaces it by another one.")
+      yield* Console.error("The webhook secret follows. You can replace it in the dashboard.")
       yield* Console.log(`PREFSTREAM_WEBHOOK_SECRET=${secret.value}`)
     }
   }
@@ -128,7 +128,7 @@ export const serveCommand = Command.make(
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(
       Effect.catchTag("InvalidPublicUrl", ({ message }) => new UsageError({ message: `--public-url: ${message}` })),
       monitored(flags.monitor),
-      Stop.withTerms({ isNormalEnd: true }),
+      Stop.withOptions({ isNormalEnd: true }),
     )
   }),
 ).pipe(

@@ -27,12 +27,14 @@ export const submitFlags = {
 export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
   const program = files.find(isPipelineFile)
   if (program === undefined || files.length === 1) return program
-  return yield* new UsageError({ message: `other files: not together with the pipeline file ${program}` })
+  return yield* new UsageError({
+    message: `${program} is a pipeline file, which has its own input: remove the other files`,
+  })
 })
 
 /** What the pipeline says, or the flags in its place. */
 export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
-  job: Effect.Success<ReturnType<typeof Job.begin<Command.Command.Config.Infer<typeof submitFlags>>>>,
+  job: Effect.Success<ReturnType<typeof Job.prepare<Command.Command.Config.Infer<typeof submitFlags>>>>,
   pipeline: P,
 ) => ({
   ...pipeline,
@@ -46,7 +48,7 @@ export const submitCommand = Command.make(
   "submit",
   submitFlags,
   Effect.fn("prefstream submit")(function* (given) {
-    const job = yield* Job.begin(given, yield* pipelineFileOf(given.files))
+    const job = yield* Job.prepare(given, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     const pipeline: Omit<Loaded, "directory" | "service"> & { readonly service: Loaded["service"] | undefined } =
       job.pipeline ?? {
@@ -54,23 +56,23 @@ export const submitCommand = Command.make(
         source: yield* sourceOf(flags, place.directory),
         service: undefined,
       }
-    const service = yield* Job.ready(job, pipeline.service)
+    const service = yield* Job.checkedService(job, pipeline.service)
     if (flags.dryRun)
       return yield* Job.preview(job, { ...settingsOf(job, pipeline), maxCompletions: yield* limitOf(flags) })
-    yield* Job.announce(pipeline.source, place)
-    yield* Job.carryOut(
+    yield* Job.announceInput(pipeline.source, place)
+    yield* Job.runAndReport(
       job,
       PublishedLimits.layer(service),
-      Job.remembered(Pipeline.submit(settingsOf(job, pipeline)), place),
+      Job.savingSettings(Pipeline.submit(settingsOf(job, pipeline)), place),
       {
         finish: Summary.finishSubmit,
-        layer: Pipeline.layerBesideWorkers,
+        layer: Pipeline.layerAlongsideWorkers,
       },
     )
-  }, Job.asJob),
+  }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(
-    "Read items and submit the new ones, without waiting for results. Beside workers of the job, which send them, it only reads.",
+    "Read items and submit the new ones, without waiting for results. While workers process the job, submit only reads items; the workers send them.",
   ),
   Command.withExamples([
     {

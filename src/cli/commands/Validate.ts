@@ -9,7 +9,7 @@ import * as Inspection from "../../pipeline/Inspection.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
 import { counts } from "../output/PreviewSummary.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { type InputFlags, inputFlags, localInputs, maxRejects, sayFound, sourceOf } from "../flags/InputFlags.ts"
+import { type InputFlags, inputFlags, localInputs, maxRejects, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { integer, option, text } from "../flags/Values.ts"
@@ -42,7 +42,7 @@ export const validateCommand = Command.make(
     yield* check(flags)
     const fs = yield* FileSystem.FileSystem
     const source = yield* sourceOf(flags)
-    yield* sayFound(source)
+    yield* printDetected(source)
     const most = flags.show ?? defaultShown
     const { rejects } = flags
     const partial = `${rejects}.partial`
@@ -79,7 +79,7 @@ export const validateCommand = Command.make(
   Command.withExamples([
     { command: "prefstream validate items.jsonl", description: "Is every record usable?" },
     {
-      command: "prefstream validate items.csv --max-rejects 1% --rejects refused.jsonl",
+      command: "prefstream validate items.csv --max-rejects 1% --rejects rejects.jsonl",
       description: "Allow 1%, and keep the rejected records",
     },
   ]),

@@ -1,4 +1,4 @@
-/** `prefstream worker`: one of several processes, on one machine or many, that work a job together. */
+/** `prefstream worker`: one of several processes, on one machine or many, that process a job together. */
 import { Console, Duration, Effect, Struct } from "effect"
 import { Command } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
@@ -16,7 +16,7 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/** A worker waits for the service, but for no end, and has none to report. What is to be sent again is asked of `submit`. */
+/** A worker waits for the service, but for no end, and has no report. Resubmitting is up to `submit`. */
 const unused = {
   dryRun: undefined,
   resubmit: [],
@@ -55,7 +55,7 @@ export const workerCommand = Command.make(
   "worker",
   workerFlags,
   Effect.fn("prefstream worker")(function* (given) {
-    const job = yield* Job.begin({ ...given, ...unused }, yield* pipelineFileOf(given.files))
+    const job = yield* Job.prepare({ ...given, ...unused }, yield* pipelineFileOf(given.files))
     const { flags, place } = job
     if (flags.files.includes("-")) {
       return yield* new ExitStatus.UsageError({
@@ -72,7 +72,7 @@ export const workerCommand = Command.make(
       ...(yield* itemOptionsOf(flags)),
       source: yield* sourceOf(flags, place.directory),
     }
-    const service = yield* Job.ready(job, job.pipeline?.service)
+    const service = yield* Job.checkedService(job, job.pipeline?.service)
     const settings = {
       ...settingsOf(job, pipeline),
       ledger: location,
@@ -90,13 +90,16 @@ export const workerCommand = Command.make(
           say(message),
           Effect.sync(() => process.exit(ExitStatus.failure)),
         ),
-    }).pipe(monitored(flags.monitor), Stop.withTerms({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }))
+    }).pipe(
+      monitored(flags.monitor),
+      Stop.withOptions({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
+    )
   }),
 ).pipe(
   Command.withDescription(
-    "Work a job together with other workers, over one ledger in PostgreSQL: each is given the same input and flags. " +
-      "The tasks of a job are divided into parts, and each worker sends and polls those of its parts; one also reads the input. " +
-      "When one is lost, the others take its parts. A worker runs until it is stopped; status says when all is done, and export writes the dataset.",
+    "Process a job together with other workers that share a PostgreSQL ledger. Give all of them the same input and flags. " +
+      "Each worker sends and polls the tasks of its parts; one of them also reads the input. " +
+      "If a worker is lost, others take over its parts. A worker runs until it is stopped: status exits with 0 when all is done, and export writes the dataset.",
   ),
   Command.withExamples([
     {

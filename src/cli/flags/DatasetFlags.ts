@@ -1,6 +1,7 @@
 /**
  * The flags that say what becomes of judgments: votes, filters, pairs, thresholds, splits, formats, and the card. A new
- * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, and is recorded in the manifest by `pipeline/Facts`.
+ * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, is recorded in the manifest by `pipeline/Facts`,
+ * and is listed in `flags/Groups`.
  */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"

@@ -18,7 +18,7 @@ export const embeddedFlags = {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
-    "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeat: later ones judge the rest",
+    "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeatable: tried in this order",
   ),
   turnaround: duration("turnaround", "Simulated time per task of automatic experts (default: 0s)"),
 }

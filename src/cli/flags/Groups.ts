@@ -1,7 +1,8 @@
 /**
- * Which flags stand together in help, and which of them most people need: names alone, so that help loads no room.
+ * How flags are grouped in help, and which are shown without `--help-all`. Contains names only, so that help loads no
+ * other module.
  *
- * A flag that no group names is the command's own, and stands first.
+ * A flag that no group names is specific to its command, and is listed first.
  */
 
 /** The flags of each group, in the order of their help. */
@@ -35,7 +36,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
   ],
 } // prettier-ignore
 
-/** What help shows of a command with many flags, beside the command's own; `usage` is how the command is called. */
+/** What help shows of a command with many flags, in addition to those specific to it; `usage` is how it is called. */
 export const isEssential = (name: string, usage: string) =>
   essential.has(name) || (usage.startsWith("prefstream worker ") && ["ledger", "job"].includes(name))
 

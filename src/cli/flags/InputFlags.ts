@@ -169,8 +169,8 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
-/** Says what was found in the input, before anything is read or sent. */
-export const sayFound = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
+/** Prints what was detected in the input, before anything is read or sent. */
+export const printDetected = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
   if (source.summary === undefined) return
   const { empty, files, hints, layout, unknownFields } = yield* source.summary
   for (const name of empty) yield* Console.error(`${name}: no matching file yet`)

@@ -1,7 +1,7 @@
 /**
  * The flags that say where a job and its ledger are.
  *
- * Guarantees: the same in every command; a password stands in no message, and is refused on the command line, where
+ * Guarantees: the same in every command; a password is in no message, and is refused on the command line, where
  * every user of the machine could read it.
  */
 import { Config, Effect, Layer, Option } from "effect"

@@ -1,4 +1,4 @@
-/** The flag that says where a command answers those who watch over it. */
+/** `--monitor`: the address at which a command serves health checks and metrics. */
 import { Console, Effect, Layer } from "effect"
 import { address } from "./Values.ts"
 

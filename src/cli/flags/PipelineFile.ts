@@ -1,7 +1,7 @@
 /**
  * Pipelines written as programs: a module whose default export is `Pipeline.make(…)`.
  *
- * Adapter: uses `node:url` and `node:path` to import the module from where it stands.
+ * Adapter: uses `node:url` and `node:path` to import the module from its own place.
  */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"

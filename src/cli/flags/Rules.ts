@@ -5,6 +5,7 @@
  */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
+import { joinWords } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { embeddedFlags } from "./ExpertFlags.ts"
 import { inputFlags } from "./InputFlags.ts"
@@ -102,8 +103,9 @@ export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline
     const isOnly = Predicate.hasProperty(rule, "onlyWith")
     const condition = isOnly ? rule.onlyWith : rule.notWith
     if (condition.holds(all, pipeline) === isOnly) continue
-    const names = said.map((flag) => spelled(flag, all[flag])).join(", ")
+    const names = joinWords(said.map((flag) => spelled(flag, all[flag])))
     const why = rule.why === undefined ? "" : `, ${rule.why}`
-    return yield* new UsageError({ message: `${names}: ${isOnly ? "only" : "not"} with ${condition.text}${why}` })
+    const conflict = isOnly ? `require${said.length === 1 ? "s" : ""}` : "cannot be combined with"
+    return yield* new UsageError({ message: `${names} ${conflict} ${condition.text}${why}` })
   }
 })

@@ -22,7 +22,7 @@ import {
   text,
 } from "./Values.ts"
 
-/** The organization token. It has no flag: what stands on a command line can be read by everybody on the machine. */
+/** The organization token. It has no flag: a command line can be read by everybody on the machine. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 export const serviceFlags = {
@@ -87,7 +87,7 @@ export const serviceFlags = {
 
 export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
 
-/** A token as it can stand in a header, without the white space around it. */
+/** A token as it can be in a header, without the white space around it. */
 export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
   const text = Redacted.value(token).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)

@@ -62,7 +62,7 @@ export const itemFlags = {
   ),
 }
 
-/** What may be said beside a pipeline file, too. */
+/** Flags that can be combined with a pipeline file. */
 export const resubmitFlags = {
   newCampaign: choice("new-campaign", "Allow guidelines that differ from the last run's: judge all items anew"),
   resubmit: repeated(

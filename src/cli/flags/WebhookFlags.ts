@@ -2,17 +2,21 @@
  * The flags that say where to receive webhooks and how they are signed. All but `--listen` and `--webhook-path` may be
  * environment variables; a flag overrides its variable, and an empty variable counts as not set.
  *
- * Guarantees: secrets are `Redacted` from the moment they are read, and stand in no message; settings that do not fit
+ * Guarantees: secrets are `Redacted` from the moment they are read, and are in no message; settings that do not fit
  * together are refused before anything is sent.
  */
 import { Array as Arr, Config, Console, Effect, Option, Redacted, Schema } from "effect"
 import type { Command } from "effect/cli"
+import { defaults } from "../../api/ServiceProfile.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import { defaultTolerance, layerMac } from "../../api/WebhookSignature.ts"
+import { joinWords } from "../../io/Values.ts"
 import type { DeliveryIdPlace } from "../../task/webhook/Handler.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { address, durationForm, formatDuration, parseDuration, text } from "./Values.ts"
+
+const [standard, ...others] = WebhookScheme.schemes
 
 export const webhookFlags = {
   listen: address(
@@ -24,7 +28,7 @@ export const webhookFlags = {
   webhookScheme: text(
     "webhook-scheme",
     "SCHEME",
-    "standard-webhooks (default), svix, stripe, github or shared-secret [PREFSTREAM_WEBHOOK_SCHEME]",
+    `${joinWords([`${standard} (default)`, ...others], "or")} [PREFSTREAM_WEBHOOK_SCHEME]`,
   ),
   webhookHeader: text(
     "webhook-header",
@@ -39,7 +43,7 @@ export const webhookFlags = {
   webhookTaskIds: text(
     "webhook-task-ids",
     "PATHS",
-    "Task ids in the payload: data.tasks[*].id (default: poll all) [PREFSTREAM_WEBHOOK_TASK_IDS]",
+    `Paths of task ids in the payload (default: ${defaults.webhook.taskIdPaths[0]} and similar) [PREFSTREAM_WEBHOOK_TASK_IDS]`,
   ),
   webhookDeliveryId: text(
     "webhook-delivery-id",
@@ -108,7 +112,7 @@ const isScheme = Schema.is(Schema.Literals(WebhookScheme.schemes))
 /** The scheme with its settings; refused if it has no such setting. */
 const schemeOf = Effect.fnUntraced(function* (settings: Effect.Success<ReturnType<typeof settingsOf>>) {
   const { header, tolerance } = settings
-  const scheme = settings.scheme?.text ?? "standard-webhooks"
+  const scheme = settings.scheme?.text ?? standard
   if (!isScheme(scheme)) {
     return yield* refuse(`${settings.scheme?.from}: expected one of ${WebhookScheme.schemes.join(", ")}`)
   }

@@ -39,7 +39,7 @@ const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
     [`--${name}`, ...aliases].join(", ") +
       // The library names the levels in the place of the value.
       (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
-    // They stand in the place of the value already.
+    // They are in the place of the value already.
     name !== "log-level" && type.includes("|") ? words.replace(/ \(choices: [^)]*\)$/, "") : words,
   ]
 }

@@ -12,7 +12,7 @@ export const Current = Context.Reference<LogFormat>("prefstream/cli/LogFormat", 
 
 const isFormat = (word: string): word is LogFormat => word === "text" || word === "json"
 
-/** The flag is taken out of the words wherever it stands, but not after `--`: what follows is another command's. */
+/** The flag is taken out of the arguments wherever it is, but not after `--`: what follows is another command's. */
 export const split = (args: ReadonlyArray<string>) => {
   const rest: Array<string> = []
   let format: string | undefined

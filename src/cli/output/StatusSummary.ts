@@ -1,5 +1,5 @@
 /**
- * The status of a job for a terminal: its summary, and the tasks that are waited for.
+ * The status of a job for a terminal: its summary, and its outstanding tasks.
  *
  * Guarantees: a row without content is left out; an estimate names the time and items that it is based on.
  */
@@ -41,10 +41,10 @@ const campaigns = (status: JobStatus): Rows => {
 /** A worker that has not been seen for so many seconds may be lost. */
 const lateAfter = 15
 
-/** One that gets nothing done for so many seconds may be stuck, or wait for the service. */
+/** One that makes no progress for so many seconds may be stuck, or wait for the service. */
 const stuckAfter = 120
 
-/** Those that work the job now, or the one process. */
+/** Those that process the job now, or the one process. */
 const workers = (status: JobStatus): Rows => {
   if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {
@@ -59,7 +59,10 @@ const workers = (status: JobStatus): Rows => {
   return [
     ...rowsOf("workers", rows),
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
-    ["rate", rate_share < 1 && `${Math.ceil(rate_share * 100)}% of the limit: the service refused requests for load`],
+    [
+      "rate",
+      rate_share < 1 && `${Math.ceil(rate_share * 100)}% of the limit: the service was rate limiting or overloaded`,
+    ],
   ]
 }
 
@@ -118,8 +121,8 @@ const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus
 }
 
 const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>
-  `the last of ${count(items_left, Summary.unit({ votes }))} in ${duration(seconds_left)}, ${minute(ends_at)}, ` +
-  `at the rate of the ${number(window_items)} of the last ${duration(window_seconds)}`
+  `${count(items_left, Summary.unit({ votes }))} left: about ${duration(seconds_left)}, until ${minute(ends_at)} ` +
+  `(at the rate of the last ${duration(window_seconds)}: ${number(window_items)})`
 
 const webhooks = ({ at, webhook: { deliveries, last_at } }: JobStatus): string | false =>
   last_at !== null &&

@@ -45,7 +45,7 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   yield* finish(report, options).pipe(
     Effect.catchTag("Finished", (end) =>
-      report.status === "waiting" && (report.beside_workers || report.not_submitted === 0) ? Effect.void : end,
+      report.status === "waiting" && (report.shared_with_workers || report.not_submitted === 0) ? Effect.void : end,
     ),
   )
 })
@@ -81,7 +81,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const open = unsent + report.tasks.submitted.tasks
   const doubts = report.tasks.in_doubt.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
-  const beside = besideOf(unusable, report.tasks)
+  const unfinished = describeUnfinished(unusable, report.tasks)
   // `status` did not end anything.
   const ended = (what: string) => {
     const sentence = what.endsWith(".") ? what : `${what}.`
@@ -99,8 +99,8 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       ]
     case "waiting":
       return [
-        `Results are outstanding${after}${unsent === 0 ? "" : `: ${beside}`}.`,
-        `Next: ${later ?? afterWaiting(report.beside_workers, unsent, given)}.`,
+        `Results are outstanding${after}${unsent === 0 ? "" : `: ${unfinished}`}.`,
+        `Next: ${later ?? afterWaiting(report.shared_with_workers, unsent, given)}.`,
       ]
     case "stopped":
       return [
@@ -119,30 +119,30 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
         `${ended(`${count(doubts, "task")} ${doubts === 1 ? "is" : "are"} in doubt`)} The service may have created ${doubts === 1 ? "it, so it is" : "them, so they are"} not sent again automatically.`,
         ...(unusable === 0 && open === 0
           ? []
-          : [`In addition, ${beside}${report.beside_workers ? "; the job's workers send and poll" : ""}.`]),
-        `If the service honors Idempotency-Key, ${honoring(report)}: what is in doubt is sent again safely, while the service keeps the keys (--idempotency-key-lifetime).`,
-        `If not, look at the service for what it has, and decide with: ${resolveCommand(options)}`,
+          : [`In addition, ${unfinished}${report.shared_with_workers ? "; the job's workers send and poll" : ""}.`]),
+        `If the service honors Idempotency-Key, ${honoring(report)}: tasks in doubt are then sent again safely, as long as the service keeps the keys (--idempotency-key-lifetime).`,
+        `If not, check at the service which tasks exist, and decide with: ${resolveCommand(options)}`,
       ]
     case "results_invalid":
       return [
         open === 0
           ? `${ended("some tasks have no usable result")} Run the same command to poll them again.`
-          : report.beside_workers
-            ? `${ended(beside)} Next: ${afterWaiting(true, unsent, given)}.`
-            : `${ended(beside)} Next: ${later ?? "run the same command again"}, which polls all of them.`,
+          : report.shared_with_workers
+            ? `${ended(unfinished)} Next: ${afterWaiting(true, unsent, given)}.`
+            : `${ended(unfinished)} Next: ${later ?? "run the same command again"}, which polls all of them.`,
       ]
   }
 }
 
 /** How tasks in doubt are sent again where that is safe. */
-const honoring = ({ beside_workers, seconds }: RunReport): string => {
+const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
   const flag = "with --idempotency-key honored"
-  if (beside_workers) return `start the workers again ${flag}`
+  if (shared_with_workers) return `start the workers again ${flag}`
   return seconds === null ? `run the submitting command ${flag}` : `run the same command ${flag}`
 }
 
-const afterWaiting = (besideWorkers: boolean, unsent: number, given: string): string => {
-  if (besideWorkers) return `the job's workers send and poll; once all is done, prefstream export ${given}`
+const afterWaiting = (sharedWithWorkers: boolean, unsent: number, given: string): string => {
+  if (sharedWithWorkers) return `the job's workers send and poll; once all is done, prefstream export ${given}`
   return unsent === 0
     ? `prefstream collect ${given}, then prefstream export ${given}`
     : "run the submitting command again"
@@ -157,7 +157,7 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
 }
 
 /** Tasks without a usable result, and tasks that are not finished. */
-const besideOf = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
+const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
     unusable > 0 && `${count(unusable, "task")} without a usable result`,
     planned.tasks > 0 && `${count(planned.tasks, "task")} ${planned.tasks === 1 ? "is" : "are"} not sent yet`,

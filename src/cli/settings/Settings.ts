@@ -1,10 +1,10 @@
 /**
- * The settings of a command: what its words give, else the environment, else what the last run of the job was given
- * (for commands that go on with it), else `prefstream.yaml`, which is looked for upward from this folder.
+ * The effective settings of a command: command line, else environment, else the job's last run (for commands that reuse
+ * its settings), else `prefstream.yaml` in this folder or the nearest parent that has one.
  *
- * Guarantees: a setting is taken whole from the first place that has it; settings from files are added to the words of
- * the command line, so that its flags check them; a message that names such a flag also names its place. A pipeline file
- * has settings of its own: beside one, no other file is read.
+ * Guarantees: a setting is taken whole from the first place that has it; settings from files are appended to the
+ * arguments, so that the flags check them; a message that names such a flag also names its place. A pipeline file has
+ * settings of its own: with one, no other file is read.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, Predicate } from "effect"
 import type { CommandDescriptor } from "effect/cli/Completions"
@@ -13,24 +13,24 @@ import { groups } from "../flags/Groups.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import type { Setting, SettingsFile } from "./SettingsFile.ts"
-import * as Words from "./Words.ts"
+import * as ParsedArguments from "./ParsedArguments.ts"
 
 export const fileName = "prefstream.yaml"
 
-/** What is asked of one call, and would be wrong or dangerous as a habit: no keys. */
-export const ofOneCall: ReadonlySet<string> = new Set([
+/** Flags of a single invocation, which would be wrong or dangerous as a habit: they cannot be set in a file. */
+export const commandLineOnly: ReadonlySet<string> = new Set([
   "adopt", "all", "before", "campaign", "dry-run", "give-up", "json", "moved", "new-campaign", "now", "quick",
   "rejects", "results", "resubmit", "send-again", "show", "sign-in-link",
 ]) // prettier-ignore
 
-/** What a job folder keeps of a run: what later commands of the job also take, and no addresses of files. */
+/** The settings of a run that are saved in its job folder: those that later commands of the job also take, and no paths of files. */
 const kept: ReadonlySet<string> = new Set(
   ["job", "ledger", "SERVICE", "WEBHOOK", "DATASET"]
     .flatMap((name) => groups[name] ?? [name])
-    .filter((name) => !ofOneCall.has(name)),
+    .filter((name) => !commandLineOnly.has(name)),
 )
 
-/** Who gives one of these on a command line does not mean the others, wherever they stand. */
+/** A flag on the command line, and those that it replaces, wherever they are set. */
 const replaced: { readonly [given: string]: ReadonlyArray<string> } = {
   guidelines: ["guidelines-file"],
   "guidelines-file": ["guidelines"],
@@ -38,33 +38,33 @@ const replaced: { readonly [given: string]: ReadonlyArray<string> } = {
   once: groups["WEBHOOK"] ?? [],
 }
 
-/** Commands that go on with what the last run was given. */
+/** Commands that reuse the settings of the last run. */
 const followers = new Set([
   "collect", "doctor", "export", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
 export interface Settings {
-  readonly words: Words.Words | undefined
-  /** What holds, from wherever. */
+  readonly parsed: ParsedArguments.ParsedArguments | undefined
+  /** The effective settings, from wherever. */
   readonly all: ReadonlyArray<Setting>
-  /** Those of them that the last run of the job was given. */
-  readonly remembered: ReadonlyArray<Setting>
-  /** The command line with what files say. */
+  /** Those of them that come from the job's last run. */
+  readonly fromLastRun: ReadonlyArray<Setting>
+  /** The command line, with the settings from files. */
   readonly args: ReadonlyArray<string>
 }
 
-const none = (args: ReadonlyArray<string>): Settings => ({ words: undefined, all: [], remembered: [], args })
+const none = (args: ReadonlyArray<string>): Settings => ({ parsed: undefined, all: [], fromLastRun: [], args })
 
-/** Of the command that is being carried out. */
+/** The settings of the running command. */
 export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none([]) })
 
 const variableIn = (description: string | undefined): string | undefined =>
   /\[(PREFSTREAM_[A-Z_]+)/.exec(description ?? "")?.[1]
 
-const fromEnvironment = (words: Words.Words) =>
-  Effect.forEach(words.flags, ({ description, name }) => {
+const fromEnvironment = (parsed: ParsedArguments.ParsedArguments) =>
+  Effect.forEach(parsed.flags, ({ description, name }) => {
     const variable = variableIn(description)
-    if (variable === undefined || words.given.has(name)) return Effect.succeed([])
+    if (variable === undefined || parsed.given.has(name)) return Effect.succeed([])
     return Effect.map(Config.option(Config.String(variable)), (value) =>
       Option.match(value, {
         onNone: () => [],
@@ -92,10 +92,10 @@ const textOf = (name: string, settings: ReadonlyArray<Setting>): string | undefi
   return Predicate.isBoolean(values) ? undefined : values?.[0]
 }
 
-/** Where a flag stands that was given. */
+/** Where a flag is set that was typed. */
 const typed = "the command line"
 
-const given = ({ given }: Words.Words): ReadonlyArray<Setting> =>
+const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
 /** Another job's settings, though in this folder. */
@@ -105,67 +105,69 @@ const isOfOther = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>)
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
   })
 
-/** What there is; the flags are asked for where a key is none of the command's own. */
+/** All commands and their flags; the latter are read only where a key is not a flag of the command itself. */
 export const Commands = Context.Reference<{
   readonly names: ReadonlySet<string>
-  readonly everyFlag: Effect.Effect<ReadonlySet<string>>
-}>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), everyFlag: Effect.succeed(new Set()) }) })
+  readonly allFlagNames: Effect.Effect<ReadonlySet<string>>
+}>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), allFlagNames: Effect.succeed(new Set()) }) })
 
-/** Fills in what the words of a command line leave open. */
+/** Completes a command line with the settings from elsewhere. */
 export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: CommandDescriptor) {
-  const words = Words.of(args, root)
+  const parsed = ParsedArguments.parse(args, root)
   // What `init` is given is what it writes.
-  if (words === undefined || words.command === "init" || words.operands.some(isPipelineFile))
-    return { ...none(args), all: words === undefined ? [] : given(words), words }
-  const environment = yield* fromEnvironment(words)
-  const chosen = [...given(words), ...environment]
+  if (parsed === undefined || parsed.command === "init" || parsed.operands.some(isPipelineFile))
+    return { ...none(args), all: parsed === undefined ? [] : given(parsed), parsed }
+  const environment = yield* fromEnvironment(parsed)
+  const chosen = [...given(parsed), ...environment]
 
   const fs = yield* FileSystem.FileSystem
-  const { everyFlag, names } = yield* Commands
+  const { allFlagNames, names } = yield* Commands
   const read = Effect.fnUntraced(function* (file: string) {
     const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
     const settings = yield* reader.read(file, names)
-    yield* checkKeys(settings, words, everyFlag)
+    yield* checkKeys(settings, parsed, allFlagNames)
     return settings
   })
   const projectPath = yield* projectFile
-  const project = projectPath === undefined ? [] : (yield* read(projectPath)).of(words.command)
+  const project = projectPath === undefined ? [] : (yield* read(projectPath)).of(parsed.command)
   const directory = textOf("dir", [...chosen, ...project]) ?? JobFolder.defaultDirectory
-  const isFollower = followers.has(words.command)
+  const isFollower = followers.has(parsed.command)
   const lastPath = JobFolder.settings(directory)
-  const last = isFollower && (yield* fs.exists(lastPath)) ? (yield* read(lastPath)).of(words.command) : []
-  const remembered = isOfOther(last, chosen) ? [] : last
-  const isOfPipeline = isPipelineFile(textOf("files", remembered) ?? "")
+  const last = isFollower && (yield* fs.exists(lastPath)) ? (yield* read(lastPath)).of(parsed.command) : []
+  const fromLastRun = isOfOther(last, chosen) ? [] : last
+  const isOfPipeline = isPipelineFile(textOf("files", fromLastRun) ?? "")
 
-  const gone = new Set([...words.given.keys()].flatMap((name) => replaced[name] ?? []))
+  const gone = new Set([...parsed.given.keys()].flatMap((name) => replaced[name] ?? []))
   const all = [...chosen]
   const extra: Array<string> = []
-  for (const setting of isOfPipeline ? remembered : [...remembered, ...project]) {
+  for (const setting of isOfPipeline ? fromLastRun : [...fromLastRun, ...project]) {
     if (gone.has(setting.name) || all.some(({ name }) => name === setting.name)) continue
-    const texts = yield* wordsOf(setting, words)
+    const texts = yield* argumentsOf(setting, parsed)
     if (texts.length === 0) continue
     extra.push(...texts)
     all.push(setting)
   }
   return {
-    words,
+    parsed,
     all,
-    remembered: remembered.filter((setting) => all.includes(setting)),
-    args: [...args.slice(0, words.end), ...extra, ...args.slice(words.end)],
+    fromLastRun: fromLastRun.filter((setting) => all.includes(setting)),
+    args: [...args.slice(0, parsed.end), ...extra, ...args.slice(parsed.end)],
   } satisfies Settings
 })
 
 const checkKeys = Effect.fnUntraced(function* (
   file: SettingsFile,
-  words: Words.Words,
-  everyFlag: Effect.Effect<ReadonlySet<string>>,
+  parsed: ParsedArguments.ParsedArguments,
+  allFlagNames: Effect.Effect<ReadonlySet<string>>,
 ) {
-  const own = new Set(["files", ...words.flags.map(({ name }) => name)])
+  const own = new Set(["files", ...parsed.flags.map(({ name }) => name)])
   for (const { from, name } of file.all) {
-    if (ofOneCall.has(name)) {
-      return yield* new UsageError({ message: `${from}: ${name} is asked of one call: give it as --${name}` })
+    if (commandLineOnly.has(name)) {
+      return yield* new UsageError({
+        message: `${from}: ${name} cannot be set in a file: give it on the command line as --${name}`,
+      })
     }
-    if (own.has(name) || (yield* everyFlag).has(name)) continue
+    if (own.has(name) || (yield* allFlagNames).has(name)) continue
     return yield* new UsageError({
       message: `${from}: there is no setting ${JSON.stringify(name)}: expected files, or the name of a flag without its dashes`,
     })
@@ -173,14 +175,15 @@ const checkKeys = Effect.fnUntraced(function* (
 })
 
 /** A setting as it would be typed; nothing if the command has no such flag. */
-const wordsOf = Effect.fnUntraced(function* (setting: Setting, words: Words.Words) {
+const argumentsOf = Effect.fnUntraced(function* (setting: Setting, parsed: ParsedArguments.ParsedArguments) {
   const { from, name, values } = setting
   if (name === "files") {
     if (Predicate.isBoolean(values)) return yield* new UsageError({ message: `${from}: files: expected files` })
-    const isWanted = words.operandName === "FILE" || (words.operandName === "PIPELINE" && values.every(isPipelineFile))
-    return words.operands.length === 0 && isWanted ? values : []
+    const isWanted =
+      parsed.operandName === "FILE" || (parsed.operandName === "PIPELINE" && values.every(isPipelineFile))
+    return parsed.operands.length === 0 && isWanted ? values : []
   }
-  const flag = words.flags.find((flag) => flag.name === name)
+  const flag = parsed.flags.find((flag) => flag.name === name)
   if (flag === undefined) return []
   const isSwitch = flag.type._tag === "Boolean"
   if (isSwitch !== Predicate.isBoolean(values)) {
@@ -189,30 +192,31 @@ const wordsOf = Effect.fnUntraced(function* (setting: Setting, words: Words.Word
   return Predicate.isBoolean(values) ? [`--${values ? "" : "no-"}${name}`] : values.map((value) => `--${name}=${value}`)
 })
 
-/** A message, with the places of the flags that it names but nobody typed. */
-export const explained = (message: string, { all }: Settings): string => {
+/** A message, with the sources of the flags that it names but that were not typed. */
+export const withSources = (message: string, { all }: Settings): string => {
   const places = all.filter(({ from, name }) => from !== typed && new RegExp(`--(no-)?${name}(?![\\w-])`).test(message))
   return places.length === 0
     ? message
     : `${message} (${places.map(({ from, name }) => `${name} is set in ${from}`).join("; ")})`
 }
 
-/** Says which settings of the last run hold, if any do. */
-export const announce = Effect.gen(function* () {
-  const { remembered } = yield* Current
-  const names = remembered.filter(({ name }) => name !== "files").map(({ name }) => `--${name}`)
-  if (names.length > 0) yield* Console.error(`As the last run was given: ${names.join(", ")}`)
+/** Prints which settings of the last run are used, if any. */
+export const announceFromLastRun = Effect.gen(function* () {
+  const { fromLastRun } = yield* Current
+  const names = fromLastRun.filter(({ name }) => name !== "files").map(({ name }) => `--${name}`)
+  if (names.length > 0)
+    yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Leaves what this run was given in its job folder. */
-export const remember = Effect.fn("Settings.remember")(function* (directory: string) {
-  const { all, words } = yield* Current
-  if (words === undefined) return
+/** Saves the settings of this run in its job folder. */
+export const save = Effect.fn("Settings.save")(function* (directory: string) {
+  const { all, parsed } = yield* Current
+  if (parsed === undefined) return
   const { write } = yield* Effect.promise(() => import("./SettingsFile.ts"))
-  const program = words.operands.filter(isPipelineFile)
+  const program = parsed.operands.filter(isPipelineFile)
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
-    // A job is found by its name; what else the environment says holds where it is said.
+    // A job is found by its name; other variables apply only where they are set.
     ...all.filter(({ from, name }) => kept.has(name) && (from === typed || from === "PREFSTREAM_JOB")),
   ]
   yield* write(JobFolder.settings(directory), settings)

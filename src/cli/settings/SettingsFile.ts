@@ -1,6 +1,6 @@
 /**
  * Reads a file of settings: `prefstream.yaml`, or what the last run left in its job folder. Its keys are the flags
- * without their dashes, and `files` the arguments; under the name of a command stand settings of that command alone.
+ * without their dashes, and `files` the arguments; under the name of a command are settings of that command alone.
  *
  * ```yaml
  * files: items/*.jsonl
@@ -56,7 +56,7 @@ const moved = (setting: Setting, move: (path: string) => string): Setting => ({
     : setting.values.map((value) => located(setting.name, value, move)),
 })
 
-/** Flags that may stand as a map. */
+/** Flags that may be written as a map. */
 const maps: { readonly [name: string]: (value: Readonly<Record<string, unknown>>) => ReadonlyArray<string> } = {
   "judge-body": (value) => [JSON.stringify(value)],
   split: (value) => Object.entries(value).map(([name, share]) => `${name}=${String(share)}`),

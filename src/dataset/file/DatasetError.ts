@@ -18,7 +18,7 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
 /** The disk is full, or a quota is used up. */
 export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", { path: Schema.String }) {
   override get message() {
-    return `No space is left for ${this.path}. Free some (old and new dataset stand side by side for a moment), or name a directory elsewhere.`
+    return `No space is left to write ${this.path}. Free some space (the old dataset is kept until the new one is complete), or choose a directory on another disk.`
   }
 }
 
@@ -27,7 +27,7 @@ export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("Pe
   path: Schema.String,
 }) {
   override get message() {
-    return `No permission to write ${this.path}. The directory that it stands in must be writable, too.`
+    return `No permission to write ${this.path}. Its parent directory must be writable, too.`
   }
 }
 

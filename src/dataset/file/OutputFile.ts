@@ -49,7 +49,7 @@ export const create = Effect.fnUntraced(function* (
   let size = 0
 
   return {
-    // Uninterruptible: a write that is under way must end before its file is closed.
+    // Uninterruptible: a write in flight must end before its file is closed.
     append: (bytes) =>
       Effect.suspend(() => {
         sha256.update(bytes)

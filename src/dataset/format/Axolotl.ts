@@ -9,7 +9,16 @@
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { Assistant, at, differ, Filled, messages, openMessagesOf, Text, textPair } from "./RowSchema.ts"
+import {
+  Assistant,
+  issueAt,
+  requireDifferent,
+  NonEmptyText,
+  messages,
+  openMessagesOf,
+  Text,
+  textPair,
+} from "./RowSchema.ts"
 import { refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const dummy = "[[dummy_message]]"
@@ -22,7 +31,7 @@ const endsInWhiteSpace =
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
     return "a text without white space at its ends, which axolotl finds again after a template"
-  return dummy.includes(answer) ? `a text that does not stand within ${dummy}, where axolotl would find it` : undefined
+  return dummy.includes(answer) ? `a text that is not contained in ${dummy}, where axolotl would find it` : undefined
 }
 
 const roles = ["system", "user", "assistant", "tool"]
@@ -49,11 +58,11 @@ export const axolotlChatTemplate: TrainerFormat = {
     ),
   ),
   row: Schema.Struct({ messages: openMessagesOf(roles), chosen: Assistant, rejected: Assistant }).check(
-    Schema.makeFilter(({ chosen, rejected }) => differ(chosen.content, rejected.content)),
+    Schema.makeFilter(({ chosen, rejected }) => requireDifferent(chosen.content, rejected.content)),
     Schema.makeFilter((row) => {
       for (const side of ["chosen", "rejected"] as const) {
         const problem = cutProblem(row[side].content)
-        if (problem !== undefined) return at([side, "content"], problem)
+        if (problem !== undefined) return issueAt([side, "content"], problem)
       }
       return undefined
     }),
@@ -69,5 +78,5 @@ export const axolotlBradleyTerry: TrainerFormat = {
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>
     Result.map(PairTexts.toQuestion(prompt), ({ question, system }) => ({ system, input: question, chosen, rejected })),
   ),
-  row: textPair({ system: Text, input: Filled }),
+  row: textPair({ system: Text, input: NonEmptyText }),
 }

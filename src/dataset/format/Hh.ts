@@ -8,7 +8,7 @@
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { at, Text } from "./RowSchema.ts"
+import { issueAt, Text } from "./RowSchema.ts"
 import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const human = "\n\nHuman:"
@@ -48,12 +48,12 @@ export const hh: TrainerFormat = {
         ["rejected", rejected],
       ] as const) {
         const problem = transcriptProblem(transcript)
-        if (problem !== undefined) return at([side], problem)
+        if (problem !== undefined) return issueAt([side], problem)
       }
       const prompt = chosen.slice(0, chosen.lastIndexOf(assistant))
       if (rejected.slice(0, rejected.lastIndexOf(assistant)) !== prompt)
-        return at(["rejected"], "the same turns as chosen's up to the last of Assistant")
-      return chosen === rejected ? at(["rejected"], "another text than chosen's") : undefined
+        return issueAt(["rejected"], "the same turns as chosen's up to the last of Assistant")
+      return chosen === rejected ? issueAt(["rejected"], "another text than chosen's") : undefined
     }),
   ),
 }

@@ -4,12 +4,12 @@
  *
  * Alpaca has a system prompt and one question; `history` is not written, since `load_dataset` would infer a column of
  * nulls. ShareGPT has alternating roles; LLaMA-Factory skips other rows. The KTO reader takes a non-empty completion as
- * the wanted one; no format accepts empty completions.
+ * the desirable one; no format accepts empty completions.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { at, differ, Filled, inTurn, Text, textPair } from "./RowSchema.ts"
+import { issueAt, requireDifferent, NonEmptyText, findRoleViolation, Text, textPair } from "./RowSchema.ts"
 import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
@@ -27,7 +27,7 @@ export const llamaFactoryAlpaca: TrainerFormat = {
       rejected,
     })),
   ),
-  row: textPair({ instruction: Filled, input: Text, system: Text }),
+  row: textPair({ instruction: NonEmptyText, input: Text, system: Text }),
   datasetInfo: (fileName) => ({
     file_name: fileName,
     ranking: true,
@@ -55,18 +55,18 @@ const gpt = (value: string) => ({ from: "gpt", value })
 
 const turn = { struct: { from: "string", value: "string" } } as const
 
-const Turn = Schema.Struct({ from: Filled, value: Text })
-const GptTurn = Schema.Struct({ from: Schema.Literal("gpt"), value: Filled })
+const Turn = Schema.Struct({ from: NonEmptyText, value: Text })
+const GptTurn = Schema.Struct({ from: Schema.Literal("gpt"), value: NonEmptyText })
 
 /** What keeps the turns from being a prompt of LLaMA-Factory's. */
 const inLlamaFactoryTurn = (conversation: ReadonlyArray<typeof Turn.Type>) => {
-  const problem = inTurn(
+  const problem = findRoleViolation(
     conversation.map(({ from }) => from),
     tags,
   )
   if (problem !== undefined)
-    return conversation.length === 0 ? "at least one turn" : at([problem.index, "from"], problem.expected)
-  return conversation[0]?.from === "system" && conversation[0].value === "" ? at([0, "value"], "text") : undefined
+    return conversation.length === 0 ? "at least one turn" : issueAt([problem.index, "from"], problem.expected)
+  return conversation[0]?.from === "system" && conversation[0].value === "" ? issueAt([0, "value"], "text") : undefined
 }
 
 export const llamaFactoryShareGpt: TrainerFormat = {
@@ -85,7 +85,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
     conversations: Schema.Array(Turn).check(Schema.makeFilter(inLlamaFactoryTurn)),
     chosen: GptTurn,
     rejected: GptTurn,
-  }).check(Schema.makeFilter(({ chosen, rejected }) => differ(chosen.value, rejected.value))),
+  }).check(Schema.makeFilter(({ chosen, rejected }) => requireDifferent(chosen.value, rejected.value))),
   datasetInfo: (fileName) => ({
     file_name: fileName,
     formatting: "sharegpt",
@@ -111,8 +111,8 @@ export const llamaFactoryKto: TrainerFormat = {
       Schema.makeFilter<ReadonlyArray<typeof Turn.Type>>((turns) => {
         const last = turns.at(-1)
         if (last === undefined) return "at least two turns"
-        if (last.from !== "gpt") return at([turns.length - 1, "from"], "gpt in the last turn")
-        if (last.value === "") return at([turns.length - 1, "value"], "text")
+        if (last.from !== "gpt") return issueAt([turns.length - 1, "from"], "gpt in the last turn")
+        if (last.value === "") return issueAt([turns.length - 1, "value"], "text")
         return inLlamaFactoryTurn(turns.slice(0, -1))
       }),
     ),

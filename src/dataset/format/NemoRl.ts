@@ -4,10 +4,10 @@
  */
 import { Result, Schema } from "effect"
 import * as PairTexts from "./PairTexts.ts"
-import { Answer, at, messages, OpenMessages } from "./RowSchema.ts"
+import { AssistantTurn, issueAt, messages, OpenMessages } from "./RowSchema.ts"
 import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
-const Ranked = (rank: 0 | 1) => Schema.Struct({ rank: Schema.Literal(rank), completion: Answer })
+const Ranked = (rank: 0 | 1) => Schema.Struct({ rank: Schema.Literal(rank), completion: AssistantTurn })
 
 export const nemoRl: TrainerFormat = {
   name: "nemo-rl",
@@ -28,7 +28,7 @@ export const nemoRl: TrainerFormat = {
     completions: Schema.Tuple([Ranked(0), Ranked(1)]).check(
       Schema.makeFilter(([chosen, rejected]) =>
         chosen.completion[0].content === rejected.completion[0].content
-          ? at([1, "completion", 0, "content"], "another text than the other completion's")
+          ? issueAt([1, "completion", 0, "content"], "another text than the other completion's")
           : undefined,
       ),
     ),

@@ -7,7 +7,7 @@
  */
 import { Result, Schema } from "effect"
 import * as PairTexts from "./PairTexts.ts"
-import { Answer, at, messages, openMessagesOf } from "./RowSchema.ts"
+import { AssistantTurn, issueAt, messages, openMessagesOf } from "./RowSchema.ts"
 import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const roles = ["system", "user", "assistant"]
@@ -37,12 +37,12 @@ export const openAiPreference: TrainerFormat = {
       tools: Schema.Array(Schema.Unknown),
       parallel_tool_calls: Schema.Boolean,
     }),
-    preferred_output: Answer,
-    non_preferred_output: Answer,
+    preferred_output: AssistantTurn,
+    non_preferred_output: AssistantTurn,
   }).check(
     Schema.makeFilter(({ preferred_output: [preferred], non_preferred_output: [other] }) =>
       preferred.content === other.content
-        ? at(["non_preferred_output", 0, "content"], "another text than preferred_output's")
+        ? issueAt(["non_preferred_output", 0, "content"], "another text than preferred_output's")
         : undefined,
     ),
   ),

@@ -10,7 +10,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { differ, Filled, messagePair, messages, OpenMessages } from "./RowSchema.ts"
+import { requireDifferent, NonEmptyText, messagePair, messages, OpenMessages } from "./RowSchema.ts"
 import { type FormatOptions, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const marginOf = ({ vote_margin }: PreferencePair, { margin }: FormatOptions): number =>
@@ -30,8 +30,13 @@ export const openRlhf: TrainerFormat = {
       ? refuse("rejected", "more than line feeds to differ from chosen", describeValue(rejected))
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
   }),
-  row: Schema.Struct({ prompt: Filled, chosen: Filled, rejected: Filled, margin: Schema.Finite }).check(
-    Schema.makeFilter(({ chosen, rejected }) => differ(withoutLineEnds(chosen), withoutLineEnds(rejected))),
+  row: Schema.Struct({
+    prompt: NonEmptyText,
+    chosen: NonEmptyText,
+    rejected: NonEmptyText,
+    margin: Schema.Finite,
+  }).check(
+    Schema.makeFilter(({ chosen, rejected }) => requireDifferent(withoutLineEnds(chosen), withoutLineEnds(rejected))),
   ),
 }
 

@@ -8,23 +8,23 @@ export const Text = Schema.String.check(
   Schema.makeFilter<string>((text) => (text.isWellFormed() ? undefined : "well-formed Unicode")),
 )
 
-export const Filled = Text.check(Schema.makeFilter<string>((text) => (text === "" ? "text" : undefined)))
+export const NonEmptyText = Text.check(Schema.makeFilter<string>((text) => (text === "" ? "text" : undefined)))
 
 /** As the chat templates of transformers take it. */
-export const Message = Schema.Struct({ role: Filled, content: Text })
+export const Message = Schema.Struct({ role: NonEmptyText, content: Text })
 
 /** The column type of a list of messages. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
-export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: Filled })
+export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
 
-/** One message, in a list, as completions are. */
-export const Answer = Schema.Tuple([Assistant])
+/** A completion as a list of one message. */
+export const AssistantTurn = Schema.Tuple([Assistant])
 
 type Messages = ReadonlyArray<typeof Message.Type>
 
-/** A failure of a filter at a place below the value that is checked. */
-export const at = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
+/** An issue of a filter, at a path below the value that is checked. */
+export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
 /** Messages that an answer may follow. */
 export const OpenMessages = Schema.Array(Message).check(
@@ -33,12 +33,12 @@ export const OpenMessages = Schema.Array(Message).check(
     if (last === undefined) return "at least one message"
     return last.role === "user" || last.role === "tool"
       ? undefined
-      : at([messages.length - 1, "role"], "user or tool in the last message")
+      : issueAt([messages.length - 1, "role"], "user or tool in the last message")
   }),
 )
 
-/** Roles in their turn, with a first one that may stand before them; `asks` is the last one. */
-export const inTurn = (
+/** The first role out of turn, if any: `asks` and `answers` alternate, `before` may come first, and `asks` is last. */
+export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },
 ): { readonly index: number; readonly expected: string } | undefined => {
@@ -51,22 +51,24 @@ export const inTurn = (
     : { index: Math.max(roles.length - 1, 0), expected: `${asks.join(" or ")} last` }
 }
 
-/** Two sides that hold the same give nothing to learn. */
-export const differ = (chosen: string, rejected: string) =>
-  chosen === rejected ? at(["rejected"], "another text than chosen's") : undefined
+/** Identical sides carry no preference. */
+export const requireDifferent = (chosen: string, rejected: string) =>
+  chosen === rejected ? issueAt(["rejected"], "another text than chosen's") : undefined
 
 type Columns = { readonly [column: string]: Schema.Codec<unknown, unknown> }
 
 /** Rows with both sides as text, and other columns. */
 export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
-  Schema.Struct({ ...columns, chosen: Filled, rejected: Filled }).check(
-    Schema.makeFilter(({ chosen, rejected }) => differ(chosen, rejected)),
+  Schema.Struct({ ...columns, chosen: NonEmptyText, rejected: NonEmptyText }).check(
+    Schema.makeFilter(({ chosen, rejected }) => requireDifferent(chosen, rejected)),
   )
 
 /** Rows with both sides as a list of one message, and other columns. */
 export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
-  Schema.Struct({ ...columns, chosen: Answer, rejected: Answer }).check(
-    Schema.makeFilter(({ chosen: [chosen], rejected: [rejected] }) => differ(chosen.content, rejected.content)),
+  Schema.Struct({ ...columns, chosen: AssistantTurn, rejected: AssistantTurn }).check(
+    Schema.makeFilter(({ chosen: [chosen], rejected: [rejected] }) =>
+      requireDifferent(chosen.content, rejected.content),
+    ),
   )
 
 /** Messages that an answer may follow, with roles among these. */
@@ -74,6 +76,6 @@ export const openMessagesOf = (roles: ReadonlyArray<string>) =>
   OpenMessages.check(
     Schema.makeFilter<Messages>((prompt) => {
       const other = prompt.findIndex(({ role }) => !roles.includes(role))
-      return other === -1 ? undefined : at([other, "role"], `${roles.slice(0, -1).join(", ")} or ${roles.at(-1)}`)
+      return other === -1 ? undefined : issueAt([other, "role"], `${roles.slice(0, -1).join(", ")} or ${roles.at(-1)}`)
     }),
   )

@@ -1,6 +1,6 @@
 /**
  * The built-in trainer formats by name, and the parts for custom ones. A custom `TrainerFormat` is passed in the
- * `formats` of `Dataset.write` beside the names. A new built-in format is a file of this folder, and a name here.
+ * `formats` of `Dataset.write` as well as names. A new built-in format is a file of this folder, and a name here.
  */
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"

@@ -12,7 +12,16 @@ import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Features, JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { Answer, at, Filled, Message, messagePair, messages, OpenMessages, textPair } from "./RowSchema.ts"
+import {
+  AssistantTurn,
+  issueAt,
+  NonEmptyText,
+  Message,
+  messagePair,
+  messages,
+  OpenMessages,
+  textPair,
+} from "./RowSchema.ts"
 import { type FormatOptions, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
@@ -44,7 +53,7 @@ export const trl: TrainerFormat = {
       ...marginOf(pair, options),
     }),
   ),
-  row: textPair({ prompt: Filled, margin }),
+  row: textPair({ prompt: NonEmptyText, margin }),
 }
 
 export const trlConversational: TrainerFormat = {
@@ -106,10 +115,12 @@ const implicitSide = Schema.Array(Message).check(
   Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((side) => {
     const last = side.length - 1
     if (last < 1) return "a prompt and an answer"
-    if (side[last]!.role !== "assistant") return at([last, "role"], "assistant in the last message")
-    if (side[last]!.content === "") return at([last, "content"], "text")
+    if (side[last]!.role !== "assistant") return issueAt([last, "role"], "assistant in the last message")
+    if (side[last]!.content === "") return issueAt([last, "content"], "text")
     const before = side[last - 1]!.role
-    return before === "user" || before === "tool" ? undefined : at([last - 1, "role"], "user or tool before the answer")
+    return before === "user" || before === "tool"
+      ? undefined
+      : issueAt([last - 1, "role"], "user or tool before the answer")
   }),
 )
 
@@ -131,11 +142,11 @@ export const trlImplicitConversational: TrainerFormat = {
         ({ content, role }, i) => content !== rejected[i]?.content || role !== rejected[i]?.role,
       )
       if (chosen.length !== rejected.length)
-        return at(["rejected"], `the same prompt as chosen's, ${chosen.length - 1} messages`)
-      if (different === -1) return at(["rejected", rejected.length - 1, "content"], "another text than chosen's")
+        return issueAt(["rejected"], `the same prompt as chosen's, ${chosen.length - 1} messages`)
+      if (different === -1) return issueAt(["rejected", rejected.length - 1, "content"], "another text than chosen's")
       return different === chosen.length - 1
         ? undefined
-        : at(["rejected", different], "the same message as in chosen's prompt")
+        : issueAt(["rejected", different], "the same message as in chosen's prompt")
     }),
   ),
 }
@@ -156,7 +167,7 @@ export const trlUnpaired: TrainerFormat = {
     const prompt = Conversation.toText(pair.prompt)
     return Result.succeed((completion, label) => ({ prompt, completion, label }))
   }),
-  row: Schema.Struct({ prompt: Filled, completion: Filled, label: Schema.Boolean }),
+  row: Schema.Struct({ prompt: NonEmptyText, completion: NonEmptyText, label: Schema.Boolean }),
   acrossRows,
 }
 
@@ -172,6 +183,6 @@ export const trlUnpairedConversational: TrainerFormat = {
       label,
     })),
   ),
-  row: Schema.Struct({ prompt: OpenMessages, completion: Answer, label: Schema.Boolean }),
+  row: Schema.Struct({ prompt: OpenMessages, completion: AssistantTurn, label: Schema.Boolean }),
   acrossRows,
 }

@@ -1,5 +1,5 @@
 /**
- * Pairs as single completions with a label, wanted or not (KTO).
+ * Pairs as single completions with a label, desirable or undesirable (KTO).
  *
  * Guarantees: each completion of an item gives one row, however many pairs it is in, in order of first occurrence. A
  * completion that is preferred in one pair and not in another, as in the middle of a ranking, gives no row and is
@@ -64,10 +64,10 @@ export const rowPerCompletion =
   }
 
 /**
- * Finds rows of a prompt that repeat a completion, or contradict its label, where they stand one
+ * Finds rows of a prompt that repeat a completion, or contradict its label, where they are one
  * after another.
  *
- * @param columns where a repeated completion, or a contradictory label, stands
+ * @param columns where a repeated completion, or a contradictory label, is
  */
 export const check = (
   partsOf: (row: JsonRow) => { readonly prompt: unknown; readonly completion: unknown; readonly label: unknown },

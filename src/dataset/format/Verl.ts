@@ -6,7 +6,7 @@
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import { Filled, textPair } from "./RowSchema.ts"
+import { NonEmptyText, textPair } from "./RowSchema.ts"
 import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 export const verl: TrainerFormat = {
@@ -18,5 +18,5 @@ export const verl: TrainerFormat = {
   encoder: rowPerPair(({ chosen, prompt, rejected }) =>
     Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected }),
   ),
-  row: textPair({ prompt: Filled }),
+  row: textPair({ prompt: NonEmptyText }),
 }

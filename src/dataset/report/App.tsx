@@ -109,7 +109,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Examples report={report} />
     </main>
     <footer class="foot muted small">
-      Lengths in characters (Unicode code points). The same numbers stand in report.json.
+      Lengths in characters (Unicode code points). The same numbers are in report.json.
     </footer>
   </>
 )

@@ -50,13 +50,13 @@ export interface FigureProps {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>
-  /** Beside each other, where there is room. */
-  readonly beside?: boolean
+  /** Side by side, where there is room. */
+  readonly sideBySide?: boolean
 }
 
-export const Figure = ({ beside = false, caption, columns, label, plots, rows }: FigureProps) => (
+export const Figure = ({ sideBySide = false, caption, columns, label, plots, rows }: FigureProps) => (
   <figure>
-    <div class={beside ? "plots beside" : "plots"}>
+    <div class={sideBySide ? "plots side-by-side" : "plots"}>
       {plots.map((plot, i) => (
         <Canvas key={plot.title ?? i} {...plot} />
       ))}

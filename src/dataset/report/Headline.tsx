@@ -14,7 +14,7 @@ import {
   stepCount,
 } from "./wording.ts"
 
-/** More of them stand in the table of checks. */
+/** Further ones are in the table of checks. */
 const maxFailed = 6
 
 const Verdict = ({ report }: { readonly report: QualityReport }) => {
@@ -43,7 +43,8 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
                 </strong>
                 : <Name text={check.measure} chars={200} /> is{" "}
                 <strong>{check.value === null ? "unknown" : checkValue(check, check.value)}</strong>
-                {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}. {adviceFor(check)}
+                {check.threshold !== null && `; the threshold is ${describeThreshold(check)}`}.{" "}
+                <Name text={adviceFor(check)} chars={300} />
               </li>
             ))}
           </ul>
@@ -65,7 +66,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
       {!isEmpty && withThreshold.length === 0 && (
         <div class="verdict">
           <p class="verdict-title">No thresholds were set.</p>
-          <p>Look at the numbers below before training.</p>
+          <p>Check the numbers below before training.</p>
         </div>
       )}
     </>

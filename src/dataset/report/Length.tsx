@@ -81,7 +81,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
   const sides = sidesOf(report.length)
   if (sides.length === 0) return <Section id="sizes" title="Sizes" lead="There are no pairs: sizes are unknown." />
   const drawn = sides.filter(({ sizes }) => isSpread(sizes))
-  const beside = drawn.map(({ sizes }) => sizes.histogram)
+  const sharedAxis = drawn.map(({ sizes }) => sizes.histogram)
   const largest = sides.reduce((a, b) => ((b.sizes.p99 ?? 0) > (a.sizes.p99 ?? 0) ? b : a))
   return (
     <Section
@@ -112,7 +112,7 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
               label: i === drawn.length - 1 ? "characters →" : null,
               fill,
               height: i === drawn.length - 1 ? 138 : 120,
-              beside,
+              sharedAxis,
               marks: sizes.p50 === null ? [] : [{ at: sizes.p50, words: `median ${length(sizes.p50)}`, dashed: true }],
             }),
           }))}

@@ -79,7 +79,7 @@ export const ChosenPosition = ({ report: { position } }: { readonly report: Qual
     <Section id="position" title="Chosen position" lead={lead(position)}>
       {drawn.length > 0 && (
         <Figure
-          beside
+          sideBySide
           plots={drawn.map(plotted)}
           caption={`How often the completion shown at each position was chosen. Dashed: the share expected without bias.${
             groups.length > drawn.length ? ` The ${drawn.length} largest groups are drawn.` : ""

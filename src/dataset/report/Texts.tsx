@@ -82,7 +82,7 @@ export interface Answer {
   readonly tone: "chosen" | "rejected"
 }
 
-/** A prompt and two completions, beside each other where there is room; `n` counts from 1 on. */
+/** A prompt and two completions, side by side where there is room; `n` counts from 1 on. */
 export const Comparison = ({
   prompt,
   answers,

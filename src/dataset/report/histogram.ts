@@ -102,7 +102,7 @@ export interface HistogramOptions {
   /** Lines across, with what they mark. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
   /** All histograms of a figure that are to share one axis, for comparison. */
-  readonly beside?: ReadonlyArray<Histogram>
+  readonly sharedAxis?: ReadonlyArray<Histogram>
 }
 
 /** A line that is seen on bars too. */
@@ -120,10 +120,10 @@ export const style = {
 export const drawHistogram =
   (
     histogram: Histogram,
-    { beside = [histogram], fill, height = 200, label, marks = [], unit }: HistogramOptions,
+    { sharedAxis = [histogram], fill, height = 200, label, marks = [], unit }: HistogramOptions,
   ): ((width: number) => Element) =>
   (width) => {
-    const shared = beside.map((each) => worthDrawing(each, unit))
+    const shared = sharedAxis.map((each) => worthDrawing(each, unit))
     const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
     const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
     // A logarithmic axis has no 0: the first bin then begins a little below its end.

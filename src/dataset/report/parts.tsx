@@ -119,7 +119,7 @@ export const Table = ({
 /** The heading of a column that has no words to be seen. */
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** A bar for a number relative to the maximum; the number is shown beside it. */
+/** A bar for a number relative to the maximum; the number is shown next to it. */
 export const Bar = ({
   value,
   of,

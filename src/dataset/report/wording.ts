@@ -44,7 +44,7 @@ const reasons: Record<string, string> = {
   invalid_csv: "invalid CSV",
   invalid_shape: "of another shape than was expected",
   no_match: "without a match in the join",
-  conflicting_id: "with an id that stands for other content",
+  conflicting_id: "with an id that belongs to other content",
   too_many_completions: "with more completions than the service takes",
   refused_by_service: "refused by the service",
   in_doubt: "in doubt whether they were taken",
@@ -75,18 +75,15 @@ export const stepNames: Record<FunnelStep["step"], string> = {
   pairs: "Pairs",
 }
 
-/** Whether `value` and `threshold` are shares, to be shown in percent. */
-const isShare = ({ measure }: Check): boolean => measure.startsWith("share of ")
-
 export const checkValue = (check: Check, value: number | null): string => {
   if (value === null) return "–"
-  return isShare(check) ? share(value) : decimal(value, Number.isInteger(value) ? 0 : 3).replace(/(\.\d*?)0+$/, "$1")
+  return check.is_share ? share(value) : decimal(value, Number.isInteger(value) ? 0 : 3).replace(/(\.\d*?)0+$/, "$1")
 }
 
 export const describeThreshold = (check: Check): string =>
   check.threshold === null
     ? "none set"
-    : `${check.direction === "below" ? "at most" : "at least"} ${isShare(check) ? shortShare(check.threshold) : checkValue(check, check.threshold)}`
+    : `${check.direction === "below" ? "at most" : "at least"} ${check.is_share ? shortShare(check.threshold) : checkValue(check, check.threshold)}`
 
 export const stepCount = (report: QualityReport, step: FunnelStep["step"]): number =>
   report.funnel.find((each) => each.step === step)?.count ?? 0

@@ -68,7 +68,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** A width from which on edges are distinct: not too small beside the numbers themselves. */
+/** A width from which on edges are distinct: not too small compared with the numbers themselves. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 

@@ -1,7 +1,7 @@
 /**
  * Count, mean and variance of numbers that come one at a time, in constant memory, and Cohen's d of two groups.
  *
- * Guarantees: no cancellation where the mean is large beside the spread (B. P. Welford, 1962, "Note on a method for
+ * Guarantees: no cancellation if the mean is large compared with the spread (B. P. Welford, 1962, "Note on a method for
  * calculating corrected sums of squares and products").
  */
 

@@ -104,7 +104,7 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
   return byGram
 }
 
-/** How many tokens stand in n-grams that the text has. */
+/** How many tokens are in n-grams that the text has. */
 const coveredBy = ({ grams, tokens }: Evaluation, inText: ReadonlySet<number>): number => {
   const n = Math.min(tokens, maxGram)
   let covered = 0

@@ -25,7 +25,7 @@ export const load: Effect.Effect<(text: string) => string> = Effect.map(
       const scripted = languageOfScript(letters)
       if (scripted === "ko" || scripted === "ja") return scripted
       const result = detector.detect(words)
-      // The parameter stands in the code of `eld`, though not in its types.
+      // The parameter is in the code of `eld`, though not in its types.
       const isReliable: (shareOfAverage?: number) => boolean = result.isReliable
       const found = result.language !== "" && isReliable(minShareOfAverage) ? result.language : undetermined
       // A Japanese heading may be without kana.
@@ -72,7 +72,7 @@ const languageOfScript = ({ count, han, hangul, kana }: Letters): string | undef
 /** With more letters of another script a text may be about a language, such as one that asks for a translation. */
 const minShareOfScript = 0.6
 
-/** Parts of a text that are not words: fenced code, inline code, TeX, addresses, which are looked for only where they may begin. */
+/** Parts of a text that are not words: fenced code, inline code, TeX, addresses, which are searched for only where they may begin. */
 const notWords =
   /```[^]*?(?:```|$)|`[^`\n]*`|\$\$[^$]*\$\$|\$[^$\n]*\$|\\\w+|(?<!\w)\w+:\/\/\S+|(?<![^\s`$])[^\s`$]+@\S+/g
 

@@ -13,7 +13,7 @@ export const representatives = ({ bestCompletionIndex, completions }: Judgment):
 }
 
 /**
- * The experts' ranking as groups of indices, best first, one for each text, which stands where the best completion
+ * The experts' ranking as groups of indices, best first, one for each text, which is where the best completion
  * that has it was ranked; none where the service gives none, or one that does not fit: an index twice, or of no
  * completion, or the best one not at the top.
  */

@@ -23,7 +23,7 @@ export interface SignedIn {
   readonly session: string
 }
 
-/** Password hashes computed at once: each takes 64 MiB and a third of a second. */
+/** Password hashes computed concurrently: each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
 /** Names that look the same are the same: `Ann`, `ann`. */

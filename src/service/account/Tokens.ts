@@ -1,7 +1,7 @@
 /**
  * The organization's access tokens.
  *
- * Guarantees: a token is shown once and stored as its SHA-256; a revoked token is refused at once; after a rotation
+ * Guarantees: a token is shown once and stored as its SHA-256; a revoked token is refused immediately; after a rotation
  * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
  * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
  */
@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // Refused at once, even if the write fails.
+    // Refused immediately, even if the write fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(

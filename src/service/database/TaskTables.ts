@@ -2,14 +2,14 @@
  * The tables of tasks, items, votes and experts.
  *
  * Guarantees: rows that change are small; large values (requests, results) have tables of their own and are written once.
- * No frequent question reads more rows when more is stored: `item_open` lists items that miss a vote, oldest first;
+ * The rows that frequent queries read do not grow with the number of tasks: `item_open` lists items that miss a vote, oldest first;
  * `returned_item` those that came back, in that order (experts remember how far they got in both); `task_count` is kept
  * by triggers. An item's id is its task's number times 2^20, plus its index: a task's items are a range.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The most prompts that a task can have. */
+/** The maximum number of prompts of a task. */
 export const maxPrompts = 2 ** 20
 
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
@@ -19,7 +19,7 @@ export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
 export const lastItemOf = (seq: number): number => itemIdOf(seq, maxPrompts - 1)
 
 /** Text as SQLite and each version of Node store it unchanged: well-formed, and without NUL. */
-export const storable = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
+export const toStorableText = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
 
 export const createTaskTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

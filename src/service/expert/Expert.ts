@@ -46,8 +46,8 @@ export interface Expert {
   /** The expert's vote, or none where it has no answer. */
   readonly judge: Judge
   /**
-   * How many prompts the expert judges at once, over all tasks. Each vote is stored when it is there, so this is
-   * what a sudden end can lose. Without it the expert is taken to answer at once, and gets a whole task at a time,
+   * How many prompts the expert judges concurrently, over all tasks. Each vote is stored when it is there, so this is
+   * what a sudden end can lose. Without it the expert is taken to answer immediately, and gets a whole task at a time,
    * whose votes are stored together.
    */
   readonly concurrency?: number | undefined

@@ -24,7 +24,7 @@ export interface EndpointOptions {
    * out what is sent otherwise: `temperature`, 0.
    */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
-  /** Requests under way at once. 8 by default. */
+  /** Concurrent requests. Default: 8. */
   readonly concurrency?: number | undefined
   /** For one request, to the end of its answer. 2 minutes by default. */
   readonly timeout?: Duration.Input | undefined

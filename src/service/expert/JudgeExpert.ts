@@ -29,7 +29,7 @@ export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
 
 /**
  * Up to how many completions all pairs are compared and all completions ranked, at n(n-1) requests. Of more only the
- * best is looked for, at 2(n-1).
+ * best is searched for, at 2(n-1).
  */
 const rankUpTo = 4
 
@@ -75,7 +75,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     }
     const words = said.trim() === "" ? "nothing" : JudgeFailure.quote(said, options.apiKey)
     return yield* new JudgeError({
-      problem: `${name} gave ${attempts} answers of no use, at last: ${words}`,
+      problem: `${name} gave ${attempts} unusable answers, the last one: ${words}`,
       isRetryable: false,
     })
   })
@@ -137,7 +137,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     })
   })
 
-  // Each judgment has at least two requests under way.
+  // Each judgment has at least two requests in flight.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return { name, judge, concurrency }
 })

@@ -128,7 +128,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     names: [...byName.keys()],
     isAvailable,
     judge,
-    /** How many of the items may be judged at once; undefined where all their experts answer at once. */
+    /** How many of the items may be judged concurrently; undefined if all their experts answer immediately. */
     concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
       const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])

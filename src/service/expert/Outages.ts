@@ -3,7 +3,7 @@
  *
  * Guarantees: an expert that fails repeatedly is asked less often, down to once in five minutes, and normally again
  * after its first answer; an item that it fails on is retried at growing intervals, while others continue. Kept in
- * memory: after a restart everything is tried at once.
+ * memory: after a restart everything is tried immediately.
  */
 import type { JudgeError } from "./Expert.ts"
 
@@ -44,7 +44,7 @@ export const make = () => {
      */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
-      // Requests under way when the expert went down count once.
+      // Requests in flight when the expert went down count once.
       if (general.until <= now) {
         general.failures++
         const excess = general.failures - tolerated

@@ -21,7 +21,7 @@ export type Comparison = readonly [Answer, Answer]
 export interface Ranked {
   /** Of several that are equally good, the first in the order. */
   readonly best: number
-  /** Groups of equals, best first; absent where only the best was looked for. */
+  /** Groups of equals, best first; absent where only the best was searched for. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
   /**

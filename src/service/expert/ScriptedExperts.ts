@@ -71,7 +71,7 @@ export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownE
 }
 
 /**
- * The expert that a name stands for: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
+ * The expert of a name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
  * @param judge how a judge is reached and asked; see `JudgeSettings` for what the environment says
  */
 export const parse = (

@@ -25,7 +25,7 @@ export interface WorkforceOptions {
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** Items per commit of experts that answer at once. Slow experts claim only what they are judging. */
+/** Items per commit of experts that answer immediately. Slow experts claim only what they are judging. */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -41,7 +41,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const maxConcurrentTasks = maxConcurrentTasksOf(options.experts)
   const judging = yield* Judging.make(options.experts)
   const roomy = yield* Latch.make(true)
-  let underWay = 0
+  let inFlight = 0
   const workers = yield* FiberSet.make()
   yield* Effect.forEach(judging.names, (yield* Experts).ensure, { discard: true })
 
@@ -98,7 +98,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     queue.reconsider(judging.due(now))
     return yield* queue.claim({
       experts: judging.names,
-      tasks: maxConcurrentTasks - underWay,
+      tasks: maxConcurrentTasks - inFlight,
       createdBefore: now - turnaround,
       isAvailable: judging.isAvailable(now),
     })
@@ -114,9 +114,9 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   })
 
   const begin = Effect.fnUntraced(function* (claim: Claim) {
-    underWay++
+    inFlight++
     const ended = Effect.suspend(() => {
-      underWay--
+      inFlight--
       return roomy.open
     })
     const judged = Effect.tapCause(Effect.interruptible(judgeClaim(claim)), (cause) =>
@@ -131,7 +131,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   )
 
   const takeTasks = Effect.gen(function* () {
-    if (underWay === maxConcurrentTasks) {
+    if (inFlight === maxConcurrentTasks) {
       roomy.closeUnsafe()
       yield* roomy.await
     }
@@ -159,7 +159,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     Cause.hasInterruptsOnly(cause)
       ? Effect.failCause(cause)
       : Effect.andThen(
-          Effect.logError("The experts' work failed; it goes on in a minute", cause),
+          Effect.logError("Automatic experts failed; retrying in a minute", cause),
           Effect.sleep("1 minute"),
         ),
   )

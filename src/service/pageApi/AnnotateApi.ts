@@ -41,7 +41,7 @@ export const Draft = Schema.Struct({
   best: Schema.NullOr(Place),
   ranking: Schema.Array(Schema.Array(Place)),
   rationale: Schema.String.check(Schema.isMaxLength(20_000)),
-  /** Seconds of looking at the item until the draft was saved. */
+  /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
 })
 export type Draft = typeof Draft.Type

@@ -44,7 +44,7 @@ const Name = Schema.String.check(
 )
 const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
 const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
-/** For how long what is replaced goes on being good: 0 ends it at once. */
+/** How long a replaced secret stays valid: 0 ends it immediately. */
 const Rotation = Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) })
 const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
@@ -58,7 +58,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // What no account has is not looked at: to normalize a long name takes long.
+  // What no account has is not checked: to normalize a long name takes long.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(longest.name)),
     password: Schema.String.check(Schema.isMaxLength(longest.password)),
@@ -309,7 +309,7 @@ const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   success: DeliveryDetail,
   error,
 })
-/** Attempts the delivery once more, at once; the schedule starts anew where that fails. */
+/** Attempts the delivery once more, immediately; the schedule starts anew where that fails. */
 const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", {
   params: deliveryParams,
   success: HttpApiSchema.NoContent,

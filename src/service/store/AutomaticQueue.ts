@@ -7,7 +7,7 @@
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
+import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
 
@@ -208,7 +208,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         // Deactivated meanwhile: the item's votes are for others.
         if (expertNo === undefined) continue
         if (Result.isFailure(vote)) {
-          setAside.push([itemId, expertNo, storable(vote.failure)])
+          setAside.push([itemId, expertNo, toStorableText(vote.failure)])
           continue
         }
         given++

@@ -1,10 +1,11 @@
 /**
- * Tracks who has seen which content: a prompt with its completions, in any order. Several tasks may have the same
- * content.
+ * Tracks who has seen which content: the same prompt and completions, in any order. Several tasks of an organization may
+ * have the same content.
  *
- * Guarantees: a person is shown a content of an organization once, while an active person of the last week has not seen
- * it; otherwise every item is judged all the same. A deferred item returns to the queue when that changes. Automatic
- * experts are asked about every item. Contents are identified by 52 bits of a hash; a collision only delays a vote.
+ * Guarantees: a person who has seen a prompt and its completions is not shown them again until everyone active in the last
+ * seven days has seen them; after that, the remaining items are judged by people who know them. A deferred item returns to
+ * the queue when that changes. Automatic experts are asked about every item. Contents are identified by 52 bits of a hash;
+ * a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"

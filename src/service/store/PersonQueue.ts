@@ -11,7 +11,7 @@ import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "../database/Database.ts"
 import * as Places from "./Places.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, seqOf, storable } from "../database/TaskTables.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
 import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote, type SetAside } from "./VoteQueueModel.ts"
 
@@ -118,7 +118,7 @@ export const make = Effect.fnUntraced(function* (options: {
       sql`item.item_id`,
       sql`item INDEXED BY item_open WHERE item.item_id > ${item_cursor}`,
     )
-    // With nothing left, what was passed is not looked at again either: whatever opens again returns.
+    // With nothing left, what was passed is not checked again either: whatever opens again returns.
     const cursor = next === undefined ? sql`COALESCE((SELECT MAX(item_id) FROM item), 0)` : sql`${next.item_id}`
     yield* sql`UPDATE expert SET item_cursor = ${cursor},
       returned_cursor = COALESCE((SELECT MAX(n) FROM returned_item), returned_cursor) WHERE expert_no = ${expert_no}`
@@ -247,10 +247,10 @@ export const make = Effect.fnUntraced(function* (options: {
         const { expert_no } = hold
         const { kind } = why
         const row = { item_id: itemId, expert_no, at }
-        const reason = kind === "skip" ? storable(why.reason) : ""
+        const reason = kind === "skip" ? toStorableText(why.reason) : ""
         yield* sql`INSERT OR REPLACE INTO set_aside ${sql.insert({ ...row, kind, reason })}`
         if (kind === "flag") {
-          const comment = why.comment.trim() === "" ? null : storable(why.comment)
+          const comment = why.comment.trim() === "" ? null : toStorableText(why.comment)
           yield* sql`INSERT OR REPLACE INTO flag ${sql.insert({ ...row, kind: why.problem, comment })}`
         }
         yield* sql`UPDATE hold SET held_until = NULL WHERE item_id = ${itemId} AND expert_no = ${expert_no}`

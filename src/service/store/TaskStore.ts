@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
 
   /**
    * Stores a task, once per organization and idempotency key, and tells the experts. A repeated creation
-   * answers with the task that the first one stored, as it stands now.
+   * answers with the task that the first one stored, in its present state.
    */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, votes } = task

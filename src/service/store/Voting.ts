@@ -20,7 +20,7 @@ import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import { Database } from "../database/Database.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
-import { itemIdOf, lastItemOf, promptIndexOf, storable } from "../database/TaskTables.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
 
 export interface OpenTask {
   readonly seq: number
@@ -44,7 +44,7 @@ export interface NewVote {
   readonly shownAt: number | null
 }
 
-/** The members of a vote that stand in the column `body`. */
+/** The members of a vote that are in the column `body`. */
 export type VoteBody = Omit<Vote, "expert" | "choice">
 
 export interface VoteRow {
@@ -80,7 +80,7 @@ export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choi
 
 /** The vote with a rationale that can be stored as it is. */
 export const storableVote = (vote: Vote): Vote =>
-  vote.rationale === undefined ? vote : { ...vote, rationale: storable(vote.rationale) }
+  vote.rationale === undefined ? vote : { ...vote, rationale: toStorableText(vote.rationale) }
 
 /** One result item from its votes and flags, in the order in which they were given. */
 export const resultOf = (
@@ -142,7 +142,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
-      // The same text may stand there twice.
+      // The same text may be there twice.
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 

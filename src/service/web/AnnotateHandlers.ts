@@ -156,7 +156,7 @@ const workHandlers = HttpApiBuilder.group(
       flag: Effect.fnUntraced(function* ({ params, payload }) {
         const comment = payload.comment.trim()
         if (payload.kind === "other" && comment === "") {
-          return yield* new MalformedRequest({ detail: "Say why the item should be looked at." })
+          return yield* new MalformedRequest({ detail: "Say why the item should be reviewed." })
         }
         return yield* setAside(params.item_id, { kind: "flag", problem: payload.kind, comment })
       }),

@@ -202,7 +202,7 @@ const expertHandlers = HttpApiBuilder.group(
     const experts = yield* Experts
     const sessions = yield* Sessions
 
-    /** Issues a code to the expert, as he or she stands then: none to one who is not active. */
+    /** Issues a code to the expert, in its present state: none to one who is not active. */
     const invite = Effect.fnUntraced(function* (expertId: string) {
       const { code, expert } = yield* Effect.orDie(
         write(
@@ -218,7 +218,7 @@ const expertHandlers = HttpApiBuilder.group(
       if (expert.kind === "automatic")
         return yield* new Conflict({ detail: "An automatic expert needs no invitation." })
       if (code === undefined) {
-        return yield* new Conflict({ detail: "The expert is not active. Activate him or her first." })
+        return yield* new Conflict({ detail: "The expert is not active. Activate the expert first." })
       }
       return { expert, invitation: `/annotate/#join=${code}` }
     })

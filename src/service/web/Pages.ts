@@ -28,7 +28,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // What can't be read, such as a file that a build has just removed, is looked at when it is asked for.
+  // What can't be read, such as a file that a build has just removed, is checked when it is requested.
   const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(found))
 })

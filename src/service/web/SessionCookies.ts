@@ -2,7 +2,7 @@
  * Session cookies of the dashboard and the annotation page.
  *
  * Guarantees: cookies are HttpOnly, SameSite=Strict, limited to the page's own interface, and Secure under an https
- * address. A deactivated expert is signed out at once. Does not: separate two services on one host: browsers share
+ * address. A deactivated expert is signed out immediately. Does not: separate two services on one host: browsers share
  * cookies between ports, so they sign each other's users out.
  */
 import { Effect, Layer, Option, Redacted } from "effect"

@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
       HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),
     )
 
-    // What is known when the time is up stands here.
+    // What is known when the time is up.
     let response: HttpClientResponse.HttpClientResponse | undefined
     const chunks: Array<Uint8Array> = []
     let read = 0

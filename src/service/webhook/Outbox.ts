@@ -31,7 +31,7 @@ interface Content {
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** Under what name the message is gathered; it goes at once where it has none. */
+  /** Under what name the message is gathered; it is sent immediately if it has none. */
   readonly gathering?: string | undefined
 }
 
@@ -100,17 +100,17 @@ export const make = Effect.fnUntraced(function* (
   })
 
   /** Messages to attempt now, the longest due first, without those that are being attempted. */
-  const due = (now: number, limit: number, underWay: ReadonlyArray<number>) =>
+  const due = (now: number, limit: number, inFlight: ReadonlyArray<number>) =>
     sql<Due>`
       SELECT sequence, message_id, next_attempt_at, gathering, payload FROM webhook_message
-      WHERE state = 'waiting' AND next_attempt_at <= ${now} AND NOT ${sql.in("sequence", underWay)}
+      WHERE state = 'waiting' AND next_attempt_at <= ${now} AND NOT ${sql.in("sequence", inFlight)}
       ORDER BY next_attempt_at, sequence LIMIT ${limit}`
 
-  const nextDue = (underWay: ReadonlyArray<number>) =>
+  const nextDue = (inFlight: ReadonlyArray<number>) =>
     Effect.map(
       sql<{ next_attempt_at: number }>`
         SELECT next_attempt_at FROM webhook_message
-        WHERE state = 'waiting' AND NOT ${sql.in("sequence", underWay)}
+        WHERE state = 'waiting' AND NOT ${sql.in("sequence", inFlight)}
         ORDER BY next_attempt_at, sequence LIMIT 1`,
       (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => row.next_attempt_at),
     )

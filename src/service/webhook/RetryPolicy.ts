@@ -10,6 +10,10 @@ import * as RateLimit from "../../api/RateLimit.ts"
 /** The delay before each attempt, from the end of the one before. The first is that of the first attempt. */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
+/**
+ * Its number of attempts and its days are also named in `README.md` of the service, `Webhooks`, `http/ApiGuide`,
+ * `http/ApiDocument`, and `pages/dashboard/Webhook`.
+ */
 export const standardSchedule: RetrySchedule = [
   "0 seconds",
   "5 seconds",

@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const work = yield* Latch.make(false)
   const wake = Effect.asVoid(work.open)
   const attempts = yield* FiberSet.make<void>()
-  const underWay = new Set<number>()
+  const inFlight = new Set<number>()
 
   /** The message to send; sealed first if it could still be replaced. */
   const sealed = (due: Due) =>
@@ -65,11 +65,14 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
 
   const attempt = (target: Target, due: Due) =>
     deliver(target, due).pipe(
-      // Keeps its place meanwhile, or the message would be attempted again at once.
+      // Keeps its place meanwhile, or the message would be attempted again immediately.
       Effect.catchDefect((defect) =>
-        Effect.andThen(Effect.logError("An attempt at a webhook broke down", defect), Effect.sleep("30 seconds")),
+        Effect.andThen(
+          Effect.logError("A webhook delivery failed unexpectedly; retrying", defect),
+          Effect.sleep("30 seconds"),
+        ),
       ),
-      Effect.ensuring(Effect.sync(() => underWay.delete(due.sequence))),
+      Effect.ensuring(Effect.sync(() => inFlight.delete(due.sequence))),
       Effect.andThen(wake),
       Effect.ignore,
     )
@@ -85,17 +88,17 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     yield* work.close
     const now = yield* Clock.currentTimeMillis
     const target = yield* endpoint.target(now)
-    const free = concurrency - underWay.size
+    const free = concurrency - inFlight.size
     if (Option.isNone(target) || free === 0) return yield* rest(Option.none())
     const { pausedUntil } = target.value
     if (pausedUntil > now) return yield* rest(Option.some(pausedUntil))
-    const due = yield* outbox.due(now, free, [...underWay])
+    const due = yield* outbox.due(now, free, [...inFlight])
     for (const message of due) {
-      underWay.add(message.sequence)
+      inFlight.add(message.sequence)
       yield* FiberSet.run(attempts, attempt(target.value, message))
     }
     if (due.length === free) return
-    return yield* rest(yield* outbox.nextDue([...underWay]))
+    return yield* rest(yield* outbox.nextDue([...inFlight]))
   })
 
   yield* round.pipe(

@@ -35,7 +35,7 @@ const what: Record<string, string> = {
 
 const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "deprecatedSiteLocal"])
 
-/** Global unicast, the only part of IPv6 that is given out. Outside of it stand, among others, addresses that contain an IPv4 address. */
+/** Global unicast, the only part of IPv6 that is given out. Outside of it are, among others, addresses that contain an IPv4 address. */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
 /** The well-known prefix under which a network without IPv4 reaches IPv4 addresses (NAT64). */
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")

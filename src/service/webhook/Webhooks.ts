@@ -51,7 +51,7 @@ export interface WebhooksOptions {
   /** Default: that of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined
   readonly timeout?: Duration.Input | undefined
-  /** Attempts under way at once. Default 8. */
+  /** Concurrent attempts. Default: 8. */
   readonly concurrency?: number | undefined
   /** How long the log keeps what is delivered or has failed. Default 30 days. */
   readonly keep?: Duration.Input | undefined

@@ -42,7 +42,7 @@ export class FileCounts {
 
   /**
    * Whether the files may name the models: of the keys with several records, three quarters have equally many in each
-   * of their files, and stand in more than half of all files.
+   * of their files, and are in more than half of all files.
    *
    * @param keys how many there are
    */

@@ -3,7 +3,7 @@
  *
  * Guarantees: the parts of a group may be anywhere, in any number of files. Memory grows by about 50 bytes per key;
  * otherwise it is bounded. Items are in the order in which their keys first appear, completions in that of their parts.
- * Every part is in an item (`completionOrigins`) or in the raw text of a reject: first come the parts that were refused
+ * Every part is in an item (`completionOrigins`) or in the raw text of a reject: first come the parts that were rejected
  * when read, then the groups, each followed by its parts that do not belong.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"

@@ -11,7 +11,7 @@ import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
 /**
- * Where a value stands in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
+ * Where a value is in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
  * `Listing.expand` reads names: also by folders and patterns.
  */
 export interface JoinOptions extends FormatOptions {
@@ -27,7 +27,7 @@ export interface JoinOptions extends FormatOptions {
   readonly completionKey?: string | undefined
   /** In the prompts file. Default `prompt`. */
   readonly promptPath?: string | undefined
-  /** A system prompt in the prompts file, to stand before the prompt. Without `promptPath`, one of `KnownNames.systemPrompts`. */
+  /** A system prompt in the prompts file, to go before the prompt. Without `promptPath`, one of `KnownNames.systemPrompts`. */
   readonly systemPath?: string | undefined
   /** In the completions files. Default `completion`. */
   readonly completionPath?: string | undefined
@@ -49,7 +49,7 @@ export interface JoinOptions extends FormatOptions {
    */
   readonly modelPath?: string | undefined
   /**
-   * In the prompts file, a list of models, in whose order the completions then stand. Default `models`, or the metadata's
+   * In the prompts file, a list of models, in whose order the completions then are. Default `models`, or the metadata's
    * member of this name.
    */
   readonly modelsPath?: string | undefined

@@ -1,13 +1,13 @@
 /**
- * Records that are found by the numbers of their keys, in a scratch file: a hash join in partitions (Kitsuregawa, Tanaka,
- * Moto-oka 1983), with neighbors in the order of the keys for partitions, so that keys come back in their order.
+ * Records that are found by the numbers of their keys, in a scratch file: a partitioned hash join (Kitsuregawa, Tanaka,
+ * Moto-oka 1983). Each partition is a range of consecutive key numbers, so that keys come back in order.
  *
  * Guarantees: records come back in batches of at most `maxBatchBytes`, unless one key alone exceeds it. Those of a
  * key are in the order in which they were added.
  */
 import type { Located, Place, Scratch } from "./Scratch.ts"
 
-/** Keys whose records stand in one list, which is read at once where it is small enough. */
+/** Keys per list (partition) of records; a list that is small enough is read in one piece. */
 const keysPerList = 2048
 
 export const maxBatchBytes = 32 * 1024 * 1024
@@ -33,7 +33,7 @@ export const batches = function* (scratch: Scratch, firstList: number, count: nu
   }
 }
 
-/** Of a list that is not read at once, memory holds where its records are. */
+/** Of a list that is not read in one piece, memory holds where its records are. */
 const batchesOfLarge = function* (scratch: Scratch, list: number, first: number, end: number): Generator<Batch> {
   const places = byRank(placesIn(scratch.records(list)))
   let from = first

@@ -10,7 +10,7 @@ import { fromText } from "../record/Field.ts"
 import { describeValue, isObject, joinWords } from "../../io/Values.ts"
 
 export interface PromptModels {
-  /** Where the list stands, or is looked for. */
+  /** Where the list is, or is searched for. */
   readonly name: string
   /** Nothing where there is none. */
   readonly models: ReadonlyArray<string> | undefined

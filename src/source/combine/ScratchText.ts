@@ -6,7 +6,7 @@
 export interface Cut {
   /** What is left of the record. */
   readonly rest: string
-  /** Where each text stood in what is left, and how it was written: `120j 14v`. A dash is one that stayed. */
+  /** Where each text was in what is left, and how it was written: `120j 14v`. A dash is one that stayed. */
   readonly places: string
 }
 

@@ -51,7 +51,7 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> => {
   const grouped = KnownNames.completionStems
     .map((stem) => [stem, columnsOf(columns, stem)] as const)
     .filter(([, group]) => group.length > 1)
-  // Beside others, the columns of the models are their names.
+  // With other columns, those of the models are their names.
   return grouped
     .filter(([stem]) => grouped.length === 1 || stem !== "model")
     .map(([, members]) => ({ layout: "wide", members, completions: pathsOf(members) }))
@@ -70,7 +70,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
 }
 
 /**
- * For each of the columns the one that names its model: `model_a` beside `response_a`, `chosen_model` beside `chosen`.
+ * For each of the columns the one that names its model: `model_a` of `response_a`, `chosen_model` of `chosen`.
  * None where one of them has none.
  */
 export const modelColumns = (

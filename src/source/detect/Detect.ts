@@ -120,7 +120,7 @@ const nothingFound = (
 
 const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
 
-/** `"a", "b"`, with what stands deeper in them. */
+/** `"a", "b"`, with what is deeper in them. */
 const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
   const shown = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names

@@ -13,7 +13,7 @@ import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
 
 export interface LateFields {
-  /** Top-level members that must be read beside those of the layout, empty so far. */
+  /** Top-level members that must be read in addition to those of the layout, empty so far. */
   readonly columns: ReadonlyArray<string>
   readonly check: (row: Row) => RowResult
 }
@@ -55,12 +55,12 @@ export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: Layout
         if (filled.has(name)) continue
         const value = valueAt(row.value, name)
         if (isEmpty(value) || !wouldMatter(name, row)) continue
-        const expected = `expected nothing there, as in the first ${seen.length} records, by which the layout was found`
-        const advice = `say where each part stands (${flags.prompt}, ${flags.system}, ${flags.completion}, ${flags.completions})`
+        const expected = `expected no value, because the layout was detected from the first ${seen.length} records, which have none here`
+        const advice = `set the paths explicitly (${flags.prompt}, ${flags.system}, ${flags.completion}, ${flags.completions})`
         return reject(
           row.place,
           "invalid_shape",
-          `${Field.ofMember(name)}: ${expected}, found ${describeValue(value)}; ${advice}`,
+          `${Field.ofMember(name)}: ${expected}; found ${describeValue(value)}; ${advice}`,
         )
       }
       return Result.succeed(row)

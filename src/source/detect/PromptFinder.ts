@@ -55,7 +55,7 @@ export const prompt = (
 
 const inBraces = ({ path }: Member): string => `{${path}}`
 
-/** Where the system prompt stands, as the options of a layout have it. */
+/** Where the system prompt is, as the options of a layout have it. */
 export const system = (sample: Sample): { readonly system?: string } => {
   const found = find(sample, KnownNames.systemPrompts, ["text"])
   return found === undefined ? {} : { system: found.path }

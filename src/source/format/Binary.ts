@@ -15,7 +15,7 @@ export const encodingRefusal = (head: Uint8Array): string | undefined => {
   }
   if (encoding !== undefined)
     return `it is text in ${encoding}, expected UTF-8; read it with --encoding ${encoding.toLowerCase()}`
-  // A single place may as well be damage, which its record is refused for.
+  // A single place may as well be damage, for which its record is rejected.
   return Windows1252.countTextRuns(head) > 1
     ? "it is text that is not UTF-8, and looks like Windows-1252; read it with --encoding windows-1252, or, if some records are damaged, with --encoding utf-8"
     : undefined
@@ -50,7 +50,7 @@ const kinds: ReadonlyArray<Kind> = [
     magic: [0x50, 0x4b, 0x03, 0x04],
     advice: "unpack it first (unzip FILE), or save the workbook's sheet as CSV",
   },
-  { what: "an empty ZIP archive", magic: [0x50, 0x4b, 0x05, 0x06], advice: "name the files that belong into it" },
+  { what: "an empty ZIP archive", magic: [0x50, 0x4b, 0x05, 0x06], advice: "name a file that has records" },
   { what: "an old Excel workbook", magic: [0xd0, 0xcf, 0x11, 0xe0], advice: "save its sheet as CSV in UTF-8" },
   { what: "a PDF", magic: ascii("%PDF-"), advice: "name a file of records" },
   {
@@ -79,7 +79,7 @@ const kinds: ReadonlyArray<Kind> = [
 const isAsciiText = (byte: number): boolean => (byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)
 
 /**
- * By a byte order mark, or by where NUL stands among the first four bytes of a text that begins with ASCII
+ * By a byte order mark, or by where NUL is among the first four bytes of a text that begins with ASCII
  * (RFC 4627, 3).
  */
 const encodingOf = (head: Uint8Array): string | undefined => {

@@ -32,7 +32,7 @@ export interface FormatOptions {
   readonly delimiter?: string | undefined
   /** Of CSV: whether the first record names the columns; else they are `column_1`, `column_2`, … Default true. */
   readonly header?: boolean | undefined
-  /** Longer records are refused. In bytes of the text. Default 32 MiB. */
+  /** Longer records are rejected. In bytes of the text. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
   /** Of Parquet: row groups whose columns need more memory are refused. In bytes. Default 1 GiB. */
   readonly maxRowGroupBytes?: number | undefined
@@ -175,7 +175,7 @@ const withinReach = (
     })
   })
 
-/** The first bytes, as many as are looked at. A failure behind them is none yet. */
+/** The first bytes, as many as are inspected. A failure behind them is none yet. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0

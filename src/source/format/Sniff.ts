@@ -23,7 +23,7 @@ export interface Beginning {
   readonly isDecoded?: boolean
 }
 
-/** How many bytes are looked at. */
+/** How many bytes are inspected. */
 export const headBytes = 64 * 1024
 
 /** The failure says what the file is, and what to do. */

@@ -11,7 +11,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as IdLimit from "../../domain/IdLimit.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"
-import { FilledText } from "../../domain/Text.ts"
+import { NonBlankText } from "../../domain/Text.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -25,7 +25,7 @@ SchemaJITCompiler.enable(WellFormedPromptItem.ast)
 
 const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
 const parseWellFormedItem = Schema.decodeUnknownResult(WellFormedPromptItem, { reportInput: true })
-const parseText = Schema.decodeUnknownResult(FilledText, { reportInput: true })
+const parseText = Schema.decodeUnknownResult(NonBlankText, { reportInput: true })
 const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
 
 /** What a list is called, and what its elements are. */
@@ -47,7 +47,7 @@ export interface MemberNames {
 /**
  * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
  *
- * @param isTextual whether the lists of completions and models, gold, metadata and numbers may stand in their
+ * @param isTextual whether the lists of completions and models, gold, metadata and numbers may be in their
  * members as text, and an empty text for nothing; a prompt or a completion that is text stays as it is
  * @param isWellFormed whether no text can have a lone surrogate
  */
@@ -207,7 +207,7 @@ const withTextId = (value: Members, names: MemberNames): Result.Result<Members, 
     ? Result.map(decodeId(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
     : Result.succeed(value)
 
-/** An id that the schema alone has to look at. */
+/** An id that only the schema can check. */
 const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
 
 /** Decoding stops at the first one. */

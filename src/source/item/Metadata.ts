@@ -1,7 +1,7 @@
 /**
  * The metadata of an item: its own, and other members of its record under their names.
  *
- * Guarantees: nothing is overwritten: a record whose metadata has another value for the same name is refused. With `*`,
+ * Guarantees: nothing is overwritten: a record whose metadata has another value for the same name is rejected. With `*`,
  * all members that no other part of the item uses are included, also those of each completion in `completions[].text`.
  */
 import { Result } from "effect"
@@ -85,7 +85,7 @@ const goldMembers = [["best_completion_index"], ["rationale"]]
 const insideOf = (paths: ReadonlyArray<Path>, key: string | number): ReadonlyArray<Path> =>
   paths.flatMap(([step, ...rest]) => (step === key || (step === null && typeof key === "number") ? [rest] : []))
 
-/** What is left of a value without what stands at the paths; nothing where that is all. A list keeps its length. */
+/** What is left of a value without what is at the paths; nothing where that is all. A list keeps its length. */
 const restOf = (value: unknown, paths: ReadonlyArray<Path>): unknown => {
   if (paths.length === 0 || typeof value !== "object" || value === null) {
     return paths.some(({ length }) => length === 0) ? undefined : value
@@ -128,7 +128,7 @@ export interface MergedMetadata {
 
 /**
  * What goes along with completions that were read from a record each, as metadata of their item: what is the same for all
- * stands once, what differs is a list in the order of the completions, with null for those that have none.
+ * is kept once, what differs is a list in the order of the completions, with null for those that have none.
  */
 export const merge = (all: ReadonlyArray<Metadata | undefined>): MergedMetadata => {
   if (all.every((one) => one === undefined)) return { metadata: undefined, lists: [] }

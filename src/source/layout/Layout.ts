@@ -3,7 +3,8 @@
  * completions), `wide` (a column for each completion: `response_a`, `response_b`) and `pairs` (`chosen` and `rejected`,
  * to be judged again). In `long` it is one completion: those with the same key make an item.
  * A new layout has its name here, a file that reads its records, a case in `MakeLayout`, and one in
- * `detect/Detect`.
+ * `detect/Detect`. Whether its records are whole items or parts of them is its `reads`: a layout that needs another one
+ * has a case in `combine/Group`, too.
  */
 import type { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -18,11 +19,11 @@ export const layoutNames = ["items", "wide", "pairs", "long"] as const
 export type LayoutName = (typeof layoutNames)[number]
 
 /**
- * Where the parts of an item stand in a record, as field paths (`choices[0].turns[0].content`).
- * What is not given has the default of its layout, or is found by looking at the first records.
+ * Where the parts of an item are in a record, as field paths (`choices[0].turns[0].content`).
+ * Options that are not set have the default of their layout, or are detected from the first records.
  */
 export interface LayoutOptions {
-  /** Default: found by looking. */
+  /** Default: detected. */
   readonly layout?: LayoutName | undefined
   readonly id?: string | undefined
   /**
@@ -30,7 +31,7 @@ export interface LayoutOptions {
    * without it: what the completions, which are whole conversations, have in common.
    */
   readonly prompt?: string | undefined
-  /** The path to a system prompt, to stand before the prompt. Without `prompt`, it is looked for. */
+  /** The path to a system prompt, to go before the prompt. Without `prompt`, it is searched for. */
   readonly system?: string | undefined
   /** `items`: a path to the list, with `[]` where its elements are objects (`answers[].text`). `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
   readonly completions?: string | ReadonlyArray<string> | undefined
@@ -88,7 +89,7 @@ export const fieldOptions = [
 export const given = (options: LayoutOptions): LayoutOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 
-/** One completion of an item whose completions stand in several records. */
+/** One completion of an item whose completions are in several records. */
 export interface Part {
   readonly place: Place
   /** Parts with the same key make an item. */

@@ -70,7 +70,7 @@ const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row)
     ),
   )
 
-/** The assistant's message at the end, and what stands before it. */
+/** The assistant's message at the end, and what is before it. */
 const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Result<Said, string> => {
   const list = isTextual === true ? fromText(get(value, isTextual)) : get(value)
   if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describeValue(list)}`)

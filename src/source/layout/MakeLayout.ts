@@ -84,7 +84,7 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
     return { name, description, columns, reads: "items", toRecord: withSystem(system, toRecord) }
   })
 
-/** The options, in which names of members stand as `Field.parse` reads them. */
+/** The options, in which names of members are as `Field.parse` reads them. */
 export const ofMembers = (options: LayoutOptions, members: ReadonlySet<string>): LayoutOptions => ({
   ...options,
   ...Object.fromEntries(

@@ -2,7 +2,7 @@
  * The files that names mean: each a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`.
  *
  * Guarantees: files are in the order of the arguments, and those of one argument in the order of their names (by code
- * unit); none is listed twice. A folder stands for the data files directly in it, or, if prefstream wrote it as a dataset,
+ * unit); none is listed twice. A folder means the data files directly in it, or, if prefstream wrote it as a dataset,
  * for its pairs in one format. A pattern or folder without files is reported; a named file that is missing is an error.
  * A web server is not asked for its files.
  */

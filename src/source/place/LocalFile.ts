@@ -10,10 +10,10 @@ import { fromPlatformError, type SourceError, unreadable } from "../record/Sourc
 import type { Input } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** In bytes: what is decoded at once. Both smaller and larger pieces were slower. */
+/** In bytes: what is decoded in one piece. Both smaller and larger pieces were slower. */
 const pieceBytes = 64 * 1024
 
-/** Pieces that are read at once: each reading is a way to another thread and back. */
+/** Pieces that are read together: each reading is a way to another thread and back. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {

@@ -1,10 +1,10 @@
 /**
- * Where a part of an item stands in a record: a path to a value or the elements of a list, or a template of several.
+ * Where a part of an item is in a record: a path to a value or the elements of a list, or a template of several.
  *
  * ```
  * turns[0].content             a field path
  * answers[].text               of each element of a list
- * answers[]                    a list, which may stand there as JSON text
+ * answers[]                    a list, which may be there as JSON text
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
@@ -33,7 +33,7 @@ export interface Field {
    * `undefined` where nothing is there. A template in which a field is neither text, number nor boolean
    * gives an object, which is no text.
    *
-   * @param isTextual whether a list or object may stand in a top-level member as JSON text
+   * @param isTextual whether a list or object may be in a top-level member as JSON text
    */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
   /** What rejects call an element of the list that it gives. */
@@ -50,7 +50,7 @@ const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 export const ofMember = (name: string): string => FieldPath.format([name])
 
 /**
- * The text as `parse` reads it, where names of members may stand as they are: `Antwort A` and `model.v2`, also in a template's
+ * The text as `parse` reads it, where names of members may be as they are: `Antwort A` and `model.v2`, also in a template's
  * braces, mean the member of this name where there is one.
  *
  * @param members the names that records have at their top
@@ -92,7 +92,7 @@ const parsePath = (text: string): Result.Result<Field, string> => {
   )
 }
 
-/** Where `[]` stands outside of quoted names; -1 if it does not. */
+/** Where `[]` is outside of quoted names; -1 if nowhere. */
 const elementsAt = (text: string): number =>
   text.replaceAll(quotedName, (name) => `["${"_".repeat(name.length - 4)}"]`).indexOf("[]")
 

@@ -2,7 +2,7 @@
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** What stands for a key that can't stand for itself. */
+/** What represents a key that can't represent itself. */
 export const digest = (key: string): string => `sha256:${Sha256.hex(key)}`
 
 /** The id of the item whose key it is. */

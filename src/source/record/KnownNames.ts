@@ -2,11 +2,11 @@
  * The names by which files are understood: what data sets call the parts of an item, and the models that they are of.
  *
  * Lists are in the order in which they are tried. Names are compared in lower case, with `_` for blanks and hyphens.
- * Nothing is decided here: `detect` looks at the values, too.
+ * Nothing is decided here: `detect` checks the values, too.
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
-/** Where a prompt stands beside completions that have it. */
+/** Names of the prompt in records whose completions contain it. */
 export const promptsOfConversations = words("prompt instruction question input")
 /** Lists of messages, also in cells of text. */
 export const conversations = words("messages conversations conversation dialog dialogue")
@@ -58,7 +58,7 @@ export const golds = words(
 export const ties: ReadonlySet<string> = new Set(
   "tie,tied,tie (bothbad),tie (both bad),bothbad,both_bad,both bad,both,draw,equal,same,none,neither,null".split(","),
 )
-/** What stands before the letter or number of a completion that a gold value names, as in `model_a`. */
+/** What precedes the letter or number of a completion that a gold value names, as in `model_a`. */
 export const completionWords = words(
   "model response output completion answer generation candidate assistant option conversation system",
 )

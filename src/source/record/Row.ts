@@ -8,16 +8,16 @@ import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
 
-/** Where a record stands, and its text for the reject. */
+/** Where a record is, and its text for the reject. */
 export interface Place extends Origin {
-  /** As it stands in the file; of a format without text, as JSON. May be computed on access. */
+  /** As it is in the file; of a format without text, as JSON. May be computed on access. */
   readonly raw: string | undefined
 }
 
 export interface Row {
   readonly place: Place
   readonly value: unknown
-  /** Set where cells hold text alone, so that lists, objects and numbers stand in them as text (CSV). */
+  /** Set where cells hold text alone, so that lists, objects and numbers are in them as text (CSV). */
   readonly isTextual?: true | undefined
   /** Set where no text of it can have a lone surrogate: it was decoded from UTF-8, and has no escapes. */
   readonly isWellFormed?: boolean | undefined

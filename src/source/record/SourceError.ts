@@ -32,7 +32,7 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   }
 }
 
-/** How the records make items can't be told by looking at them. */
+/** How the records make items could not be detected. */
 export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
   /** The file with the first records. */
   file: Schema.String,
@@ -50,7 +50,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file of the join or group failed: ${this.problem}; it needs about the room of the input, in the job folder, or where TMPDIR says for inspect and validate (in a program: scratchDirectory)`
+    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (inspect and validate: in TMPDIR; in a program: scratchDirectory)`
   }
 }
 

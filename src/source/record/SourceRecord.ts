@@ -8,7 +8,7 @@ import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { SourceError } from "./SourceError.ts"
 
-/** One record of the input: an item, or the reason why it was refused. */
+/** One record of the input: an item, or the reason why it was rejected. */
 export type SourceRecord = Result.Result<SourceItem, Reject>
 
 /** What files are, and how their records make items. */

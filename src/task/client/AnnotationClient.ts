@@ -2,9 +2,10 @@
  * The annotation service as its client sees it: create a task, poll a task.
  *
  * Guarantees: a request is sent again only where that cannot create a second task: where the service honors idempotency
- * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` whose reason says what
- * may be done about it, which is up to `Send` and `Collect`: `Send` halves a task after a 413, for instance; that of a poll is `Collect`'s. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down.
- * What a request contains, headers too, is declared in `api/AnnotationApi`.
+ * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` with a reason: `Send`
+ * decides what follows the failure of a creation (it splits a task after a 413, for example), `Collect` what follows that
+ * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
+ * a request contains, headers too, is declared in `api/AnnotationApi`.
  */
 /* oxlint-disable max-lines -- one client, whose requests share throttle and health */
 import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"

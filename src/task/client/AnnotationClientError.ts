@@ -99,7 +99,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "ServiceBlocked":
         return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, run the same command again.`
       case "TasksRefused":
-        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and accepted none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Once the cause is removed, the same command with --resubmit refused sends these tasks again, and the others.`
+        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and accepted none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Fix the cause, then run the same command with --resubmit refused: it sends these tasks again, and the remaining ones.`
       case "NoSuchService":
         return `no annotation service at ${this.baseUrl}: ${reason.detail}`
       case "Refused":
@@ -155,7 +155,7 @@ export const refusal = (
   if (status < 400 || status === 404 || status === 405 || status === 410) {
     return new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // 409 is how a service says that the first request with this idempotency key is still under way.
+  // 409 is how a service says that the first request with this idempotency key is still in flight.
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
     return new Unavailable({
       status,

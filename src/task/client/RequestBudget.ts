@@ -2,7 +2,7 @@
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** How many of so many requests at once this process may send. */
+  /** How many of so many concurrent requests this process may send. */
   readonly atOnce: (together: number) => number
   /** Takes up to so many slots of time, in each of which one request may be sent. */
   readonly take: (wanted: number) => Effect.Effect<{
@@ -20,7 +20,7 @@ export interface RequestBudget {
   readonly sent: () => void
   /** The service asked for a pause of so many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** The service refused, for its load, a request whose slot was taken when the rate had been halved so often. */
+  /** The service answered 429 or 503 to a request whose slot was taken when the rate had been halved so often. */
   readonly slow: (cuts: number) => Effect.Effect<void>
   /** The service answered a request as expected. */
   readonly answered: Effect.Effect<void>

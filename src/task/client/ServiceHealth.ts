@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* (
     )
   })
 
-  /** While the service is down, failures of requests that were under way are ignored. */
+  /** While the service is down, failures of in-flight requests are ignored. */
   const failed = (failure: AnnotationClientError) =>
     Effect.suspend(() => {
       if (isDown) return Effect.void

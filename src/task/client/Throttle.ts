@@ -1,12 +1,12 @@
 /**
  * When a request to the service may be sent: each waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` in any second and `concurrency` at once; three creations for one poll where both
- * wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas hold for all requests, and a request
- * that would wait for them longer than `patience` fails at once. With a budget, requests are sent in slots of time that are
- * taken from it, and what holds for the rate holds for all who share it.
+ * Guarantees: at most `requestsPerSecond` in any second, and at most `concurrency` in flight; three creations for one poll
+ * where both wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas apply to all requests, and
+ * a request that would wait for them longer than `patience` fails immediately. With a `RequestBudget`, requests are sent in
+ * slots of time that are taken from it, and the rate limit and its pauses apply to all processes that share the budget.
  *
- * Effect's `RateLimiter` lets a whole second's requests go at once, and cannot hold back a slot that it gave out.
+ * Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot hold back a slot that it gave out.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
 import { Clock, Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
-  let underWay = 0
+  let inFlight = 0
   let ordinal = 0
   let atOnce = concurrency
   let perSecond = requestsPerSecond
@@ -90,7 +90,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const room = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
-  yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, underWay])
+  yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
   /** The time until which nothing may be sent because of a quota that is used up. */
   const quotaUntil = (now: number): number => {
@@ -121,7 +121,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
-    if (held || underWay >= most()) return Infinity
+    if (held || inFlight >= most()) return Infinity
     const oldest = departures[ordinal % departures.length]!
     const own = budget === undefined ? Math.max(nextAt, oldest + window) : nextSlot(now)
     return Math.max(0, own - now, pausedUntil - now, quotaUntil(now) - now)
@@ -153,7 +153,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     while (isWanted()) {
       const millis = wait(now)
       if (millis > 0) return millis
-      underWay++
+      inFlight++
       const waiter = nextWaiter()!
       waiter.hasTurn = true
       slots.shift()
@@ -184,10 +184,10 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     const take = Effect.gen(function* () {
       yield* wanted
       yield* room.close
-      if (held || underWay >= most()) return yield* room.await
+      if (held || inFlight >= most()) return yield* room.await
       const now = yield* Clock.currentTimeMillis
       nextSlot(now)
-      const wants = Math.min(most() - underWay, waiting.create.length + waiting.poll.length) - slots.length
+      const wants = Math.min(most() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
       const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : catchUp + 1) - now
       if (left > 0) return yield* Effect.raceFirst(room.await, Effect.sleep(Duration.millis(left)))
       const found = yield* budget.take(wants)
@@ -202,7 +202,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   }
 
   const giveBack = Effect.sync(() => {
-    underWay--
+    inFlight--
     changed.openUnsafe()
     room.openUnsafe()
   })
@@ -236,7 +236,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     changed.openUnsafe()
   }
 
-  /** The service refused a request for its load. */
+  /** The service is rate limiting or overloaded: it answered 429 or 503. */
   const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
     // It was sent before the rate was halved.
     if (seen !== cuts) return
@@ -248,7 +248,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (now - saidAt < quiet) return
     saidAt = now
     yield* Effect.logWarning(
-      `the service refuses requests for its load (${status}): now at most ${Math.floor(atOnce)} at once and ${budget === undefined ? Number(perSecond.toPrecision(3)) : "half as many by all workers"} per second, rising again as it accepts them`,
+      `the service is rate limiting or overloaded (${status}): reduced to at most ${Math.floor(atOnce)} concurrent requests and ${budget === undefined ? `${Number(perSecond.toPrecision(3))} per second` : "half as many per second by all workers"}, which recover as requests succeed`,
     )
   })
 

@@ -20,7 +20,7 @@ export const maxPollsPerMinute = 5
 
 const minute = Duration.toMillis("1 minute")
 
-/** How often old hints are looked for, which takes a look at each. */
+/** How often old hints are searched for, which reads each of them. */
 const forgetInterval = Duration.toMillis("10 seconds")
 
 /** The id of a hint that is about all tasks. */
@@ -124,7 +124,7 @@ export const writeHints = (
    * Makes due what was hinted at, except tasks that are being polled: their hints wait until that poll is over.
    * Gives the milliseconds until hints may be followed that have to wait for their minute to pass.
    */
-  const followHints = Effect.fn("Ledger.followHints")(function* (underWay: ReadonlySet<string>) {
+  const followHints = Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
     const now = yield* Clock.currentTimeMillis
     const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
       followed >= maxPollsPerMinute && now < since + minute
@@ -136,7 +136,7 @@ export const writeHints = (
       (yield* sql<{ at: number }>`SELECT at FROM hint WHERE ${here} AND task_id = ${allTasks}`)[0]?.at ?? never
     const isForAll = forAll !== all.at
     const allAreDue = isForAll && !hasToWait(all)
-    const due = named.filter((hint) => !hasToWait(hint) && !underWay.has(hint.taskId)).map(({ taskId }) => taskId)
+    const due = named.filter((hint) => !hasToWait(hint) && !inFlight.has(hint.taskId)).map(({ taskId }) => taskId)
     if (due.length > 0 || allAreDue) {
       yield* write(
         Effect.gen(function* () {
@@ -144,7 +144,7 @@ export const writeHints = (
             // Tasks that were due before stay ahead, so that repeated hints for all tasks starve none.
             yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
-            yield* addHints([...underWay], now)
+            yield* addHints([...inFlight], now)
           }
           yield* inChunks(
             due,

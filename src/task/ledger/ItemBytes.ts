@@ -55,8 +55,8 @@ export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBy
   return { utf8: block.subarray(start, used), starts }
 }
 
-/** The same, in memory of its own. */
-export const alone = (bytes: ItemBytes): ItemBytes =>
+/** A copy outside the shared block; the same bytes if they are in none. */
+export const detached = (bytes: ItemBytes): ItemBytes =>
   bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
 /** Writes the item with its completions in another order, if there is one; gives the place after it. */

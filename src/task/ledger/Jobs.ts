@@ -25,7 +25,7 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   asked: Schema.Int,
 }) {
   override get message() {
-    return `job ${this.job} has ${this.found} parts since it was begun, and keeps them: not ${this.asked}`
+    return `job ${this.job} was created with ${this.found} parts, which cannot be changed to ${this.asked}: leave --parts out`
   }
 }
 

@@ -38,14 +38,14 @@ export interface LedgerOptions {
   readonly job?: string | undefined
 }
 
-/** A process that works parts of a job beside others, under a name; or a command that does something beside workers. */
+/** A process that shares a job with others, under a name; or a command that runs alongside workers. */
 export interface Shared {
   readonly by: "worker" | "command"
   readonly name: string
 }
 
 interface SharedOptions {
-  /** Without it, this process works the job alone. */
+  /** Without it, this process has the job alone. */
   readonly shared?: Shared | undefined
   /** How many parts a job has that is begun; default `Jobs.defaultPartCount`. One that has others is refused with `PartsDiffer`. */
   readonly parts?: number | undefined
@@ -139,7 +139,7 @@ export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefs
     LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }
 
-/** Reads and changes a ledger, for the process that works it, or a worker that works parts of it. */
+/** Reads and changes a ledger, for the process that runs the job, or a worker that owns parts of it. */
 export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/Ledger",
 ) {

@@ -135,7 +135,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
   const here = sql`job = ${job}`
   const both = (a: string, b: string) => sql.literal(`${a}.job = ${b}.job AND ${a}.seq = ${b}.seq`)
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type stands beside its query
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type is next to its query
   const finds = <Row extends object>(code: IntegrityIssueCode, query: Fragment, message: (row: Row) => string) =>
     Effect.map(
       sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${maxFindings}`,
@@ -172,7 +172,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`vote < 1 OR vote > votes OR batch_items < 1 OR new_items < 0 OR new_items > item_count
         OR (vote > 1 AND new_items > 0)
         OR seq < batch + (vote - 1) * batch_items OR seq + item_count > batch + vote * batch_items`,
-      (row) => `${taskName(row)} does not stand where its vote should`,
+      (row) => `${taskName(row)} is not where its vote should be`,
     ),
     yield* finds<{ readonly batch: number }>(
       "votes_inconsistent",
@@ -233,7 +233,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       sql`SELECT a.seq, a.attempt FROM task_attempt a JOIN task t ON ${both("t", "a")}
         WHERE a.job = ${job}
           AND (a.attempt > t.attempt OR (a.attempt = t.attempt AND t.state <> 'given_up')) ORDER BY a.seq`,
-      (row) => `attempt ${row.attempt} of ${taskName(row)} stands among the earlier ones, and is not`,
+      (row) => `attempt ${row.attempt} of ${taskName(row)} is recorded among the earlier ones, but is not one of them`,
     ),
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
@@ -357,7 +357,7 @@ const payloadFinding = (
   const ids = stored.items.map(({ check, item_id }) => (check === true ? undefined : item_id))
   const isWhole = found === ids.filter((id) => id !== undefined).length
   const other = isWhole ? stored.items.find((_, i) => ids[i] !== own[i]?.item_id) : undefined
-  if (other !== undefined) return unreadable(`the item ${other.item_id} stands elsewhere in the ledger`)
+  if (other !== undefined) return unreadable(`the item ${other.item_id} is elsewhere in the ledger`)
   const misfit = stored.items.find((item, i) => !fits(item, stored.prompts[i]!))
   if (misfit !== undefined) return unreadable(`what is kept of the item ${misfit.item_id} does not fit what was sent`)
   if (row.state !== "completed" || row.result === null) return []

@@ -107,8 +107,8 @@ const layerShared = ({ job, url }: PostgresLocation, shared: Shared, parts?: num
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/** The ledger for this process alone, or, where workers work the job, beside them; created if missing. */
-export const layerBesideWorkers = (location: LedgerLocation) =>
+/** The ledger for this process alone, or shared with the job's workers, if there are any; created if missing. */
+export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"
       ? layerShared(location, { by: "command", name: "" })
@@ -137,7 +137,7 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, lock: location.job })
   }
-  // The lock creates files beside the ledger, so a misspelled path must fail first.
+  // The lock creates files next to the ledger, so a misspelled path must fail first.
   yield* requireFile(location)
   return SqliteClient.layer({ filename: location.path }).pipe(
     Layer.provide(Layer.effectDiscard(FileLock.acquire(location.path))),

@@ -16,7 +16,7 @@ import type { Write } from "../../sql/GroupCommit.ts"
  *  │ └──────────┤            └─────→ failed    the service gave the task up
  *  │            ├→ refused                     the service refused it; it was not created
  *  │            └→ in_doubt                    it may have been created; held for a person to resolve
- *  └→ superseded                               another campaign began before it was sent; planned again if its own goes on
+ *  └→ superseded                               another campaign began before it was sent; planned again when a run returns to its own
  * ```
  *
  * What follows an answer, or the lack of one, `task/Send` decides; after a crash `Submit` and `Collect`, and for a lost
@@ -77,7 +77,7 @@ export interface Run {
   readonly campaign: number
 }
 
-/** An item with its identity and with the bytes that stand for it in a task. */
+/** An item with its identity and with its bytes in a task. */
 export interface BatchItem extends SourceItem {
   /** The user's id, or else the hash of the content. */
   readonly itemId: string
@@ -95,7 +95,7 @@ export interface BatchItem extends SourceItem {
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-/** What is kept of an item beside its prompt and completions, which stand in the request. */
+/** What is kept of an item besides its prompt and completions, which are in the request. */
 export const ItemDetails = Schema.Struct({
   item_id: Schema.String,
   origin: Origin,
@@ -118,7 +118,7 @@ export interface NewTask {
   /** The body of `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
-  /** The order in which each item's completions stand in the body; undefined where as in the input. */
+  /** The order of each item's completions in the body; undefined where as in the input. */
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
   /** Which of the batch's tasks it is, from 1 on. Those of a batch follow one another. Default 1. */
   readonly vote?: number | undefined
@@ -187,7 +187,7 @@ export interface CompletedTask extends ParsedRequest, BatchPlace {
 }
 
 /**
- * Where a task stands among those of its batch: the same items are asked for once in each vote, in
+ * Where a task is among those of its batch: the same items are asked for once in each vote, in
  * the same order, and a vote is one task or, where the service refused one so large, several.
  */
 export interface BatchPlace {
@@ -230,7 +230,7 @@ export interface ReadCounts {
   readonly new: number
   /** Items that an earlier run over this ledger had planned. */
   readonly known: number
-  /** Items that stood in this run's input before. */
+  /** Items that were in this run's input before. */
   readonly duplicates: number
   /** How many of the duplicates are an item that has the same completions in another order. */
   readonly reordered: number
@@ -276,7 +276,7 @@ export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuch
   }
 }
 
-/** The ledger's connection, in the hands of its parts. */
+/** What the ledger's modules share: the job, the connection, group commits, and cached request bodies. */
 export interface LedgerContext extends Job {
   readonly sql: SqlClient.SqlClient
   /** Carries out statements in a transaction that is committed before the effect succeeds. */

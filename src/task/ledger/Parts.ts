@@ -1,9 +1,10 @@
 /**
- * The parts of a job that this process works: all, where its lock keeps others away, or those that it took.
+ * The parts (partitions) of a job that this process owns: all, if it has the job's lock, or those that it took.
  *
  * Guarantees: whoever takes a part raises its epoch; from then on nobody claims a task of it for an earlier epoch, however
- * long that owner was frozen or cut off. What a request brought is recorded whoever owns the part by then, unless the task
- * was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the machines.
+ * long that owner was suspended or disconnected. The result of a request is recorded whoever owns the part by then, unless
+ * the task was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the
+ * machines.
  */
 import { Clock, Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -30,10 +31,10 @@ interface OwnedPart {
   epoch: number
 }
 
-/** What other processes are told of: more tasks, a webhook delivery, or an earlier task that is to be sent or polled. */
+/** A notification to other processes: more tasks, a webhook delivery, or an earlier task that is to be sent or polled. */
 export type Change = "planned" | "hinted" | "again"
 
-/** @param worker the name of a process that works parts of the job beside others; undefined for one that works it alone */
+/** @param worker the name of a process that shares the job with others; undefined for one that has it alone */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
   const here = sql`job = ${job}`
   const always = sql.literal("1 = 1")
@@ -50,21 +51,21 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
   return {
     worker,
-    /** Whether other processes work other parts. */
+    /** Whether other processes own other parts. */
     isShared: worker !== undefined,
 
-    /** Tells other processes of a change, once it is committed. */
+    /** Notifies other processes of a change, once it is committed. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
       worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
 
-    /** The channel on which they are told. */
+    /** The channel of the notifications. */
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
     /** How often there was something new to send that is not new by its number. */
     changes: () => changes,
     changed: () => void changes++,
 
-    /** Condition for the tasks that this process works; of those of `task`, where others are in the statement. */
+    /** Condition for the tasks of this process; of those of `task`, where others are in the statement. */
     areMine: (task = "task") =>
       worker === undefined ? always : parts.size === 0 ? never : sql.in(`${task}.part`, [...parts.keys()]),
 
@@ -113,7 +114,7 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
 export type Parts = ReturnType<typeof make>
 
-/** A process that works parts of a job, or did. */
+/** A process that owns parts of a job, or did. */
 export interface WorkerStatus {
   readonly name: string
   /** How many parts it has. */
@@ -156,11 +157,11 @@ export const writeParts = (
   const clock = databaseClock(sql)
   /** How often in a row a part was found to be another's, by those who renewed theirs. */
   const disputed = new Map<number, number>()
-  const wakeAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
+  const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let crew = nobody
   const changed = Effect.suspend(() => {
     owned.changed()
-    return wakeAll
+    return notifyAll
   })
   return {
     job,
@@ -175,24 +176,24 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /** PostgreSQL's channel on which other processes tell of a `Change`. */
+    /** PostgreSQL's channel on which other processes notify of a `Change`. */
     channel: owned.channel,
     /** How often there was something new to send that is not new by its number. */
     changes: owned.changes,
-    /** Has the loops look at the ledger, which other processes may have changed. */
-    wake: wakeAll,
+    /** Has the loops query the ledger, which other processes may have changed. */
+    notifyAll,
 
     /** Has the sender begin anew with the first planned task. */
-    lookAgain: changed,
-    /** Looks at what another process told, on the channel. */
-    hear: (change: string) =>
+    restartSending: changed,
+    /** Follows a notification of another process, from the channel. */
+    onNotification: (change: string) =>
       change === "planned"
         ? Effect.asVoid(latches.planned.open)
         : change === "hinted"
           ? Effect.andThen(delivered, latches.hinted.open)
           : changed,
 
-    /** Works a part until the scope is closed. What is being sent then is finished and recorded. */
+    /** Owns a part until the scope is closed. What is being sent then is finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -209,9 +210,9 @@ export const writeParts = (
       ),
 
     /**
-     * Says that this process still works its parts, and how many milliseconds ago it last got something done, and an answer.
-     * A part that is another's by the ledger for more than `patience` times in a row, though this process is still to work
-     * it, is taken again: whoever lost it may have taken it late, when it thawed.
+     * Records that this process still owns its parts, and how many milliseconds ago it last made progress, and got an answer.
+     * A part for which the ledger names another worker more than `patience` times in a row, though the cluster still gives it
+     * to this process, is reclaimed: its former owner may have taken it late, when it resumed.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -223,7 +224,9 @@ export const writeParts = (
         const times = found.get(part) === own.epoch ? 0 : (disputed.get(part) ?? 0) + 1
         disputed.set(part, times > patience ? 0 : times)
         if (times <= patience) continue
-        yield* Effect.logWarning(`part ${part} is taken again: another worker took it late`)
+        yield* Effect.logWarning(
+          `part ${part} reclaimed: the ledger still named another worker, probably one that had been suspended`,
+        )
         own.epoch = yield* write(owned.take(part))
         yield* changed
       }

@@ -1,9 +1,9 @@
 /**
- * Which of the processes that work a job together reads input into it.
+ * Which of the processes that share a job reads input into it.
  *
  * Guarantees: one at a time; whoever has lost the lock writes nothing more, since it is held in the session of all
- * transactions. A worker whose turn it is to read waits for a command, and ends the session of another worker that does
- * not let go of the lock, frozen or cut off as it may be. A command does not wait.
+ * transactions. A worker waits while a command holds the lock. If another worker holds it and does not release it (it may
+ * be suspended or disconnected), its session is ended. A command does not wait.
  */
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -71,7 +71,7 @@ export const match = (
 
 /**
  * Whether what is answered of the task at `seq` fits, or why it does not. An id of the ledger's other tasks makes it a
- * misfit, so that one result is not taken for several votes; what else stands at `task_id` may be an id of another kind.
+ * misfit, so that one result is not taken for several votes; other content of `task_id` may be an id of another kind.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {

@@ -43,7 +43,7 @@ const endOfPrompts = Buffer.from('],"guidelines":')
 
 /**
  * The same, faster. Each prompt is decoded and parsed alone, which takes a third less time than the body at once
- * and leaves no large strings. The bytes around a prompt stand nowhere else, since in a text a quote is after a backslash.
+ * and leaves no large strings. The bytes around a prompt are nowhere else, since in a text a quote is after a backslash.
  */
 export const parsePrompts = (row: Payloads): ParsedRequest => {
   const items = decodeItems(Payload.decode(row.items))

@@ -2,7 +2,7 @@
  * Counts and times of tasks and items, and the tasks that wait for a person.
  *
  * Guarantees: the counts of all states are of the same moment. They read each task's small row once or twice, which is
- * quick for a hundred thousand tasks. An item counts once, by the task of it that is furthest along.
+ * quick for a hundred thousand tasks. An item counts once, by its most advanced task.
  */
 import { Clock, Duration, Effect, Option, Record } from "effect"
 import { inCampaign, isAskedBy } from "./Rows.ts"

@@ -103,7 +103,7 @@ const createInput = Effect.gen(function* () {
  * the items are planned again under another key. `part` is the number of the batch, modulo the job's parts. `sent_at` is when the first try began that may have been taken, or null.
  * `resend_at` is when a person asked to send it again, `pruned_at` when its request and result were removed. No two tasks
  * have the same `task_id`, so that no result counts twice. `expected` is what a result must fit: see `Expected.ts`.
- * Where several processes work a job, `part_owner` says who works which part, and `claim_epoch` and `claim_until` in which
+ * If several processes share a job, `part_owner` says who owns which part, and `claim_epoch` and `claim_until` in which
  * of its epochs a task was claimed for sending, and for how long: see `Parts.ts`.
  */
 const createTasks = Effect.gen(function* () {

@@ -2,8 +2,8 @@
  * Prompt items gathered into batches, by count and by bytes; each batch becomes a task for each vote.
  *
  * Guarantees: no batch exceeds a limit, except one item that alone exceeds `maxBytes`; no prompt occurs twice in a batch. First
- * fit, in the order of the input, so that leaving out the items of closed batches changes no other batch: a run that was
- * killed builds the same rest. A gold item follows its item, in the same batch if both fit. An item that waits for its
+ * fit, in the order of the input, so that leaving out the items of closed batches changes no other batch: a run that is
+ * restarted after a kill builds the same remaining batches. A gold item follows its item, in the same batch if both fit. An item that waits for its
  * batch to fill holds no memory but its own bytes.
  */
 import { Array as Arr } from "effect"
@@ -97,7 +97,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
       for (const item of items) place(item)
       for (const { items } of open) {
         items.forEach((item, i) => {
-          const bytes = ItemBytes.alone(item.bytes)
+          const bytes = ItemBytes.detached(item.bytes)
           if (bytes !== item.bytes) items[i] = { ...item, bytes }
         })
       }
@@ -108,7 +108,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
       while (open.length > 0) close(open[0]!)
       return taken()
     },
-    /** Items of the input that stand in open batches. */
+    /** Items of the input that are in open batches. */
     waiting: (): ReadonlyArray<BatchItem> =>
       open.flatMap(({ items }) => items.filter(({ isCheck }) => isCheck !== true)),
   }

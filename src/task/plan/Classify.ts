@@ -14,7 +14,7 @@ export type Classified =
   | { readonly _tag: "Duplicate"; readonly isReordered: boolean }
   | { readonly _tag: "Rejected"; readonly reject: Reject }
 
-/** @param seenAs how an identity stands to what was read before */
+/** @param seenAs how an identity relates to what was read before */
 export const classify = (
   read: BatchItem,
   seenAs: (item: BatchItem) => Classification,

@@ -1,5 +1,5 @@
 /**
- * How many records of a run may be refused: a number, or a share of those that are read.
+ * How many records of a run may be rejected: a number, or a share of those that are read.
  *
  * Guarantees: exact, whatever digits a share has. A number is checked after each record; a percentage from the 1,000th
  * record on, and at the end. Without a limit, reading stops after 100,000 records if none is usable.
@@ -46,7 +46,7 @@ export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected):
   return BigInt(rejected) * below <= BigInt(read) * above
 }
 
-/** More records were refused than the run allows. */
+/** More records were rejected than the run allows. */
 export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
   /** Records that were read until then. */
   read: Schema.Int,

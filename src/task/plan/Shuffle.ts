@@ -1,5 +1,5 @@
 /**
- * The order in which an item's completions are sent, so that the place of a completion cannot reach the data.
+ * The order in which an item's completions are sent. Shuffling prevents position bias in the data.
  *
  * Guarantees: every order is equally likely, and follows from the seed, the item's id, and the vote alone. Fisher-Yates as in
  * Durstenfeld 1964 (Algorithm 235) from the bytes of SHA-256; draws beyond the last multiple of the range are drawn again.
@@ -26,7 +26,7 @@ const below = (n: number, from: Iterator<number, never>): number => {
 }
 
 /**
- * @param key what the order belongs to, beside the seed
+ * @param key what the order belongs to, in addition to the seed
  * @param n how many there are to be ordered
  */
 export const draw = (seed: number, key: string, n: number): CompletionOrder => {

@@ -54,7 +54,7 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
 })
 
-/** Of an id that stands for other content already. */
+/** Of an id that belongs to other content already. */
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",

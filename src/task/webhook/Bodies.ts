@@ -1,7 +1,7 @@
 /**
  * Reads the bodies of webhook deliveries, which anybody may send who finds the port.
  *
- * Guarantees: at most 512 bodies are read at once, each for at most 15 seconds, with pauses of at most 5; one more takes the place
+ * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5; one more takes the place
  * of the oldest. The first 64 KiB of each are held, and 32 MiB of all the rest.
  *
  * Measured with Node's limits instead (`maxConnections` 512, `requestTimeout` 15 s): 512 senders that stop just before the end of

@@ -19,7 +19,7 @@ import * as WebhookBodies from "./Bodies.ts"
 import * as WebhookRefusals from "./Refusals.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 
-/** Where a delivery's id stands, if the scheme signs none. A path is as for task ids: `id`, `event.id`. */
+/** Where a delivery's id is, if the scheme signs none. A path is as for task ids: `id`, `event.id`. */
 export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
 
 export interface DeliveryOptions {
@@ -130,7 +130,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     request.method === "POST" ? take(request) : Effect.succeed(turnedAway(405, { allow: "POST" }))
 })
 
-/** An id that the scheme does not sign, from where it was said to stand. */
+/** An id that the scheme does not sign, from its configured place. */
 const unsignedId = (
   place: DeliveryIdPlace | undefined,
   payload: Option.Option<unknown>,
@@ -154,7 +154,7 @@ const unreadable: {
 } = {
   too_large: { answer: turnedAway(413), kind: "too large", why: (limit) => `it has more than ${limit}` },
   too_slow: { answer: turnedAway(408), kind: "too slow", why: () => "its body did not arrive in time" },
-  too_many: { answer: turnedAway(503), kind: "one too many", why: () => "too many arrive at once" },
+  too_many: { answer: turnedAway(503), kind: "one too many", why: () => "too many arrive at the same time" },
   broken: { answer: turnedAway(400), kind: "broken off", why: () => "its body broke off" },
   encoded: {
     answer: turnedAway(415, { "accept-encoding": "identity" }),

@@ -104,7 +104,7 @@ describe("refused with its reason", () => {
     [
       "axolotl-chat-template",
       { chosen: "a" },
-      'chosen: expected a text that does not stand within [[dummy_message]], where axolotl would find it, found "a"',
+      'chosen: expected a text that is not contained in [[dummy_message]], where axolotl would find it, found "a"',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Partial<PreferencePair>, string]>)(
     "%s: %j",

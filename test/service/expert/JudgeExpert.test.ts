@@ -289,7 +289,7 @@ describe("answers of no use", () => {
         const service = yield* ScriptedService.make(() => JudgeStub.says(text))
         const failure = yield* Effect.flip(JudgeStub.judge(service.baseUrl, item, { attempts: 2, concurrency: 1 }))
         assert.isFalse(failure.isRetryable)
-        assert.include(failure.message, "judge:stub gave 2 answers of no use, at last: ")
+        assert.include(failure.message, "judge:stub gave 2 unusable answers, the last one: ")
         assert.include(failure.message, text === "" ? "nothing" : text)
       }),
     )

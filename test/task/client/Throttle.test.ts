@@ -155,7 +155,7 @@ describe("Throttle", () => {
         }
       }).pipe(Effect.scoped, logs.during)
       assert.deepStrictEqual(logs.messages, [
-        "the service refuses requests for its load (429): now at most 4 at once and 500 per second, rising again as it accepts them",
+        "the service is rate limiting or overloaded (429): reduced to at most 4 concurrent requests and 500 per second, which recover as requests succeed",
       ])
     }),
   )

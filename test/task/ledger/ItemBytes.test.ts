@@ -40,14 +40,14 @@ describe("ItemBytes", () => {
     const [first, second] = [large, small].map(({ completions, prompt }) => ItemBytes.make(prompt, completions))
     assert.isTrue(Buffer.from(content(large)).equals(first!.utf8))
     assert.isTrue(Buffer.from(content(small)).equals(second!.utf8))
-    assert.strictEqual(ItemBytes.alone(first!), first)
+    assert.strictEqual(ItemBytes.detached(first!), first)
   })
 
-  it("are alone in their memory where they are taken out of their block", () => {
+  it("are detached from their block where they are taken out of it", () => {
     const one = ItemBytes.make("p", ["a", "b"])
-    const alone = ItemBytes.alone(one)
+    const copy = ItemBytes.detached(one)
     assert.isAbove(one.utf8.buffer.byteLength, one.utf8.length)
-    assert.strictEqual(alone.utf8.buffer.byteLength, one.utf8.length)
-    assert.deepStrictEqual(alone, one)
+    assert.strictEqual(copy.utf8.buffer.byteLength, one.utf8.length)
+    assert.deepStrictEqual(copy, one)
   })
 })

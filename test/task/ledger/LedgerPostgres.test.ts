@@ -462,7 +462,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             assert.strictEqual(partsOf(yield* open()), 200)
             assert.strictEqual(
               (yield* Effect.flip(open(64))).message,
-              "job default has 200 parts since it was begun, and keeps them: not 64",
+              "job default was created with 200 parts, which cannot be changed to 64: leave --parts out",
             )
           }),
         )

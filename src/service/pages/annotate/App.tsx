@@ -1,37 +1,37 @@
 /** The annotation page: sign-in state, the current item, and notices. */
 import { useState } from "preact/hooks"
-import type { Desk } from "./deskState.ts"
+import type { AnnotationState } from "./annotationState.ts"
 import { Header } from "./Header.tsx"
 import { KeysDialog } from "./KeysDialog.tsx"
 import { Notices } from "./Notices.tsx"
 import { SignedOut } from "./SignedOut.tsx"
 import { SignOutDialog } from "./SignOutDialog.tsx"
-import { type Dispatch, useDesk } from "./useDesk.ts"
+import { type Dispatch, useAnnotationState } from "./useAnnotationState.ts"
 import { useKeys } from "./useKeys.ts"
 import { Workbench } from "./Workbench.tsx"
 
 export const App = () => {
-  const [desk, dispatch] = useDesk()
+  const [state, dispatch] = useAnnotationState()
   const [dialog, setDialog] = useState<"keys" | "signOut" | null>(null)
   const showKeys = () => setDialog("keys")
-  if (desk.phase === "signedOut") return <SignedOut why={desk.signedOut} />
+  if (state.phase === "signedOut") return <SignedOut why={state.signedOut} />
   return (
     <>
-      {desk.phase === "working" && (
-        <Header desk={desk} dispatch={dispatch} onKeys={showKeys} onSignOut={() => setDialog("signOut")} />
+      {state.phase === "working" && (
+        <Header state={state} dispatch={dispatch} onKeys={showKeys} onSignOut={() => setDialog("signOut")} />
       )}
-      <Notices desk={desk} dispatch={dispatch} />
-      {desk.item !== null && desk.entry !== null ? (
+      <Notices state={state} dispatch={dispatch} />
+      {state.item !== null && state.entry !== null ? (
         <Workbench
-          key={`${desk.item.item_id} ${desk.item.undone}`}
-          desk={desk}
-          item={desk.item}
-          entry={desk.entry}
+          key={`${state.item.item_id} ${state.item.undone}`}
+          state={state}
+          item={state.item}
+          entry={state.entry}
           dispatch={dispatch}
           onKeys={showKeys}
         />
       ) : (
-        <Nothing desk={desk} dispatch={dispatch} onKeys={showKeys} />
+        <Nothing state={state} dispatch={dispatch} onKeys={showKeys} />
       )}
       {dialog === "keys" && <KeysDialog onClose={() => setDialog(null)} />}
       {dialog === "signOut" && (
@@ -48,28 +48,28 @@ export const App = () => {
 }
 
 interface NothingProps {
-  readonly desk: Desk
+  readonly state: AnnotationState
   readonly dispatch: Dispatch
   readonly onKeys: () => void
 }
 
-const Nothing = ({ desk, dispatch, onKeys }: NothingProps) => {
+const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
   const undo = () => dispatch({ _tag: "want", wanted: { _tag: "undo" } })
   useKeys(({ _tag }) => {
     if (_tag === "undo") undo()
     if (_tag === "keys") onKeys()
   })
-  if (!desk.isLoaded) {
+  if (!state.isLoaded) {
     return (
       <main class="middle">
-        {desk.trouble === null && desk.notice === null ? (
+        {state.trouble === null && state.notice === null ? (
           <p class="muted late">Loading…</p>
         ) : (
           <button
             type="button"
             class="button"
             onClick={() =>
-              dispatch(desk.trouble === null ? { _tag: "want", wanted: { _tag: "next" } } : { _tag: "retry" })
+              dispatch(state.trouble === null ? { _tag: "want", wanted: { _tag: "next" } } : { _tag: "retry" })
             }
           >
             Try again
@@ -78,7 +78,7 @@ const Nothing = ({ desk, dispatch, onKeys }: NothingProps) => {
       </main>
     )
   }
-  const today = desk.progress?.judged_today ?? 0
+  const today = state.progress?.judged_today ?? 0
   return (
     <main class="middle">
       <h1>Nothing to judge right now</h1>
@@ -86,8 +86,8 @@ const Nothing = ({ desk, dispatch, onKeys }: NothingProps) => {
         {today > 0 ? `You have judged ${today} ${today === 1 ? "item" : "items"} today. ` : ""}
         What remains is with other experts, or there are no open tasks.
       </p>
-      <p class="muted">This page looks again by itself every 15 seconds, while it is open in front of you.</p>
-      {desk.progress?.undoable === true && (
+      <p class="muted">This page checks for new items every 15 seconds while it is visible.</p>
+      {state.progress?.undoable === true && (
         <p>
           <button type="button" class="button" onClick={undo}>
             Take back the last judgment

@@ -1,4 +1,4 @@
-/** One completion: its number, its text, and where it stands in the judgment. */
+/** One completion: its number, its text, and its rank in the judgment. */
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
 import { Clamped } from "./Clamped.tsx"

@@ -1,17 +1,17 @@
 /** The header: item number, progress, and the signed-in expert. */
-import { isBusy } from "./desk.ts"
-import type { Desk } from "./deskState.ts"
-import type { Dispatch } from "./useDesk.ts"
+import { isBusy } from "./annotationStep.ts"
+import type { AnnotationState } from "./annotationState.ts"
+import type { Dispatch } from "./useAnnotationState.ts"
 
 export interface HeaderProps {
-  readonly desk: Desk
+  readonly state: AnnotationState
   readonly dispatch: Dispatch
   readonly onKeys: () => void
   readonly onSignOut: () => void
 }
 
-export const Header = ({ desk, dispatch, onKeys, onSignOut }: HeaderProps) => {
-  const { item, progress } = desk
+export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
+  const { item, progress } = state
   const task = item?.task
   return (
     <header class="top">
@@ -54,7 +54,7 @@ export const Header = ({ desk, dispatch, onKeys, onSignOut }: HeaderProps) => {
           type="button"
           class="button plain compact"
           title="Take back the last judgment (U)"
-          disabled={progress?.undoable !== true || isBusy(desk)}
+          disabled={progress?.undoable !== true || isBusy(state)}
           onClick={() => dispatch({ _tag: "want", wanted: { _tag: "undo" } })}
         >
           Undo
@@ -62,11 +62,11 @@ export const Header = ({ desk, dispatch, onKeys, onSignOut }: HeaderProps) => {
         <button type="button" class="button plain compact wide-only" title="Keys (?)" onClick={onKeys}>
           Keys
         </button>
-        <span class="small who wide-only" title={`Signed in as ${desk.name}`}>
+        <span class="small who wide-only" title={`Signed in as ${state.name}`}>
           <span class="unseen">Signed in as </span>
-          <bdi>{desk.name}</bdi>
+          <bdi>{state.name}</bdi>
         </span>
-        <button type="button" class="button plain compact" title={`Signed in as ${desk.name}`} onClick={onSignOut}>
+        <button type="button" class="button plain compact" title={`Signed in as ${state.name}`} onClick={onSignOut}>
           Sign out
         </button>
       </div>

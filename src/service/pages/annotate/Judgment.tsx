@@ -1,13 +1,13 @@
 /** The form of a judgment: choice or ranking, rationale, and submit. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
-import { isUnsaved } from "./desk.ts"
-import type { Desk } from "./deskState.ts"
+import { isUnsaved } from "./annotationStep.ts"
+import type { AnnotationState } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 import { list, unranked } from "./ranking.ts"
 
 export interface JudgmentProps {
-  readonly desk: Desk
+  readonly state: AnnotationState
   readonly entry: entries.Entry
   readonly isBusy: boolean
   readonly rationale: RefObject<HTMLTextAreaElement | null>
@@ -16,7 +16,7 @@ export interface JudgmentProps {
   readonly onSubmit: () => void
 }
 
-export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
+export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
   const ranks = entry.mode === "rank"
   const isReady = entries.missing(entry) === null
   const left = entries.rationaleLimit - entry.rationale.length
@@ -34,7 +34,7 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
             Rationale
           </label>
           <span class="small muted" title="E to write, Esc to leave">
-            {left < 1_000 ? `${left.toLocaleString("en")} characters left` : keptWords(desk)}
+            {left < 1_000 ? `${left.toLocaleString("en")} characters left` : keptWords(state)}
           </span>
         </div>
         <textarea
@@ -100,18 +100,18 @@ export const Judgment = ({ desk, entry, isBusy, rationale, onEdit, onPick, onSub
           title="Submit (Enter; Ctrl Enter while writing)"
           onClick={() => onSubmit()}
         >
-          {!isBusy ? "Submit" : desk.trouble === null ? "Sending…" : "Waiting…"}
+          {!isBusy ? "Submit" : state.trouble === null ? "Sending…" : "Waiting…"}
         </button>
       </div>
       <p class="unseen" role="status">
-        {entries.spoken(entry)}
+        {entries.formatForScreenReader(entry)}
       </p>
     </section>
   )
 }
 
 const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
-  const statement = entries.statement(entry)
+  const statement = entries.format(entry)
   if (entry.mode === "best") {
     return statement === "" ? (
       <span class="muted">Nothing chosen</span>
@@ -131,8 +131,8 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
   )
 }
 
-const keptWords = (desk: Desk): string => {
-  if (desk.trouble !== null && isUnsaved(desk)) return "Kept on this device"
-  if (isUnsaved(desk)) return "Saving…"
-  return desk.saved > 0 ? "Draft saved" : "Optional"
+const keptWords = (state: AnnotationState): string => {
+  if (state.trouble !== null && isUnsaved(state)) return "Kept on this device"
+  if (isUnsaved(state)) return "Saving…"
+  return state.saved > 0 ? "Draft saved" : "Optional"
 }

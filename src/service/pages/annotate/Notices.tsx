@@ -1,21 +1,21 @@
 /** Notices: what happened, what failed, and entries for items that are no longer held. */
-import type { Desk } from "./deskState.ts"
-import type { Dispatch } from "./useDesk.ts"
+import type { AnnotationState } from "./annotationState.ts"
+import type { Dispatch } from "./useAnnotationState.ts"
 
 export interface NoticesProps {
-  readonly desk: Desk
+  readonly state: AnnotationState
   readonly dispatch: Dispatch
 }
 
-export const Notices = ({ desk, dispatch }: NoticesProps) => {
-  const { notice, trouble, lost } = desk
+export const Notices = ({ state, dispatch }: NoticesProps) => {
+  const { notice, trouble, lost } = state
   return (
     <div class="notices">
       <div role="alert">
         {trouble !== null && (
           <div class="notice bad">
             <span class="grow">
-              {trouble.words} {desk.item === null ? "" : "What you enter is kept on this device. "}
+              {trouble.words} {state.item === null ? "" : "What you enter is kept on this device. "}
               {trouble.waiting ? "This is tried again by itself." : "Trying again…"}
             </span>
             <button type="button" class="button compact" onClick={() => dispatch({ _tag: "retry" })}>
@@ -45,7 +45,7 @@ export const Notices = ({ desk, dispatch }: NoticesProps) => {
             <p class="small muted">
               You had entered this for “<bdi>{lost.prompt}</bdi>”
             </p>
-            {lost.statement !== "" && <p>Choice: {lost.statement}</p>}
+            {lost.choice !== "" && <p>Choice: {lost.choice}</p>}
             {lost.rationale !== "" && (
               <p class="lost-text" dir="auto">
                 {lost.rationale}

@@ -48,7 +48,7 @@ export const Reader = ({
   const isPicked = entry.mode === "best" ? entry.best === page : (entry.ranks[page] ?? null) !== null
   const text = isPrompt ? prompt : (completions[page] ?? "")
   const parts = isPrompt ? null : difference.partsOf(page)
-  const statement = entries.statement(entry)
+  const statement = entries.format(entry)
   return (
     <dialog ref={dialog} class="reader" aria-label="Full screen" onClose={onClose}>
       <header class="row reader-head">

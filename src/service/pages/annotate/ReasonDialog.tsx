@@ -2,7 +2,7 @@
 import { useId, useRef, useState } from "preact/hooks"
 import { Dialog } from "../shared/Dialog.tsx"
 import { flagKinds, otherReason } from "../shared/flags.ts"
-import type { Wanted } from "./deskState.ts"
+import type { Wanted } from "./annotationState.ts"
 
 const kinds = {
   skip: {

@@ -1,5 +1,5 @@
 /** Instructions for a visitor who is not signed in: who has no invitation yet, left, or whose session has ended. */
-import type { SignedOut as Why } from "./deskState.ts"
+import type { SignedOut as Why } from "./annotationState.ts"
 
 const words: Readonly<Record<Why, { readonly title: string; readonly text: ReadonlyArray<string> }>> = {
   never: {

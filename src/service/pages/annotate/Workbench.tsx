@@ -10,8 +10,8 @@ import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"
-import { isBusy } from "./desk.ts"
-import type { Desk } from "./deskState.ts"
+import { isBusy } from "./annotationStep.ts"
+import type { AnnotationState } from "./annotationState.ts"
 import { DifferenceBar } from "./DifferenceBar.tsx"
 import * as entries from "./entry.ts"
 import { Guidelines } from "./Guidelines.tsx"
@@ -22,18 +22,18 @@ import * as ranking from "./ranking.ts"
 import { promptPage, Reader } from "./Reader.tsx"
 import { ReasonDialog } from "./ReasonDialog.tsx"
 import { useDifference } from "./useDifference.ts"
-import type { Dispatch } from "./useDesk.ts"
+import type { Dispatch } from "./useAnnotationState.ts"
 import { useKeys } from "./useKeys.ts"
 
 export interface WorkbenchProps {
-  readonly desk: Desk
+  readonly state: AnnotationState
   readonly item: HeldItem
   readonly entry: entries.Entry
   readonly dispatch: Dispatch
   readonly onKeys: () => void
 }
 
-export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProps) => {
+export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchProps) => {
   const { completions, prompt, guidelines, task } = item
   const heading = useRef<HTMLHeadingElement>(null)
   const rationale = useRef<HTMLTextAreaElement>(null)
@@ -218,9 +218,9 @@ export const Workbench = ({ desk, item, entry, dispatch, onKeys }: WorkbenchProp
         </div>
       </section>
       <Judgment
-        desk={desk}
+        state={state}
         entry={entry}
-        isBusy={isBusy(desk)}
+        isBusy={isBusy(state)}
         rationale={rationale}
         onEdit={edit}
         onPick={(place) => {

@@ -10,7 +10,7 @@ export interface Attention {
   readonly counted: number
   /** Counting goes on from here; null while the page is hidden. */
   readonly since: number | null
-  readonly lastSign: number
+  readonly lastActivity: number
 }
 
 /** Without activity for this long, the expert is idle. */
@@ -19,28 +19,31 @@ export const idleAfterMillis = 120_000
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({
   counted: seconds * 1_000,
   since: visible ? now : null,
-  lastSign: now,
+  lastActivity: now,
 })
 
 /** The expert has done something. */
-export const sign = (attention: Attention, now: number): Attention => ({ ...settle(attention, now), lastSign: now })
+export const recordActivity = (attention: Attention, now: number): Attention => ({
+  ...settle(attention, now),
+  lastActivity: now,
+})
 
-export const visible = (attention: Attention, now: number, is: boolean): Attention => ({
+export const setVisible = (attention: Attention, now: number, is: boolean): Attention => ({
   ...settle(attention, now),
   since: is ? now : null,
-  lastSign: is ? now : attention.lastSign,
+  lastActivity: is ? now : attention.lastActivity,
 })
 
 /** To a tenth of a second. */
 export const seconds = (attention: Attention, now: number): number =>
   Math.round(settle(attention, now).counted / 100) / 10
 
-/** Whether the expert is there: visible, and a sign within `within` milliseconds. */
-export const isThere = (attention: Attention, now: number, within: number): boolean =>
-  attention.since !== null && now - attention.lastSign <= within
+/** Whether the expert is active: visible, and an activity within `within` milliseconds. */
+export const isActive = (attention: Attention, now: number, within: number): boolean =>
+  attention.since !== null && now - attention.lastActivity <= within
 
 const settle = (attention: Attention, now: number): Attention => {
   if (attention.since === null) return attention
-  const until = Math.min(now, attention.lastSign + idleAfterMillis)
+  const until = Math.min(now, attention.lastActivity + idleAfterMillis)
   return { ...attention, counted: attention.counted + Math.max(0, until - attention.since), since: now }
 }

@@ -79,13 +79,13 @@ export const submission = (entry: Entry, seconds: number): Submission | null => 
 }
 
 /** What is entered, to be read: "2" or "2 > 1 = 3". */
-export const statement = (entry: Entry): string =>
-  entry.mode === "rank" ? ranking.statement(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
+export const format = (entry: Entry): string =>
+  entry.mode === "rank" ? ranking.format(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
 
 /** The same to be heard. */
-export const spoken = (entry: Entry): string => {
+export const formatForScreenReader = (entry: Entry): string => {
   if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: completion ${entry.best + 1}`
-  const said = ranking.spoken(entry.ranks)
+  const said = ranking.formatForScreenReader(entry.ranks)
   const lacks = ranking.unranked(entry.ranks)
   if (said === "") return "Nothing ranked"
   return lacks.length === 0 ? said : `${said}; not ranked: ${ranking.named(lacks)}`

@@ -1,6 +1,6 @@
 /** Display preferences of an expert, in local storage; if that is unavailable, until the page is closed. */
 import { useState } from "preact/hooks"
-import { attempt } from "./copies.ts"
+import { attempt } from "./localCopies.ts"
 
 export type Preference =
   /** Choose the best, or rank. */

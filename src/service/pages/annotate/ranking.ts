@@ -84,13 +84,13 @@ const placesOf = (ranks: Ranks, rank: number): ReadonlyArray<number> =>
   ranks.flatMap((each, place) => (each === rank ? [place] : []))
 
 /** "2 > 1 = 3", with completions numbered from 1. */
-export const statement = (ranks: Ranks): string =>
+export const format = (ranks: Ranks): string =>
   groups(ranks)
     .map((group) => group.map((place) => place + 1).join(" = "))
     .join(" > ")
 
 /** The same to be heard, ranks told from completions: "rank 1: completion 2; rank 2: completions 1 and 3". */
-export const spoken = (ranks: Ranks): string =>
+export const formatForScreenReader = (ranks: Ranks): string =>
   Array.from({ length: highest(ranks) }, (_, index) => ({ rank: index + 1, places: placesOf(ranks, index + 1) }))
     .filter(({ places }) => places.length > 0)
     .map(({ places, rank }) => `rank ${rank}: ${named(places)}`)

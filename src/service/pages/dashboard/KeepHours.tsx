@@ -2,7 +2,7 @@
 import { useId } from "preact/hooks"
 
 const choices = [
-  [0, "Not at all: it stops at once"],
+  [0, "Not at all: it stops immediately"],
   [1, "1 hour"],
   [24, "1 day"],
   [168, "7 days"],

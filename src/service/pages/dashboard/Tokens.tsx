@@ -124,7 +124,7 @@ export const Tokens = () => {
           }}
         >
           <p>
-            “<bdi>{revoking.name}</bdi>” (<code>{revoking.hint}…</code>) stops working at once, for each client that
+            “<bdi>{revoking.name}</bdi>” (<code>{revoking.hint}…</code>) stops working immediately, for each client that
             uses it. This can’t be undone.
           </p>
         </Confirm>

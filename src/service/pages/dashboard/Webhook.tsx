@@ -160,7 +160,7 @@ const Failing = ({
         <>
           {waiting === 1 ? "One delivery waits" : `${count(waiting)} deliveries wait`}, next attempt{" "}
           <Time at={next_attempt_at} />. Each is tried ten times over three days, then it has failed and can be resent
-          below. A test event tries the URL at once.
+          below. A test event tries the URL immediately.
         </>
       )}
     </p>

@@ -13,7 +13,7 @@ interface Operator {
 
 const tasksPerPage = 50
 const deliveriesPerPage = 20
-/** As many items of a task as the service gives at once. */
+/** As many items of a task as the service gives in one answer. */
 export const itemsPerPage = 20
 
 const id = encodeURIComponent

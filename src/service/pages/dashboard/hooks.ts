@@ -31,7 +31,7 @@ export interface Resource<A> {
   readonly reload: () => Promise<void>
 }
 
-/** Reads what `key` stands for; again every `every` milliseconds while the page is looked at. */
+/** Reads the data of `key`; again every `every` milliseconds while the page is visible. */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
@@ -69,7 +69,7 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
 export interface Action {
   readonly busy: boolean
   readonly problem: string | undefined
-  /** Does nothing while the last one is under way. `then` gets what the service answered, if it did what was asked. */
+  /** Does nothing while the last one is in flight. `then` gets what the service answered, if it did what was asked. */
   readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
 }
 
@@ -77,17 +77,17 @@ export interface Action {
 export const useAction = (words: typeof problemWords = problemWords): Action => {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
-  const underWay = useRef(false)
+  const inFlight = useRef(false)
   return {
     busy,
     problem,
     run: async (ask, then) => {
-      if (underWay.current) return
-      underWay.current = true
+      if (inFlight.current) return
+      inFlight.current = true
       setBusy(true)
       setProblem(undefined)
       const answer = await ask()
-      underWay.current = false
+      inFlight.current = false
       setBusy(false)
       if (answer.ok) then(answer.value)
       else setProblem(words(answer.problem))
@@ -105,7 +105,7 @@ export const useRoute = (): Route => {
   return parse(hash)
 }
 
-/** The present time, every ten seconds while the page is looked at. */
+/** The present time, every ten seconds while the page is visible. */
 export const useClock = (): number => {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

@@ -197,7 +197,7 @@ export const LongText = ({
 }: {
   readonly text: string
   readonly label: string
-  /** The level of the heading that it stands under, for a text that is rendered; absent: it never is. */
+  /** The level of the heading that it is under, for a text that is rendered; absent: it never is. */
   readonly below?: number
   readonly chars?: number
   readonly lines?: number

@@ -14,7 +14,7 @@ export interface RichTextProps {
   readonly text: string
   /** As it was written, instead of rendered. */
   readonly source?: boolean
-  /** The level of the heading that it stands under. */
+  /** The level of the heading that it is under. */
   readonly below: number
 }
 

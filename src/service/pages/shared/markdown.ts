@@ -99,7 +99,7 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings stand below that of the page, each at most one level below the one before, and keep their size by class.
+// Headings are below that of the page, each at most one level below the one before, and keep their size by class.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
@@ -138,7 +138,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
   }
 }
 
-/** @param below the level of the page's heading that the text stands under */
+/** @param below the level of the page's heading that the text is under */
 export const renderMarkdown = async (text: string, below = 3): Promise<string> => {
   const env = { below }
   const tokens = markdown.parse(text, env)

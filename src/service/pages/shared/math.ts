@@ -1,7 +1,7 @@
 /**
  * Formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
  *
- * Guarantees: amounts of money and `$HOME/$USER` stay text, by what stands around a `$`; an escaped bracket opens a formula
+ * Guarantees: amounts of money and `$HOME/$USER` stay text, by what is around a `$`; an escaped bracket opens a formula
  * within a line only if its content looks like one; a formula has no backtick and no blank line. Linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
@@ -14,7 +14,7 @@ const openerAt = (text: string, at: number): string | undefined => {
   return two in closers ? two : text[at] === "$" ? "$" : undefined
 }
 
-/** Where the closing delimiter of the formula that begins at `from` stands; -1: there is none. */
+/** Where the closing delimiter of the formula that begins at `from` is; -1 if there is none. */
 const closing = (text: string, from: number, opener: string): number => {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at]
@@ -29,7 +29,7 @@ const closing = (text: string, from: number, opener: string): number => {
   return -1
 }
 
-/** Whether what stands in a line between `opener` and its closing delimiter is a formula. */
+/** Whether the text in a line between `opener` and its closing delimiter is a formula. */
 const isFormula = (opener: string, content: string, before: string, after: string): boolean => {
   if (content.trim() === "") return false
   if (opener === "$") return !/[A-Za-z0-9]/.test(before) && !/^\s|\s$/.test(content) && !/[0-9A-Z_{]/.test(after)

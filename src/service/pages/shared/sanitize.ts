@@ -15,7 +15,7 @@ const attributes = ["aria-hidden", "aria-label", "class", "dir", "href", "rel", 
 const classes =
   /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 
-/** What KaTeX writes beside. */
+/** What KaTeX writes in addition. */
 const shapes = ["svg", "path", "line"]
 const shapeAttributes = "d height preserveAspectRatio stroke-width viewBox width x1 x2 y1 y2".split(" ")
 /** Of KaTeX's classes, the pages have one too, `text`, which KaTeX itself does not style. */

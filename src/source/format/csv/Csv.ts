@@ -10,7 +10,7 @@
  * Quotes have their meaning in TSV too, as for pandas and DuckDB.
  *
  * The reader is ours because after a fault of quotes Effect's `Csv` ends, and `csv-parse` 7.0.3 ends or skips
- * the rest of the file. Both take text, so that a record of bytes that are not UTF-8 cannot be refused alone.
+ * the rest of the file. Both take text, so that a record of bytes that are not UTF-8 cannot be rejected alone.
  * Effect's gives `""` and nothing alike, and no text for the reject; `csv-parse` counts CR LF within quotes as
  * two lines, and is 2 to 7 times slower (`test/bench/csv.ts`).
  */

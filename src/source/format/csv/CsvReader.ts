@@ -30,7 +30,7 @@ export type RecordResult = Result.Result<CsvRecord, Reject>
 export interface CsvReaderOptions {
   readonly file: string
   readonly delimiter: string
-  /** Larger records are refused. */
+  /** Larger records are rejected. */
   readonly maxLineBytes: number
 }
 

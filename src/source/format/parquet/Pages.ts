@@ -1,5 +1,6 @@
 /**
- * The pages of a column chunk, checked before `hyparquet` decodes them: it believes what pages say.
+ * The pages of a column chunk, checked before `hyparquet` decodes them, since it does not validate page
+ * headers.
  *
  * Guarantees: where the writer put a checksum, it fits; the pages hold as many values as the footer says;
  * levels and counts fit each other and the schema, so that no page loops, fills memory or is read beyond its
@@ -217,7 +218,7 @@ export class Pages {
   }
 }
 
-/** Encodings beside the plain one and dictionaries, and the types that have them. */
+/** Encodings other than the plain one and dictionaries, and the types that have them. */
 const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
   RLE: ["BOOLEAN"],
   DELTA_BINARY_PACKED: ["INT32", "INT64"],

@@ -18,7 +18,7 @@ import { Pages, type Spend } from "./Pages.ts"
 import * as Rows from "./Rows.ts"
 import type { Field, Leaf } from "./Schema.ts"
 
-/** Chunks with so little between them are read at once. */
+/** Chunks with so little between them are read in one piece. */
 const maxGapBytes = 64 * 1024
 const maxRequestBytes = 32 * 1024 * 1024
 

@@ -1,5 +1,5 @@
 /**
- * Checks of Parquet's packed integers, which `hyparquet` decodes without looking at where they end.
+ * Checks of Parquet's packed integers, which `hyparquet` decodes without checking where they end.
  *
  * Guarantees: a run that is longer than its page, or holds more than it may, throws `CorruptFile`.
  *

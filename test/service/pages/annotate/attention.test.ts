@@ -9,30 +9,30 @@ describe("attention", () => {
 
   it("does not count while the page is hidden", () => {
     let state = attention.start(0, 0, true)
-    state = attention.visible(state, 10_000, false)
+    state = attention.setVisible(state, 10_000, false)
     assert.strictEqual(attention.seconds(state, 500_000), 10)
-    state = attention.visible(state, 500_000, true)
+    state = attention.setVisible(state, 500_000, true)
     assert.strictEqual(attention.seconds(state, 503_000), 13)
     assert.strictEqual(attention.seconds(attention.start(0, 0, false), 9_000), 0)
   })
 
   it("stops two minutes after the last sign, and goes on with the next", () => {
     let state = attention.start(0, 0, true)
-    state = attention.sign(state, 30_000)
+    state = attention.recordActivity(state, 30_000)
     assert.strictEqual(attention.seconds(state, 3_600_000), 150)
-    state = attention.sign(state, 3_600_000)
+    state = attention.recordActivity(state, 3_600_000)
     assert.strictEqual(attention.seconds(state, 3_601_000), 151)
   })
 
   it("counts nothing when the clock jumps back", () => {
-    const state = attention.sign(attention.start(5, 100_000, true), 40_000)
+    const state = attention.recordActivity(attention.start(5, 100_000, true), 40_000)
     assert.strictEqual(attention.seconds(state, 41_000), 6)
   })
 
   it("knows whether the expert is there", () => {
     const state = attention.start(0, 0, true)
-    assert.isTrue(attention.isThere(state, 60_000, 60_000))
-    assert.isFalse(attention.isThere(state, 60_001, 60_000))
-    assert.isFalse(attention.isThere(attention.visible(state, 1, false), 2, 60_000))
+    assert.isTrue(attention.isActive(state, 60_000, 60_000))
+    assert.isFalse(attention.isActive(state, 60_001, 60_000))
+    assert.isFalse(attention.isActive(attention.setVisible(state, 1, false), 2, 60_000))
   })
 })

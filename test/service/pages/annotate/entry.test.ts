@@ -49,7 +49,7 @@ describe("entry", () => {
       rationale: "",
       seconds: 0,
     })
-    assert.strictEqual(entries.statement(rank), "2 > 1 = 3")
+    assert.strictEqual(entries.format(rank), "2 > 1 = 3")
   })
 
   it("takes the best along when the mode changes, and keeps the ranking", () => {

@@ -10,8 +10,8 @@ describe("ranking", () => {
     ranks = ranking.assign(ranks, 3, 3)
     assert.deepStrictEqual(ranking.groups(ranks), [[1], [0, 3]])
     assert.deepStrictEqual(ranking.unranked(ranks), [2])
-    assert.strictEqual(ranking.statement(ranks), "2 > 1 = 4")
-    assert.strictEqual(ranking.spoken(ranks), "rank 1: completion 2; rank 3: completions 1 and 4")
+    assert.strictEqual(ranking.format(ranks), "2 > 1 = 4")
+    assert.strictEqual(ranking.formatForScreenReader(ranks), "rank 1: completion 2; rank 3: completions 1 and 4")
   })
 
   it("takes a rank away where it is given once more", () => {
@@ -32,7 +32,7 @@ describe("ranking", () => {
   it("ranks in the order of being picked", () => {
     let ranks = ranking.none(3)
     for (const place of [2, 0, 1]) ranks = ranking.toggleNext(ranks, place)
-    assert.strictEqual(ranking.statement(ranks), "3 > 1 > 2")
+    assert.strictEqual(ranking.format(ranks), "3 > 1 > 2")
     assert.deepStrictEqual(ranking.toggleNext(ranks, 0), [null, 3, 1])
   })
 

@@ -1,5 +1,5 @@
 /**
- * Runs the state machine of `desk` in the browser: carries out its commands and dispatches events.
+ * Runs the state machine of `annotationStep` in the browser: carries out its commands and dispatches events.
  *
  * Guarantees: commands run in order; activity is dispatched at most every five seconds; an invitation is removed from
  * the address before it is used.
@@ -7,9 +7,9 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Draft, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import { makeApi } from "../shared/api.ts"
-import * as copies from "./copies.ts"
-import { step } from "./desk.ts"
-import { type Command, type Desk, type Event, initial, type Timer } from "./deskState.ts"
+import * as localCopies from "./localCopies.ts"
+import { step } from "./annotationStep.ts"
+import { type Command, type AnnotationState, type Event, initial, type Timer } from "./annotationState.ts"
 import { readPreference, writePreference } from "./preferences.ts"
 
 export type Dispatch = (event: Event) => void
@@ -17,12 +17,12 @@ export type Dispatch = (event: Event) => void
 const api = makeApi("/annotate/api")
 /** Browsers refuse more than 64 kB in requests that outlive the page. */
 const keepaliveLimit = 50_000
-const signIntervalMillis = 5_000
+const activityIntervalMillis = 5_000
 
-export const useDesk = (): readonly [Desk, Dispatch] => {
-  const [desk, setDesk] = useState(() => initial(Date.now(), isVisible()))
+export const useAnnotationState = (): readonly [AnnotationState, Dispatch] => {
+  const [state, setState] = useState(() => initial(Date.now(), isVisible()))
   const run = useRef<Dispatch>(undefined)
-  const dispatch = (run.current ??= makeDispatch(desk, setDesk))
+  const dispatch = (run.current ??= makeDispatch(state, setState))
   useEffect(() => {
     const begin = () =>
       dispatch({ _tag: "start", code: takeInvitation(), mode: readPreference("mode") === "rank" ? "rank" : "best" })
@@ -33,30 +33,30 @@ export const useDesk = (): readonly [Desk, Dispatch] => {
       on(window, "hashchange", () => {
         if (location.hash.startsWith(invitation)) begin()
       }),
-      onSigns(() => dispatch({ _tag: "sign" })),
+      onActivity(() => dispatch({ _tag: "activity" })),
     ]
     begin()
     return () => {
       for (const stop of stops) stop()
     }
   }, [])
-  return [desk, dispatch]
+  return [state, dispatch]
 }
 
-const makeDispatch = (first: Desk, setDesk: (desk: Desk) => void): Dispatch => {
-  let desk = first
+const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState) => void): Dispatch => {
+  let state = first
   // Known from the session on.
   let expertId = ""
   const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
-  const store = copies.make(() => localStorage)
+  const store = localCopies.make(() => localStorage)
   store.forgetOld(Date.now())
 
   const dispatch: Dispatch = (event) => {
-    const [next, commands] = step(desk, event, Date.now())
-    const changed = next !== desk
-    desk = next
+    const [next, commands] = step(state, event, Date.now())
+    const changed = next !== state
+    state = next
     for (const command of commands) carryOut(command)
-    if (changed) setDesk(desk)
+    if (changed) setState(state)
   }
 
   const carryOut = (command: Command) => {
@@ -138,16 +138,16 @@ const on = (target: EventTarget, name: string, run: () => void): (() => void) =>
   return () => target.removeEventListener(name, run, options)
 }
 
-const onSigns = (run: () => void): (() => void) => {
-  let last = -signIntervalMillis
-  const sign = () => {
+const onActivity = (run: () => void): (() => void) => {
+  let last = -activityIntervalMillis
+  const report = () => {
     const now = performance.now()
-    if (now - last < signIntervalMillis) return
+    if (now - last < activityIntervalMillis) return
     last = now
     run()
   }
   const stops = ["keydown", "pointerdown", "pointermove", "scroll", "wheel", "touchmove"].map((name) =>
-    on(window, name, sign),
+    on(window, name, report),
   )
   return () => {
     for (const stop of stops) stop()

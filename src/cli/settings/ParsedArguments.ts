@@ -1,10 +1,10 @@
-/** The words of a command line: which command they name, which flags they give, and which arguments. */
+/** The arguments of a command line, parsed: which command they name, with which flags and operands. */
 import type { CommandDescriptor, FlagDescriptor } from "effect/cli/Completions"
 
-export interface Words {
+export interface ParsedArguments {
   /** `run`, `ledger check`. */
   readonly command: string
-  /** How many words there are up to the last one of the command. */
+  /** The number of arguments up to the last one of the command's name. */
   readonly end: number
   readonly flags: ReadonlyArray<FlagDescriptor>
   /** Of the command: `FILE`, `PIPELINE`. */
@@ -13,54 +13,54 @@ export interface Words {
   readonly operands: ReadonlyArray<string>
 }
 
-const isWord = (word: string) => word === "-" || !word.startsWith("-") || /^-[\d.]/.test(word)
+const isOperand = (argument: string) => argument === "-" || !argument.startsWith("-") || /^-[\d.]/.test(argument)
 
 /** What the library takes as the value of a flag without one. */
 const literals = new Map([
-  ...["true", "yes", "on", "1", "y"].map((word) => [word, true] as const),
-  ...["false", "no", "off", "0", "n"].map((word) => [word, false] as const),
+  ...["true", "yes", "on", "1", "y"].map((argument) => [argument, true] as const),
+  ...["false", "no", "off", "0", "n"].map((argument) => [argument, false] as const),
 ])
 
 /** Undefined for a command line without a command, or one that asks for help. */
-export const of = (args: ReadonlyArray<string>, root: CommandDescriptor): Words | undefined => {
+export const parse = (args: ReadonlyArray<string>, root: CommandDescriptor): ParsedArguments | undefined => {
   let found = root
   const names: Array<string> = []
   let end = 0
-  for (const [i, word] of args.entries()) {
-    if (word === "--" || found.subcommands.length === 0) break
-    const next = found.subcommands.find(({ name }) => name === word)
+  for (const [i, argument] of args.entries()) {
+    if (argument === "--" || found.subcommands.length === 0) break
+    const next = found.subcommands.find(({ name }) => name === argument)
     if (next === undefined) continue
     found = next
-    names.push(word)
+    names.push(argument)
     end = i + 1
   }
   if (names.length === 0 || found.subcommands.length > 0) return undefined
 
-  const byWord = new Map<string, { readonly flag: FlagDescriptor; readonly isOn: boolean }>()
+  const byName = new Map<string, { readonly flag: FlagDescriptor; readonly isOn: boolean }>()
   for (const flag of found.flags) {
-    byWord.set(`--${flag.name}`, { flag, isOn: true })
-    for (const alias of flag.aliases) byWord.set(`${alias.length === 1 ? "-" : "--"}${alias}`, { flag, isOn: true })
+    byName.set(`--${flag.name}`, { flag, isOn: true })
+    for (const alias of flag.aliases) byName.set(`${alias.length === 1 ? "-" : "--"}${alias}`, { flag, isOn: true })
     if (flag.type._tag === "Boolean" && flag.negation !== false) {
-      byWord.set(`--${flag.negation ?? `no-${flag.name}`}`, { flag, isOn: false })
+      byName.set(`--${flag.negation ?? `no-${flag.name}`}`, { flag, isOn: false })
     }
   }
   const given = new Map<string, ReadonlyArray<string> | boolean>()
   const operands: Array<string> = []
   for (let i = end; i < args.length; i++) {
-    const word = args[i] ?? ""
-    if (word === "--help" || word === "-h") return undefined
-    if (word === "--") {
+    const argument = args[i] ?? ""
+    if (argument === "--help" || argument === "-h") return undefined
+    if (argument === "--") {
       operands.push(...args.slice(i + 1))
       break
     }
-    if (isWord(word)) {
-      operands.push(word)
+    if (isOperand(argument)) {
+      operands.push(argument)
       continue
     }
-    const equals = word.indexOf("=")
-    const name = equals < 0 ? word : word.slice(0, equals)
-    const attached = equals < 0 ? undefined : word.slice(equals + 1)
-    const known = byWord.get(name)
+    const equals = argument.indexOf("=")
+    const name = equals < 0 ? argument : argument.slice(0, equals)
+    const attached = equals < 0 ? undefined : argument.slice(equals + 1)
+    const known = byName.get(name)
     // What is no flag is the library's to refuse.
     if (known === undefined) continue
     const { flag, isOn } = known

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as copies from "../../../../src/service/pages/annotate/copies.ts"
+import * as localCopies from "../../../../src/service/pages/annotate/localCopies.ts"
 
 const memory = () => {
   const map = new Map<string, string>()
-  const store: copies.Store = {
+  const store: localCopies.Store = {
     getItem: (key) => map.get(key) ?? null,
     setItem: (key, value) => void map.set(key, value),
     removeItem: (key) => void map.delete(key),
@@ -21,7 +21,7 @@ const day = 86_400_000
 describe("copies", () => {
   it("finds a copy by expert and item only", () => {
     const { store } = memory()
-    const kept = copies.make(() => store)
+    const kept = localCopies.make(() => store)
     kept.keep("expert_a", 1, draft, 0)
     assert.deepStrictEqual(kept.read("expert_a", 1), draft)
     assert.isNull(kept.read("expert_b", 1))
@@ -32,7 +32,7 @@ describe("copies", () => {
 
   it("forgets what is older than a week, and what it can't read, and leaves other entries alone", () => {
     const { map, store } = memory()
-    const kept = copies.make(() => store)
+    const kept = localCopies.make(() => store)
     map.set("other", "x")
     map.set("prefstream.draft.e.9", "{")
     kept.keep("e", 1, draft, 0)
@@ -45,7 +45,7 @@ describe("copies", () => {
 
   it("takes nothing that is not a draft", () => {
     const { map, store } = memory()
-    const kept = copies.make(() => store)
+    const kept = localCopies.make(() => store)
     for (const value of ["", "null", "{}", '{"at":1,"draft":{}}', '{"at":1,"draft":{"mode":"best","best":-1}}']) {
       map.set("prefstream.draft.e.1", value)
       assert.isNull(kept.read("e", 1), value)
@@ -56,7 +56,7 @@ describe("copies", () => {
     const refuse = () => {
       throw new Error("refused")
     }
-    const kept = copies.make(refuse)
+    const kept = localCopies.make(refuse)
     kept.keep("e", 1, draft, 0)
     kept.forget("e", 1)
     kept.forgetAll()

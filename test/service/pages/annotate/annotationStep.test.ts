@@ -1,19 +1,19 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as desk from "../../../../src/service/pages/annotate/desk.ts"
+import * as annotation from "../../../../src/service/pages/annotate/annotationStep.ts"
 import {
   type Ask,
   type Command,
-  type Desk,
+  type AnnotationState,
   type Event,
   initial,
-} from "../../../../src/service/pages/annotate/deskState.ts"
+} from "../../../../src/service/pages/annotate/annotationState.ts"
 import * as entries from "../../../../src/service/pages/annotate/entry.ts"
 import type { Draft, Work } from "../../../../src/service/pageApi/AnnotateApi.ts"
 import { item, progress, work } from "./support.ts"
 
-/** A desk with a clock, and with the commands since they were last taken. */
+/** The state machine with a clock, and with the commands since they were last taken. */
 class Driver {
-  state: Desk
+  state: AnnotationState
   now = 1_000_000
   commands: ReadonlyArray<Command> = []
 
@@ -22,7 +22,7 @@ class Driver {
   }
 
   do(event: Event): this {
-    const [next, commands] = desk.step(this.state, event, this.now)
+    const [next, commands] = annotation.step(this.state, event, this.now)
     this.state = next
     this.commands = commands
     return this
@@ -49,7 +49,7 @@ class Driver {
     return this.commands.some((each) => JSON.stringify(each) === JSON.stringify(command))
   }
 
-  /** Signed in, with the item on the desk. */
+  /** Signed in, with the item held. */
   static with(held: Work, copy: Draft | null = null): Driver {
     return new Driver()
       .do({ _tag: "start", code: null, mode: "best" })
@@ -80,7 +80,7 @@ class Driver {
 
 const unreached = 0
 
-describe("desk: coming in", () => {
+describe("annotation: coming in", () => {
   it("uses the invitation, then asks who is signed in, then for work", () => {
     const driver = new Driver().do({ _tag: "start", code: "abc", mode: "rank" })
     assert.deepStrictEqual(driver.asks, [["POST", "/join", { code: "abc" }]])
@@ -112,7 +112,7 @@ describe("desk: coming in", () => {
   })
 })
 
-describe("desk: judging", () => {
+describe("annotation: judging", () => {
   it("submits, and lays down what is next", () => {
     const driver = Driver.with(work(item(1)))
     driver.choose(1).write("why")
@@ -160,7 +160,7 @@ describe("desk: judging", () => {
     assert.deepStrictEqual(driver.do({ _tag: "saved" }).asks, [["POST", "/undo"]])
     const draft = { mode: "rank", best: null, ranking: [[1], [0]], rationale: "old", seconds: 9 } as const
     driver.do({ _tag: "answer", ask: "undo", work: work(item(1, 2, { draft, undone: true })), copy: null })
-    assert.strictEqual(entries.statement(driver.state.entry ?? assert.fail()), "2 > 1")
+    assert.strictEqual(entries.format(driver.state.entry ?? assert.fail()), "2 > 1")
     assert.strictEqual(driver.state.entry?.rationale, "old")
     driver.choose(0)
     assert.deepStrictEqual(driver.edit((entry) => ({ ...entry, rationale: "new" })).submit().asks, [
@@ -179,17 +179,17 @@ describe("desk: judging", () => {
   })
 })
 
-describe("desk: drafts", () => {
+describe("annotation: drafts", () => {
   it("keeps each change on the device at once, and saves when the changes pause", () => {
     const driver = Driver.with(work(item(1))).write("a")
     assert.isTrue(driver.commands.some((each) => each._tag === "keep" && each.draft.rationale === "a"))
-    assert.strictEqual(driver.timer("save"), desk.saveDelayMillis)
-    driver.after(desk.saveDelayMillis, { _tag: "timer", timer: "save" })
+    assert.strictEqual(driver.timer("save"), annotation.saveDelayMillis)
+    driver.after(annotation.saveDelayMillis, { _tag: "timer", timer: "save" })
     assert.deepStrictEqual(driver.asks, [
       ["PUT", "/items/1/draft", { mode: "best", best: null, ranking: [], rationale: "a", seconds: 0.8 }],
     ])
     assert.isTrue(driver.do({ _tag: "saved" }).has({ _tag: "forget", itemId: 1 }))
-    assert.isFalse(desk.isUnsaved(driver.state))
+    assert.isFalse(annotation.isUnsaved(driver.state))
   })
 
   it("saves within five seconds of writing without a pause", () => {
@@ -207,7 +207,7 @@ describe("desk: drafts", () => {
       .write("ab")
     driver.do({ _tag: "saved" })
     assert.isFalse(driver.has({ _tag: "forget", itemId: 1 }))
-    assert.isTrue(desk.isUnsaved(driver.state))
+    assert.isTrue(annotation.isUnsaved(driver.state))
     driver.do({ _tag: "timer", timer: "save" })
     assert.deepInclude(driver.asks[0]?.[2], { rationale: "ab" })
   })
@@ -243,16 +243,16 @@ describe("desk: drafts", () => {
   })
 })
 
-describe("desk: the hold", () => {
+describe("annotation: the hold", () => {
   it("is renewed while the expert is there, and not afterwards", () => {
     const driver = Driver.with(work(item(1)))
     assert.strictEqual(driver.timer("hold"), 120_000)
     driver.after(120_000, { _tag: "timer", timer: "hold" })
     assert.deepStrictEqual(driver.asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
     assert.strictEqual(driver.timer("hold"), 120_000)
-    driver.do({ _tag: "saved" }).after(desk.awayAfterMillis, { _tag: "timer", timer: "hold" })
+    driver.do({ _tag: "saved" }).after(annotation.awayAfterMillis, { _tag: "timer", timer: "hold" })
     assert.deepStrictEqual(driver.asks, [])
-    assert.deepStrictEqual(driver.after(1_000, { _tag: "sign" }).asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
+    assert.deepStrictEqual(driver.after(1_000, { _tag: "activity" }).asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
   })
 
   it("is renewed more often where it is short, whatever the device's clock says", () => {
@@ -275,7 +275,7 @@ describe("desk: the hold", () => {
     assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
     driver.do({ _tag: "answer", ask: "next", work: work(item(2)), copy: null })
     assert.strictEqual(driver.state.item?.item_id, 2)
-    assert.deepStrictEqual(driver.state.lost, { prompt: "prompt 1", statement: "2", rationale: "my words" })
+    assert.deepStrictEqual(driver.state.lost, { prompt: "prompt 1", choice: "2", rationale: "my words" })
     assert.strictEqual(driver.state.notice?.tone, "warn")
     assert.isNull(driver.do({ _tag: "putAway" }).state.lost)
   })
@@ -293,7 +293,7 @@ describe("desk: the hold", () => {
   })
 })
 
-describe("desk: without a connection", () => {
+describe("annotation: without a connection", () => {
   it("tries again after longer and longer pauses, with what is entered by then", () => {
     const driver = Driver.with(work(item(1)))
       .choose(0)
@@ -342,7 +342,7 @@ describe("desk: without a connection", () => {
     driver.do({ _tag: "answer", ask: "next", work: work(item(2), 6), copy: null })
     assert.strictEqual(driver.state.notice?.tone, "warn")
     assert.match(driver.state.notice?.text ?? "", /that one counts/)
-    assert.strictEqual(driver.state.lost?.statement, "1")
+    assert.strictEqual(driver.state.lost?.choice, "1")
   })
 
   it("reports it as lost where it had not", () => {
@@ -352,7 +352,7 @@ describe("desk: without a connection", () => {
       .fail("submit", unreached)
     driver.do({ _tag: "timer", timer: "retry" }).fail("submit", 409)
     driver.do({ _tag: "answer", ask: "next", work: work(item(2), 5), copy: null })
-    assert.deepStrictEqual([driver.state.notice?.tone, driver.state.lost?.statement], ["warn", "1"])
+    assert.deepStrictEqual([driver.state.notice?.tone, driver.state.lost?.choice], ["warn", "1"])
   })
 
   it("never undoes twice: it asks what there is instead", () => {
@@ -371,7 +371,7 @@ describe("desk: without a connection", () => {
       .write("a")
       .do({ _tag: "timer", timer: "save" })
       .fail("save", 503)
-    assert.isTrue(desk.isUnsaved(driver.state))
+    assert.isTrue(annotation.isUnsaved(driver.state))
     assert.deepStrictEqual(driver.do({ _tag: "retry" }).asks[0]?.slice(0, 2), ["PUT", "/items/1/draft"])
   })
 
@@ -381,23 +381,23 @@ describe("desk: without a connection", () => {
       .submit()
       .fail("submit", 400, "Too long.")
     assert.deepStrictEqual(driver.state.notice, { tone: "bad", text: "Too long." })
-    assert.deepStrictEqual([driver.asks, desk.isBusy(driver.state), driver.state.trouble], [[], false, null])
+    assert.deepStrictEqual([driver.asks, annotation.isBusy(driver.state), driver.state.trouble], [[], false, null])
   })
 })
 
-describe("desk: nothing left, and leaving", () => {
+describe("annotation: nothing left, and leaving", () => {
   it("looks again every 15 seconds, while the page is visible", () => {
     const driver = Driver.with(work(null, 4))
     assert.isTrue(driver.state.isLoaded)
-    assert.strictEqual(driver.timer("look"), desk.pollIntervalMillis)
-    assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "look" }).asks, [["POST", "/next"]])
+    assert.strictEqual(driver.timer("poll"), annotation.pollIntervalMillis)
+    assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "poll" }).asks, [["POST", "/next"]])
     driver.do({ _tag: "answer", ask: "next", work: work(null, 4), copy: null })
-    assert.strictEqual(driver.timer("look"), desk.pollIntervalMillis)
+    assert.strictEqual(driver.timer("poll"), annotation.pollIntervalMillis)
     driver.do({ _tag: "visible", visible: false })
-    assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "look" }).asks, [])
+    assert.deepStrictEqual(driver.do({ _tag: "timer", timer: "poll" }).asks, [])
     assert.deepStrictEqual(driver.do({ _tag: "visible", visible: true }).asks, [["POST", "/next"]])
     driver.do({ _tag: "answer", ask: "next", work: work(item(5), 4), copy: null })
-    assert.deepStrictEqual([driver.state.item?.item_id, driver.timer("look")], [5, null])
+    assert.deepStrictEqual([driver.state.item?.item_id, driver.timer("poll")], [5, null])
   })
 
   it("keeps what was entered on the device when the session ends", () => {

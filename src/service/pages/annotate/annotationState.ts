@@ -1,4 +1,4 @@
-/** The state, events and commands of `desk.ts`. */
+/** The state, events and commands of `annotationStep`. */
 import type { Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"
@@ -25,7 +25,7 @@ export interface Notice {
 /** Why nobody is signed in. */
 export type SignedOut = "never" | "ended" | "invitation" | "left"
 
-export interface Desk {
+export interface AnnotationState {
   readonly phase: "starting" | "signedOut" | "working"
   readonly signedOut: SignedOut
   readonly name: string
@@ -49,7 +49,7 @@ export interface Desk {
   readonly lastSave: number
   /** Milliseconds after which the hold is renewed. */
   readonly holdEvery: number
-  readonly underway: { readonly ask: Ask; readonly revision: number } | null
+  readonly inFlight: { readonly ask: Ask; readonly revision: number } | null
   readonly wanted: Wanted | null
   /** The service could not be reached, or failed: this is tried again. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
@@ -59,7 +59,7 @@ export interface Desk {
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
   /** What was entered for an item that is held no more. */
-  readonly lost: { readonly prompt: string; readonly statement: string; readonly rationale: string } | null
+  readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
 }
 
 export type Event =
@@ -79,10 +79,10 @@ export type Event =
   | { readonly _tag: "want"; readonly wanted: Wanted }
   | { readonly _tag: "timer"; readonly timer: Timer }
   | { readonly _tag: "visible"; readonly visible: boolean }
-  | { readonly _tag: "sign" | "leave" | "retry" | "putAway" }
+  | { readonly _tag: "activity" | "leave" | "retry" | "putAway" }
   | { readonly _tag: "say"; readonly notice: Notice | null }
 
-export type Timer = "save" | "hold" | "look" | "retry"
+export type Timer = "save" | "hold" | "poll" | "retry"
 
 export type Command =
   | {
@@ -101,7 +101,7 @@ export type Command =
   | { readonly _tag: "forgetAll" }
   | { readonly _tag: "mode"; readonly mode: Mode }
 
-export const initial = (now: number, visible: boolean): Desk => ({
+export const initial = (now: number, visible: boolean): AnnotationState => ({
   phase: "starting",
   signedOut: "never",
   name: "",
@@ -118,7 +118,7 @@ export const initial = (now: number, visible: boolean): Desk => ({
   saveDue: false,
   lastSave: now,
   holdEvery: 120_000,
-  underway: null,
+  inFlight: null,
   wanted: null,
   trouble: null,
   code: null,

@@ -1,0 +1,402 @@
+/**
+ * The state machine of the annotation page: current item, entries, and requests, as a pure step from state and event to
+ * state and commands; `useAnnotationState` runs the commands.
+ *
+ * Guarantees: one request at a time, so a draft never overtakes its submission; entries stay on this device until the
+ * service has them; a judgment whose response was lost is not reported as failed, and undo is never sent twice; the
+ * hold is renewed only while the expert is active.
+ */
+/* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
+import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
+import * as attention from "./attention.ts"
+import {
+  type Ask,
+  type Command,
+  type AnnotationState,
+  type Event,
+  type Failure,
+  initial,
+  type Notice,
+  type SignedOut,
+  type Timer,
+  type Wanted,
+} from "./annotationState.ts"
+import * as entries from "./entry.ts"
+
+/** A draft is saved this long after the last change, and at the latest this long after the first. */
+export const saveDelayMillis = 800
+export const maxSaveDelayMillis = 5_000
+/** How often to poll for an item while there is none. */
+export const pollIntervalMillis = 15_000
+/** The expert is taken to need the item for this long after the last activity. */
+export const awayAfterMillis = 300_000
+
+type Step = readonly [AnnotationState, ReadonlyArray<Command>]
+
+export const step = (state: AnnotationState, event: Event, now: number): Step => {
+  switch (event._tag) {
+    case "start":
+      return enter({ ...initial(now, state.visible), mode: event.mode, code: event.code })
+    case "joined":
+      return enter({ ...state, code: null })
+    case "session":
+      return send(
+        {
+          ...state,
+          phase: "working",
+          name: event.name,
+          progress: event.progress,
+          inFlight: null,
+          wanted: { _tag: "next" },
+          trouble: null,
+        },
+        now,
+      )
+    case "answer":
+      return answered(state, event, now)
+    case "saved":
+      return saved(state, now)
+    case "signedOut":
+      return signedOut(state, "left", now, [{ _tag: "forgetAll" }])
+    case "failure":
+      return failed(state, event.ask, event.failure, now)
+    case "edit":
+      return edited(state, event, now)
+    case "want":
+      return wanted(state, event.wanted, now)
+    case "timer":
+      return rang(state, event.timer, now)
+    case "visible":
+      return shown(state, event.visible, now)
+    case "leave":
+      return send({ ...state, saveDue: state.saveDue || isUnsaved(state) }, now, true)
+    case "activity": {
+      const back = state.item !== null && state.visible && !attention.isActive(state.attention, now, awayAfterMillis)
+      const next = { ...state, attention: attention.recordActivity(state.attention, now) }
+      return back ? send({ ...next, saveDue: true }, now) : [next, []]
+    }
+    case "retry":
+      return rang(state, "retry", now)
+    case "putAway":
+      return [{ ...state, lost: null }, []]
+    case "say":
+      return [{ ...state, notice: event.notice }, []]
+  }
+}
+
+export const isUnsaved = (state: AnnotationState): boolean => state.item !== null && state.revision > state.saved
+
+/** Whether a judgment or the like is on its way, or waits for a connection. */
+export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
+
+/** Whether the item is on its way out, so that changes would come too late. */
+const isLeaving = ({ inFlight }: AnnotationState): boolean =>
+  inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
+
+/** Uses the invitation where there is one, and asks who is signed in. */
+const enter = (state: AnnotationState): Step => {
+  const ask: Command =
+    state.code === null
+      ? { _tag: "ask", ask: "session", method: "GET", path: "/session", leaving: false }
+      : { _tag: "ask", ask: "join", method: "POST", path: "/join", body: { code: state.code }, leaving: false }
+  return [{ ...state, inFlight: { ask: ask.ask, revision: 0 } }, [ask]]
+}
+
+/** Sends what is due next, unless a request is in flight or its time has not come. */
+const send = (state: AnnotationState, now: number, leaving = !state.visible): Step => {
+  if (state.inFlight !== null || state.phase !== "working") return [state, []]
+  if (state.trouble?.waiting === true && !leaving) return [state, []]
+  const { item, entry, wanted } = state
+  const seconds = attention.seconds(state.attention, now)
+  const post = (ask: Ask, path: string, body?: unknown): Step => [
+    { ...state, inFlight: { ask, revision: state.revision } },
+    [{ _tag: "ask", ask, method: "POST", path, ...(body === undefined ? {} : { body }), leaving }],
+  ]
+  if (item !== null && entry !== null) {
+    const path = `/items/${item.item_id}`
+    const first = (wanted?._tag === "undo" || wanted?._tag === "signOut") && isUnsaved(state)
+    if (first || (wanted === null && state.saveDue)) {
+      return [
+        { ...state, saveDue: false, lastSave: now, inFlight: { ask: "save", revision: state.revision } },
+        [
+          {
+            _tag: "ask",
+            ask: "save",
+            method: "PUT",
+            path: `${path}/draft`,
+            body: entries.toDraft(entry, seconds),
+            leaving,
+          },
+          { _tag: "timer", timer: "save", after: null },
+        ],
+      ]
+    }
+    if (wanted?._tag === "submit") {
+      const body = entries.submission(entry, seconds)
+      // Changed while the submission waited for a connection.
+      if (body === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
+      return post("submit", `${path}/vote`, body)
+    }
+    if (wanted?._tag === "skip") return post("skip", `${path}/skip`, { reason: wanted.reason })
+    if (wanted?._tag === "flag") return post("flag", `${path}/flag`, wanted.flag)
+  }
+  if (wanted?._tag === "next" || wanted?._tag === "undo") return post(wanted._tag, `/${wanted._tag}`)
+  if (wanted?._tag === "signOut") return post("signOut", "/sign-out")
+  return [wanted === null ? state : { ...state, wanted: null }, []]
+}
+
+const lacking = (entry: entries.Entry): Notice => ({ tone: "warn", text: entries.missing(entry) ?? "" })
+
+const wanted = (state: AnnotationState, wanted: Wanted, now: number): Step => {
+  const waits = state.inFlight === null && wanted._tag === "signOut"
+  if (state.phase !== "working" || (state.wanted !== null && !waits)) return [state, []]
+  if (wanted._tag === "undo" && state.progress?.undoable !== true) {
+    return [{ ...state, notice: { tone: "plain", text: "There is nothing to take back." } }, []]
+  }
+  if (wanted._tag === "submit" && state.entry !== null && entries.missing(state.entry) !== null) {
+    return [{ ...state, notice: lacking(state.entry) }, []]
+  }
+  return send({ ...state, wanted, trouble: atOnce(state.trouble), notice: null }, now)
+}
+
+const atOnce = (trouble: AnnotationState["trouble"]) => (trouble === null ? null : { ...trouble, waiting: false })
+
+const edited = (state: AnnotationState, { itemId, change }: Event & { _tag: "edit" }, now: number): Step => {
+  if (state.item?.item_id !== itemId || state.entry === null || isLeaving(state)) return [state, []]
+  const entry = change(state.entry)
+  const since = state.unsavedSince ?? now
+  return [
+    {
+      ...state,
+      entry,
+      mode: entry.mode,
+      revision: state.revision + 1,
+      unsavedSince: since,
+      notice: state.notice?.tone === "warn" ? null : state.notice,
+      attention: attention.recordActivity(state.attention, now),
+    },
+    [
+      {
+        _tag: "keep",
+        itemId: state.item.item_id,
+        draft: entries.toDraft(entry, attention.seconds(state.attention, now)),
+      },
+      { _tag: "timer", timer: "save", after: Math.max(0, Math.min(saveDelayMillis, since + maxSaveDelayMillis - now)) },
+      ...(entry.mode === state.mode ? [] : [{ _tag: "mode", mode: entry.mode } as const]),
+    ],
+  ]
+}
+
+const saved = (state: AnnotationState, now: number): Step => {
+  const revision = state.inFlight?.revision ?? state.saved
+  const next: AnnotationState = {
+    ...state,
+    inFlight: null,
+    trouble: null,
+    saved: Math.max(state.saved, revision),
+    unsavedSince: state.revision > revision ? now : null,
+  }
+  const forget: ReadonlyArray<Command> =
+    state.item === null || isUnsaved(next) ? [] : [{ _tag: "forget", itemId: state.item.item_id }]
+  return also(send(next, now), [...forget, { _tag: "timer", timer: "retry", after: null }])
+}
+
+const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now: number): Step => {
+  const { ask, work, copy } = event
+  const done = ask === "submit" || ask === "skip" || ask === "flag"
+  const arrived = state.unsure !== null && ask === "next" && work.progress.judged > state.unsure.judged
+  const commands: Array<Command> = [{ _tag: "timer", timer: "retry", after: null }]
+  const before = state.item
+  if (before !== null && (done || arrived)) commands.push({ _tag: "forget", itemId: before.item_id })
+  const answeredState: AnnotationState = {
+    ...state,
+    inFlight: null,
+    wanted: null,
+    trouble: null,
+    unsure: null,
+    progress: work.progress,
+    isLoaded: true,
+    lost: arrived && state.unsure?.broke ? null : state.lost,
+    notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state),
+  }
+  // Still the same item: what is entered stays, newer than what the service has.
+  if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
+    const again: Notice = { tone: "good", text: "The item had gone back to the queue, and is yours again." }
+    const notice = state.lost === null ? answeredState.notice : again
+    const every = holdEvery(work.item, now)
+    return also(
+      send(
+        { ...answeredState, item: work.item, holdEvery: every, lost: null, notice, saveDue: isUnsaved(answeredState) },
+        now,
+      ),
+      [...commands, { _tag: "timer", timer: "hold", after: every }],
+    )
+  }
+  return laid(answeredState, work.item, copy, commands, now)
+}
+
+/** Without a connection that broke, the judgment that the service has may be another tab's. */
+const hadArrived = (broke: boolean): Notice =>
+  broke
+    ? { tone: "good", text: "The service has your judgment of the item before: it had arrived." }
+    : {
+        tone: "warn",
+        text: "The service had a judgment of yours on the item before, perhaps from another tab: that one counts.",
+      }
+
+/** Shows an item, or none. */
+const laid = (
+  state: AnnotationState,
+  item: HeldItem | null,
+  copy: Draft | null,
+  commands: ReadonlyArray<Command>,
+  now: number,
+): Step => {
+  const draft = copy ?? item?.draft ?? null
+  const newer = copy !== null
+  const every = item === null ? state.holdEvery : holdEvery(item, now)
+  return [
+    {
+      ...state,
+      item,
+      entry: item === null ? null : entries.open(item, draft, state.mode),
+      attention: attention.start(draft?.seconds ?? 0, now, state.visible),
+      revision: newer ? 1 : 0,
+      saved: 0,
+      unsavedSince: newer ? now : null,
+      saveDue: false,
+      lastSave: now,
+      holdEvery: every,
+    },
+    [
+      ...commands,
+      { _tag: "timer", timer: "save", after: newer ? saveDelayMillis : null },
+      { _tag: "timer", timer: "poll", after: item === null ? pollIntervalMillis : null },
+      { _tag: "timer", timer: "hold", after: item === null ? null : every },
+    ],
+  ]
+}
+
+/** A third of the hold, and not more than two minutes; the device's clock may be wrong. */
+const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
+
+const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {
+  const good = (text: string): Notice => ({ tone: "good", text })
+  const then = work.item === null ? "" : ` Item ${work.item.task.number} of ${work.item.task.prompts} is next.`
+  if (ask === "submit") return good(`Submitted.${then}`)
+  if (ask === "skip") return good(`Skipped.${then}`)
+  if (ask === "flag") return good(`Flagged: the operator will see it.${then}`)
+  if (ask === "undo") return good("Taken back. Change what you like and submit it again.")
+  if (state.item !== null) return state.notice
+  return state.isLoaded && state.item === null && work.item !== null ? good("There is something new to judge.") : null
+}
+
+const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
+  const rested = { ...state, inFlight: null }
+  if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
+    // The link may have been opened again where it was used: then there is a session.
+    return enter({ ...rested, code: null, signedOut: "invitation" })
+  }
+  if (failure.status === 401) {
+    return signedOut(state, ask === "session" ? state.signedOut : ask === "signOut" ? "left" : "ended", now, [])
+  }
+  if (isPassing(failure)) return troubled(rested, ask, failure)
+  if (failure.status === 409 && ask === "undo") {
+    const progress = state.progress === null ? null : { ...state.progress, undoable: false }
+    return send({ ...rested, wanted: null, progress, notice: { tone: "warn", text: failure.detail } }, now)
+  }
+  const gone = failure.status === 409 || failure.status === 404
+  if (gone && state.item !== null && state.entry !== null && ask !== "next") {
+    const unsure = ask === "submit" ? mayHaveArrived(state, false) : state.unsure
+    return send(
+      { ...rested, ...taken(state, state.item, state.entry), unsure, wanted: { _tag: "next" }, saveDue: false },
+      now,
+    )
+  }
+  return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
+}
+
+/** A browser may send a request twice when the connection breaks: the first of them may have arrived. */
+const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
+  state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
+
+/** The item is held no more: what was entered is shown until it is put away. */
+const taken = (
+  state: AnnotationState,
+  item: HeldItem,
+  entry: entries.Entry,
+): Pick<AnnotationState, "notice" | "lost"> => ({
+  notice: {
+    tone: "warn",
+    text: "The item before is no longer yours: it was held for too long, or its task has ended.",
+  },
+  lost: entries.isBlank(entry)
+    ? state.lost
+    : { prompt: item.prompt.slice(0, 300), choice: entries.format(entry), rationale: entry.rationale },
+})
+
+const isPassing = ({ status }: Failure): boolean => status === 0 || status === 408 || status === 429 || status >= 500
+
+const troubled = (state: AnnotationState, ask: Ask, failure: Failure): Step => {
+  const attempts = (state.trouble?.attempts ?? 0) + 1
+  const after = Math.min(2_000 * 2 ** (attempts - 1), 30_000)
+  // With 429 nothing was done; after any other failure it may have been.
+  const maybeDone = failure.status !== 429
+  return [
+    {
+      ...state,
+      trouble: { words: failure.detail, attempts, waiting: true },
+      saveDue: state.saveDue || ask === "save",
+      unsure: ask === "submit" && maybeDone ? mayHaveArrived(state, true) : state.unsure,
+      wanted: ask === "undo" && maybeDone ? { _tag: "next" } : state.wanted,
+    },
+    [
+      { _tag: "timer", timer: "retry", after: Math.max(after, (failure.retryAfter ?? 0) * 1_000) },
+      { _tag: "timer", timer: "poll", after: null },
+    ],
+  ]
+}
+
+const signedOut = (state: AnnotationState, why: SignedOut, now: number, commands: ReadonlyArray<Command>): Step => [
+  { ...initial(now, state.visible), phase: "signedOut", signedOut: why, mode: state.mode },
+  [
+    ...commands,
+    ...(["save", "hold", "poll", "retry"] as const).map((timer): Command => ({ _tag: "timer", timer, after: null })),
+  ],
+]
+
+const rang = (state: AnnotationState, timer: Timer, now: number): Step => {
+  switch (timer) {
+    case "save":
+      return send({ ...state, saveDue: state.saveDue || isUnsaved(state) }, now)
+    case "poll":
+      return state.visible && state.item === null && state.wanted === null
+        ? send({ ...state, wanted: { _tag: "next" } }, now)
+        : [state, []]
+    case "hold": {
+      if (state.item === null) return [state, []]
+      const there = attention.isActive(state.attention, now, awayAfterMillis)
+      return also(send({ ...state, saveDue: state.saveDue || there }, now), [
+        { _tag: "timer", timer: "hold", after: state.holdEvery },
+      ])
+    }
+    case "retry": {
+      if (state.trouble === null || state.inFlight !== null) return [state, []]
+      const next = { ...state, trouble: atOnce(state.trouble) }
+      if (state.phase === "starting") return enter(next)
+      const sent = send(next, now)
+      return sent[1].length === 0 ? [{ ...next, trouble: null }, []] : sent
+    }
+  }
+}
+
+const shown = (state: AnnotationState, visible: boolean, now: number): Step => {
+  const next: AnnotationState = { ...state, visible, attention: attention.setVisible(state.attention, now, visible) }
+  if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
+  if (next.phase !== "working") return [next, []]
+  if (next.item === null) return rang(next, "poll", now)
+  // The hold may have ended meanwhile: better known before anything is written.
+  return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
+}
+
+const also = ([state, commands]: Step, more: ReadonlyArray<Command>): Step => [state, [...commands, ...more]]
