@@ -90,6 +90,14 @@ export interface SourceItem {
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
   /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
+  /** What `JSON.stringify` makes of the prompt and of each completion, if that stands in the record. */
+  readonly texts?: ItemTexts | undefined
+}
+
+/** Of no other item: one that was made of it may have other texts. */
+export interface ItemTexts {
+  readonly of: PromptItem
+  readonly json: ReadonlyArray<string>
 }
 
 /**

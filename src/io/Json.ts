@@ -35,8 +35,7 @@ const isTooDeep = (text: string): boolean => {
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)
     if (character === QUOTE) {
-      do at = text.indexOf('"', at + 1)
-      while (at !== -1 && isEscaped(text, at))
+      at = endOfString(text, at)
       if (at === -1) return false
     } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
       depth++
@@ -52,6 +51,14 @@ export const OPEN_BRACKET = 0x5b
 export const CLOSE_BRACKET = 0x5d
 export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
+
+/** The closing quote of the string that begins with the quote at `start`; -1 if there is none. */
+export const endOfString = (text: string, start: number): number => {
+  let at = start
+  do at = text.indexOf('"', at + 1)
+  while (at !== -1 && isEscaped(text, at))
+  return at
+}
 
 const isEscaped = (text: string, at: number): boolean => {
   let backslashes = 0

@@ -3,7 +3,7 @@
  *
  * Guarantees: the result does not depend on chunk boundaries. Lines end with LF or CR LF; the end of the last one is
  * optional. A byte order mark is dropped; blank lines are skipped, but counted. A line that is not UTF-8 or exceeds the
- * limit is a `Reject`. A chunk is decoded as a whole, which is several times faster than line by line.
+ * limit is a `Reject`. A chunk of short lines is decoded as a whole, which is faster than line by line.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
@@ -57,6 +57,12 @@ export const fromBytes = (file: string, options?: LinesOptions) => split(() => n
 
 const LF = 10
 
+/**
+ * In bytes. One character beyond Latin-1 makes the engine keep a text with two bytes for each character: of long lines,
+ * it is only its own line that takes more memory and more time then.
+ */
+const minLongLine = 1024
+
 class LineSplitter {
   readonly #file: string
   readonly #maxLineBytes: number
@@ -104,7 +110,8 @@ class LineSplitter {
 
   /** Whole lines, without the end of the last one. */
   #addWhole(bytes: Uint8Array): void {
-    const text = bytes.length <= this.#maxLineBytes ? decode(bytes) : undefined
+    const isShort = bytes.length <= this.#maxLineBytes && bytes.indexOf(LF) < minLongLine
+    const text = isShort ? decode(bytes) : undefined
     if (text !== undefined) {
       for (const line of text.split("\n")) this.#addText(line)
       return

@@ -56,10 +56,10 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
 
   const step = Effect.fnUntraced(function* (
-    records: ReadonlyArray<Result.Result<SourceItem, Reject>>,
+    records: ReadonlyArray<Result.Result<BatchItem, Reject>>,
     finished: boolean,
   ) {
-    const [items, rejects] = Arr.partition(records, (record) => Result.map(record, identify))
+    const [items, rejects] = Arr.partition(records, (record) => record)
     const identities = keepReordered ? [...items, ...items.map(identifyReordered)] : items
     const classified = yield* ledger.classify(run, identities)
     const keyOf = ({ contentHash, itemId }: BatchItem) => `${contentHash}:${itemId}`
@@ -116,7 +116,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     yield* counter.add({ read: records.length, rejected: rejects.length })
   })
 
-  let gathered: Array<Result.Result<SourceItem, Reject>> = []
+  let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let characters = 0
   let flushedAt = yield* Clock.currentTimeMillis
   const flush = Effect.fnUntraced(function* () {
@@ -130,7 +130,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        gathered.push(record)
+        // At once, since its texts hold the text of a piece of the input.
+        gathered.push(Result.map(record, identify))
         characters += sizeOf(record)
       }
       const isFull = gathered.length >= stepRecords || characters >= maxCharacters

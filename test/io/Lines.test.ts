@@ -36,6 +36,17 @@ describe("Lines", () => {
     }),
   )
 
+  it.effect("long lines are read as short ones are", () =>
+    Effect.gen(function* () {
+      const long = "ż".repeat(1_000)
+      const bytes = Uint8Array.of(...bytesOf(`\uFEFF${long}\r\n\na\n${long}\n`), 0xff, ...bytesOf(`\n${long}b`))
+      const expected = [`1:${long}`, "3:a", `4:${long}`, "5!invalid_utf8", `6:${long}b`]
+      for (const size of [1, 1_500, 5_000, 10_000]) {
+        assert.deepStrictEqual(textsOf(yield* linesOf(cut(bytes, [size]))), expected)
+      }
+    }),
+  )
+
   it.effect("a line that is not UTF-8 is refused alone, with its bytes", () =>
     Effect.gen(function* () {
       const bad = Uint8Array.of(0x61, 0xff, 0xc3)

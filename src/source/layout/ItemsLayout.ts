@@ -6,6 +6,7 @@
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
+import * as ItemTexts from "../item/ItemTexts.ts"
 import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -40,7 +41,7 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
     const gold = goldOf(fields, row)
     if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
     if (fields.areOwn && gold.success === undefined)
-      return ItemDecoder.decode(value, place, {}, isTextual, isWellFormed)
+      return ItemTexts.addTo(ItemDecoder.decode(value, place, {}, isTextual, isWellFormed), row)
     const metadata = fields.kept.of(row)
     if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
     const completions = fields.completions.get(value, isTextual)

@@ -21,6 +21,8 @@ export interface Row {
   readonly isTextual?: true | undefined
   /** Set where no text of it can have a lone surrogate: it was decoded from UTF-8, and has no escapes. */
   readonly isWellFormed?: boolean | undefined
+  /** The text that was parsed, where it is JSON. */
+  readonly json?: string | undefined
 }
 
 export type RowResult = Result.Result<Row, Reject>

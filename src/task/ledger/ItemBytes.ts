@@ -24,9 +24,12 @@ const head = '{"prompt":'
 const middle = ',"completions":['
 const tail = encoder.encode("]}")
 
-export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBytes => {
-  const texts = completions.map((text) => JSON.stringify(text))
-  const first = `${head}${JSON.stringify(prompt)}${middle}`
+export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBytes =>
+  fromJson([prompt, ...completions].map((text) => JSON.stringify(text)))
+
+/** The same of the prompt and the completions as JSON. */
+export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBytes => {
+  const first = `${head}${prompt}${middle}`
   // A UTF-16 unit takes at most three bytes.
   const room = 3 * texts.reduce((sum, { length }) => sum + length + 1, first.length) + tail.length
   const isLarge = room > blockBytes

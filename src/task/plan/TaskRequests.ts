@@ -29,9 +29,9 @@ const encoder = new TextEncoder()
  * An item with its identity: the id that it has, or else the hash of its content with the completions
  * sorted, so that the same completions in another order are the same item.
  */
-export const identify = ({ completionLists, completionOrigins, item, origin }: SourceItem): BatchItem => {
+export const identify = ({ completionLists, completionOrigins, item, origin, texts }: SourceItem): BatchItem => {
   const prompt = Conversation.render(item.prompt)
-  const bytes = ItemBytes.make(prompt, item.completions)
+  const bytes = texts?.of === item ? ItemBytes.fromJson(texts.json) : ItemBytes.make(prompt, item.completions)
   const contentHash = Sha256.hex(bytes.utf8)
   const itemId = item.id ?? sortedHash(item.completions, bytes) ?? contentHash
   return { item, origin, completionLists, completionOrigins, prompt, bytes, contentHash, itemId }

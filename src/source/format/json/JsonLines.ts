@@ -20,6 +20,6 @@ const toRow = (file: string, line: Lines.LineResult): RowResult => {
   const place = { file, line: number, raw: text }
   const value = Json.parse(text)
   return Result.isSuccess(value)
-    ? Result.succeed({ place, value: value.success, isWellFormed: !text.includes("\\u") })
+    ? Result.succeed({ place, value: value.success, json: text, isWellFormed: !text.includes("\\u") })
     : reject(place, "invalid_json", value.failure)
 }
