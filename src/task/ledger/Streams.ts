@@ -40,6 +40,19 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       }),
     )
 
+  const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+  /**
+   * Reads the next page while this one is processed, if another process reads it, and in a snapshot, in which nothing comes
+   * in meanwhile. Reading takes a sixth of an export's time, so that several parts read in parallel would save no more.
+   */
+  const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+    Stream.unwrap(
+      Effect.map(Effect.serviceOption(sql.transactionService), (snapshot) =>
+        isElsewhere && Option.isSome(snapshot) ? Stream.bufferArray(pages, { capacity: 1 }) : pages,
+      ),
+    )
+
   /** Tasks with their results: of one campaign, or of all. */
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
@@ -52,6 +65,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ORDER BY t.seq LIMIT ${pageSize}`,
       (row) => row,
     ).pipe(
+      readAhead,
       Stream.rechunk(1),
       Stream.map(({ body, ...row }) => ({
         ...row,
