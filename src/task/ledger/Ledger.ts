@@ -92,8 +92,15 @@ const make = Effect.fnUntraced(function* ({
   const sql = yield* SqlClient.SqlClient
   const job = yield* Jobs.findOrCreate(name, parts)
   const owned = Parts.make({ job: job.job, sql }, shared?.name)
-  const { tell } = owned
-  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), owned, tell, ...job }
+  const { channel, isShared, tell } = owned
+  const context = {
+    sql,
+    write: yield* GroupCommit.make(sql),
+    bodies: BodyCache.make(isShared ? 0 : undefined),
+    owned,
+    tell,
+    ...job,
+  }
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()
@@ -108,6 +115,8 @@ const make = Effect.fnUntraced(function* ({
     ...writeDecisions(context, planned, reader),
     ...Parts.writeParts(context, { planned, submitted, hinted }, hints),
     ...writeBudget(context),
+    channel,
+    isShared,
     /** Fails with `DatabaseTooNew` where a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /**
