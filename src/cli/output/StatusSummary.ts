@@ -55,9 +55,10 @@ const workers = (status: JobStatus): Rows => {
     const due = tasks_due > 0 ? `, ${count(tasks_due, "task")} due` : ""
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${due}${late}`
   })
-  const { paused_until = null, rate_share = 1 } = status.request_budget ?? {}
+  const { paused_until = null, rate_share = 1, tokens } = status.request_budget ?? {}
   return [
     ...rowsOf("workers", rows),
+    ["requests", tokens !== undefined && `${number(tokens)} left when a worker last asked for some`],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     ["rate", rate_share < 1 && `${Math.ceil(rate_share * 100)}% of the limit: the service refused requests for load`],
   ]

@@ -10,6 +10,7 @@ import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
+import type * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
@@ -52,8 +53,7 @@ interface SharedOptions {
 }
 
 /** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
-export interface LedgerPostgresOptions
-  extends LedgerOptions, Pick<PostgresClient.PostgresClientConfig, "url" | "password"> {}
+export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
  * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is

@@ -213,9 +213,11 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           const [one, two] = [yield* of("one"), yield* of("two")]
           const scope = yield* Scope.make()
           // Both make the tables, at the same time.
-          yield* Effect.all([Layer.build(LedgerLocation.layer(one)), Layer.build(LedgerLocation.layer(two))], {
-            concurrency: 2,
-          }).pipe(Scope.provide(scope))
+          yield* TestClock.withLive(
+            Effect.all([Layer.build(LedgerLocation.layer(one)), Layer.build(LedgerLocation.layer(two))], {
+              concurrency: 2,
+            }).pipe(Scope.provide(scope)),
+          )
           const refused = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layer(one)))
           assert(refused._tag === "FileLockError" && refused.reason._tag === "FileLocked")
           assert.strictEqual(refused.reason.holder?.pid, process.pid)
@@ -353,6 +355,24 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             }),
           )
         })
+
+        it.effect("is held by them, whatever commands are beside them", () =>
+          Effect.gen(function* () {
+            const url = yield* newUrl
+            const location = yield* LedgerLocation.of({ ledger: url, file: "unused" })
+            const holder = Effect.map(LedgerLocation.holder(location), Option.getOrThrow)
+            const open = (layer: ReturnType<typeof LedgerLocation.layer>) => Layer.build(Layer.fresh(layer))
+            yield* open(LedgerLocation.layer(location)).pipe(
+              Effect.andThen(holder),
+              Effect.tap((holder) => Effect.sync(() => assert.notProperty(holder, "worker"))),
+              Effect.scoped,
+            )
+            assert(location._tag === "Postgres")
+            yield* open(LedgerLocation.layerWorker(location, "one"))
+            for (const _ of [1, 2]) yield* open(LedgerLocation.layerBesideWorkers(location))
+            assert.propertyVal(yield* holder, "worker", true)
+          }),
+        )
 
         it.effect("each is told what the others and commands did, once it is committed", () =>
           Effect.gen(function* () {
