@@ -13,12 +13,10 @@ import { networkInterfaces } from "node:os"
 import * as NodeClusterSocket from "@effect/platform-node/NodeClusterSocket"
 import { MessageStorage, RunnerAddress, ShardingConfig, SqlRunnerStorage } from "effect/cluster"
 import { Duration, Effect, Layer, LogLevel, Option, Redacted, References } from "effect"
-import { hasPassword } from "./PostgresClient.ts"
 import { clusterConnections } from "./PostgresPooler.ts"
+import { credentials, type Login } from "./PostgresUrl.ts"
 
-export interface ClusterOptions {
-  readonly url: Redacted.Redacted<string>
-  readonly password?: Redacted.Redacted<string> | undefined
+export interface ClusterOptions extends Login {
   /** What the names of its tables begin with. Runners with the same prefix belong together. */
   readonly prefix: string
   /** Where the other runners reach this one. */
@@ -44,8 +42,7 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         runnerHealthCheckInterval: lease,
       }
       const sql = PgClient.layer({
-        url,
-        ...(!hasPassword(url) && { password }),
+        ...credentials({ password, url }),
         applicationName: "prefstream cluster",
         maxConnections: clusterConnections,
       })

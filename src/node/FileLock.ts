@@ -18,6 +18,8 @@ export const LockHolder = Schema.Struct({
   host: Schema.String,
   /** ISO 8601, UTC. */
   since: Schema.String,
+  /** Set where it works the job together with others. */
+  worker: Schema.optionalKey(Schema.Literal(true)),
 })
 export type LockHolder = typeof LockHolder.Type
 

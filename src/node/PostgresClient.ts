@@ -8,19 +8,16 @@
  * in `session` mode; others are refused before anything is written.
  * Does not: store text with NUL.
  */
-import type { PgTypes } from "@effect/sql-pg"
-import { Effect, Layer, Option, Redacted, Result, Schema, type Scope, Stream } from "effect"
+import type { PgConnection, PgTypes } from "@effect/sql-pg"
+import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
 import type { FileLockError } from "./FileLock.ts"
 import * as PostgresLock from "./PostgresLock.ts"
 import * as PostgresPooler from "./PostgresPooler.ts"
+import * as PostgresUrl from "./PostgresUrl.ts"
 
-export interface PostgresClientConfig {
-  /** `postgres://user:password@host:port/database`; all but the host may be left out. */
-  readonly url: Redacted.Redacted<string>
-  /** Used if the URL has none. */
-  readonly password?: Redacted.Redacted<string> | undefined
+export interface PostgresClientConfig extends PostgresUrl.Login {
   /** Refuses every change. Default false. */
   readonly readonly?: boolean | undefined
   /** Name of an advisory lock that one process at a time holds in this schema. Without it nothing is locked. */
@@ -33,38 +30,6 @@ const readConnections = 4
 
 /** The maximum size of a server message, which is that of a value in PostgreSQL. */
 const maxMessageBytes = 2 ** 30 - 1
-
-/** The URL without its password and its parameters, which may contain another one. */
-export const redactUrl = (url: Redacted.Redacted<string>): string =>
-  Result.match(
-    Result.try(() => new URL(Redacted.value(url))),
-    {
-      onFailure: () => "the PostgreSQL database",
-      onSuccess: ({ host, pathname, protocol, searchParams, username }) =>
-        `${protocol}//${username === "" ? "" : `${username}@`}${searchParams.get("host") ?? host}${pathname}`,
-    },
-  )
-
-const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
-
-const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
-
-/** What makes a URL invalid for any server. The text contains no password. */
-export const findUrlProblem = (url: URL): Option.Option<string> => {
-  const { hostname, password, pathname, searchParams, username } = url
-  const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
-    searchParams.getAll(name).flatMap((value) => (isRight(value) ? [] : [`${name}=${value}: expected ${expected}`]))
-  return Option.fromUndefinedOr(
-    [
-      ...([hostname, password, pathname, username].every(isDecodable)
-        ? []
-        : ["a % in it is not followed by two digits"]),
-      ...wrong("sslmode", (mode) => sslModes.includes(mode), sslModes.join(", ")),
-      ...wrong("connect_timeout", (time) => /^\d{1,9}$/.test(time), "a whole number of seconds"),
-      ...wrong("port", (port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536, "a port"),
-    ][0],
-  )
-}
 
 /** The same failure with a message that begins with `where`. */
 const named = (where: string) => (error: SqlError.SqlError) => {
@@ -143,14 +108,13 @@ const make = Effect.fnUntraced(function* (
   config: PostgresClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError | FileLockError, Scope.Scope | Reactivity.Reactivity> {
   const { PgClient, PgTypes } = yield* Effect.promise(() => import("@effect/sql-pg"))
-  const where = redactUrl(config.url)
+  const where = PostgresUrl.redact(config.url)
   const name = named(where)
   const connected = (acquirer: SqlConnection.Acquirer): SqlConnection.Acquirer =>
     Effect.map(Effect.mapError(acquirer, name), (connection) => namedConnection(name, connection))
 
   const settings = {
-    url: config.url,
-    ...(!hasPassword(config.url) && { password: config.password }),
+    ...PostgresUrl.credentials(config),
     applicationName: PostgresLock.sessionName(config.sharedBy === "worker"),
     connectTimeout: "10 seconds",
     keepAlive: "30 seconds",
@@ -183,6 +147,7 @@ const make = Effect.fnUntraced(function* (
     )
   }
   if (config.sharedBy === "worker") yield* Effect.mapError(requireVersion(writer), name)
+  yield* Effect.mapError(PostgresLock.shareTables(writer), name)
   if (config.lock !== undefined)
     yield* PostgresLock.take(writer, config.lock, config.sharedBy !== undefined, where).pipe(
       Effect.mapError((error) => (error._tag === "SqlError" ? name(error) : error)),
@@ -232,13 +197,6 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   return registry
 }
 
-/** Whether a URL has a password, which then counts. */
-export const hasPassword = (url: Redacted.Redacted<string>): boolean =>
-  Result.match(
-    Result.try(() => new URL(Redacted.value(url))),
-    { onFailure: () => false, onSuccess: (url) => url.password !== "" || url.searchParams.has("password") },
-  )
-
 /**
  * What the session needs, whatever the server's own settings are; those that its version has. With other workers, a process
  * that is suspended in a transaction loses its session: the others wait for the rows that it has locked.
@@ -271,19 +229,40 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** The notifications of a channel while the scope is open, by a separate connection. */
-export const listen = Effect.fnUntraced(function* (
-  { password, url }: Pick<PostgresClientConfig, "password" | "url">,
-  channel: string,
-) {
+/** Between two tries to listen again. */
+const relisten = Schedule.spaced("2 seconds")
+
+/**
+ * The notifications of a channel while the scope is open, by a separate connection; by another one if that is lost.
+ * Notifications in between are missed.
+ */
+export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
-  const client = yield* PgClient.makeClient({
-    url,
-    ...(!hasPassword(url) && { password }),
-    applicationName: PostgresLock.sessionName(true),
-    keepAlive: "30 seconds",
-  })
-  return yield* client.listen(channel)
+  const name = named(PostgresUrl.redact(config.url))
+  const begun = yield* Deferred.make<void, SqlError.SqlError>()
+  const told = yield* Queue.unbounded<PgConnection.Notification>()
+  yield* Effect.gen(function* () {
+    const client = yield* PgClient.makeClient({
+      ...PostgresUrl.credentials(config),
+      applicationName: PostgresLock.sessionName(true),
+      keepAlive: "30 seconds",
+    })
+    yield* settle(client)
+    const messages = yield* client.listen(channel)
+    yield* Deferred.succeed(begun, undefined)
+    return yield* Effect.forever(Effect.flatMap(Queue.take(messages), (message) => Queue.offer(told, message))).pipe(
+      Effect.tapError((failure) =>
+        Effect.logWarning(`changes by others are found by polling until they are told again: ${name(failure).message}`),
+      ),
+    )
+  }).pipe(
+    Effect.scoped,
+    Effect.tapError((failure) => Deferred.fail(begun, name(failure))),
+    Effect.retry(relisten),
+    Effect.forkScoped,
+  )
+  yield* Deferred.await(begun)
+  return told
 }, Effect.provide(Reactivity.layer))
 
 /** `make` as a layer. */

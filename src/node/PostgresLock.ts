@@ -2,10 +2,10 @@
  * Adapter: advisory locks of PostgreSQL, which sessions hold, and the processes that hold them.
  *
  * Guarantees: a lock is that of a schema and a name. The session of a process that has ended releases it; that of a worker can
- * be ended, too.
+ * be ended, too. Nobody uses the tables of a schema while another process changes them.
  */
 import { hostname } from "node:os"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
 
@@ -13,11 +13,11 @@ import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
 export const sessionName = (isWorker: boolean) =>
   `prefstream ${isWorker ? "worker " : ""}${process.pid} ${hostname()}`.slice(0, 63)
 
-const holderOf = (row: { readonly name: string | null; readonly since: string } | undefined) => {
-  const [, pid, host = ""] = /^prefstream (?:worker )?(\d+) (.*)$/.exec(row?.name ?? "") ?? []
-  return pid === undefined || row === undefined
-    ? Option.none()
-    : Option.some<LockHolder>({ pid: Number(pid), host, since: row.since })
+const holderOf = ({ name, since }: { readonly name: string | null; readonly since: string }) => {
+  const [, worker, pid, host = ""] = /^prefstream (worker )?(\d+) (.*)$/.exec(name ?? "") ?? []
+  return pid === undefined
+    ? ("unknown" as const)
+    : ({ pid: Number(pid), host, since, ...(worker !== undefined && { worker: true }) } satisfies LockHolder)
 }
 
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
@@ -30,12 +30,12 @@ const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
 
-/** The process that holds a lock; none if it is free. */
+/** The process that holds a lock, a worker if one does; none if it is free. */
 export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
   const rows = yield* sql<{ name: string | null; since: string }>`
     SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
-    ${holders(sql, lock)}`
-  return Option.map(Option.fromNullishOr(rows[0]), (row) => Option.getOrElse(holderOf(row), () => "unknown" as const))
+    ${holders(sql, lock)} ORDER BY application_name LIKE 'prefstream worker %' DESC LIMIT 1`
+  return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
 /** Takes another lock in the session of the transactions, if it is free: whoever loses it commits nothing more. */
@@ -73,4 +73,47 @@ export const take = Effect.fnUntraced(function* (
   return yield* new FileLockError({
     reason: new FileLocked({ path, ...(Option.isSome(by) && { holder: by.value }) }),
   })
+})
+
+/** All who use the tables of a schema share it. No job has a space in its name. */
+const tables = "the tables"
+
+/** How often to try to have the tables alone, and how long to wait in between. */
+const tries = 20
+const interval = Duration.millis(100)
+
+/** Shares the tables in the session of the transactions; waits while another process changes them. */
+export const shareTables = (sql: SqlClient.SqlClient) =>
+  sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tables)})`)
+
+/**
+ * Changes the tables in a transaction, while no other process uses them. Gives some of those that do (`process 7 on host`), and
+ * has then changed nothing. Others may want to make the same change: `isDone` says whether one has.
+ */
+export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
+  sql: SqlClient.SqlClient,
+  change: Effect.Effect<unknown, E, R>,
+  isDone: Effect.Effect<boolean, E2, R2>,
+) {
+  const key = keyOf(sql, tables)
+  // While it waits, it does not keep others from the same change.
+  const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
+  const tried = sql.withTransaction(
+    Effect.gen(function* () {
+      const [lock] = yield* sql<{ free: boolean }>`SELECT pg_try_advisory_xact_lock(${key}) AS free`
+      if (lock?.free === true) yield* change
+      return lock?.free === true
+    }),
+  )
+  const done = yield* Effect.repeat(
+    Effect.flatMap(tried, (done) => (done ? Effect.succeed(true) : isDone)),
+    { until: (done) => done, times: tries, schedule: Schedule.spaced(interval) },
+  )
+  const users = done
+    ? []
+    : yield* sql<{ name: string }>`SELECT DISTINCT
+        regexp_replace(application_name, '^prefstream (worker )?(\\d+) ', 'process \\2 on ') AS name
+        ${holders(sql, tables)} ORDER BY 1 LIMIT 5`
+  if (own?.shared === true) yield* shareTables(sql)
+  return users.map(({ name }) => name)
 })

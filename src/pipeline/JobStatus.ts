@@ -132,7 +132,9 @@ export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  const workers = yield* ledger.workers
+  // Who works the job alone has it from those who worked it together.
+  const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
+  const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget
   const isRunning = Option.isSome(holder)
   const report = yield* RunReport.make({ progress, isRunning, sharedWithWorkers: isRunning && workers.length > 0 })

@@ -7,6 +7,7 @@
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
+import * as PostgresLock from "../node/PostgresLock.ts"
 
 /** Migrations by name, `0001_create_tables` and so on. */
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
@@ -87,37 +88,26 @@ export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: M
   return yield* new DatabaseOccupied({ what, tables: found })
 })
 
-/** Other processes with sessions in the database, by the name that `node/PostgresClient` gives these. An SQLite file is locked. */
-const otherUsers = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql.onDialectOrElse({
-    pg: () => sql<{ user: string }>`
-      SELECT DISTINCT regexp_replace(application_name, '^prefstream (worker )?(\\d+) ', 'process \\2 on ') AS user
-      FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name ~ '^prefstream (worker )?\\d+ '
-        AND application_name <> current_setting('application_name')
-      ORDER BY 1 LIMIT 5`,
-    orElse: () => Effect.succeed([]),
-  })
-  return rows.map(({ user }) => user)
-})
-
 /** Runs the migrations that have not run yet. */
 export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOptions) {
-  const { migrations, table } = options
+  const { migrations, table, what } = options
+  const sql = yield* SqlClient.SqlClient
   yield* exist(options)
   // With none to run, the migrator only sees to its own table.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
-  const { found, newest } = yield* check(options)
-  if (found > 0 && found < newest) {
-    const users = yield* otherUsers
-    if (users.length > 0) return yield* new DatabaseInUse({ what: options.what, found, known: newest, users })
-  }
-  yield* Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }).pipe(
+  const isNewest = Effect.map(check(options), ({ found, newest }) => found === newest)
+  if (yield* isNewest) return
+  const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }).pipe(
     Effect.mapError((error) =>
       SqlError.isSqlError(error.cause) && error.cause.reason._tag === "ConnectionError" ? error.cause : error,
     ),
   )
+  const users = yield* sql.onDialectOrElse({
+    pg: () => PostgresLock.changeTables(sql, migrate, isNewest),
+    orElse: () => Effect.as(migrate, []),
+  })
+  const { found, newest } = yield* check(options)
+  if (found < newest) return yield* new DatabaseInUse({ what, found, known: newest, users })
 })
 
 /** Changes nothing: for a database that is only read. */

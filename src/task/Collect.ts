@@ -85,7 +85,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
-    yield* ledger.postpone(task.seq, pollDelay(profile, now - task.submittedAt, hinted) * jitter)
+    yield* ledger.postpone(task.seq, pollDelay(profile, now - task.submittedAt, hinted) * jitter, task.taskId)
   })
 
   /** Soon, because the task may have been due for its completion. */
@@ -93,7 +93,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     const now = yield* Clock.currentTimeMillis
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const backoff = firstPollDelay(profile) * 2 ** Math.min(times - 1, 30)
-    yield* ledger.postpone(task.seq, Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter)
+    const millis = Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter
+    yield* ledger.postpone(task.seq, millis, task.taskId)
   })
 
   const warn = (text: string) =>

@@ -40,8 +40,10 @@ export const countRecords = (outcomes: {
 
 const tasks = labelled(counter("prefstream_tasks_total", "Tasks that reached a state, by state"), "state")
 
-export const countTask = (state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt") =>
-  Metric.update(tasks(state), 1)
+export const countTasks = (
+  state: "submitted" | "completed" | "invalid" | "failed" | "refused" | "in_doubt",
+  count: number,
+) => (count === 0 ? Effect.void : Metric.update(tasks(state), count))
 
 const deliveries = labelled(counter("prefstream_webhooks_total", "Webhooks received, by outcome"), "outcome")
 

@@ -1,10 +1,13 @@
 /** `prefstream worker`: what it refuses, and how it lets go of its parts. */
-import { writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { basename, dirname } from "node:path"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch } from "effect"
+import { version } from "../../src/node/Version.ts"
 import { cli, cliStarted, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
+import { spawned } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 describe.skipIf(notInstalled)("prefstream worker", () => {
@@ -56,16 +59,25 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
 
   const parts = 8
 
-  const startWorker = Effect.fnUntraced(function* (service: ScriptedService.ScriptedService, schema: string) {
+  /** The command line of a worker, and its environment. */
+  const worker = Effect.fnUntraced(function* (
+    service: ScriptedService.ScriptedService,
+    schema: string,
+    items = 1,
+    ...flags: ReadonlyArray<string>
+  ) {
     const folder = yield* temporaryDirectory
     const file = `${folder}/items.jsonl`
-    writeFileSync(file, `${itemLines(1).join("\n")}\n`)
-    const worker = yield* cliStarted(["worker", file, "--dir", folder, "--parts", `${parts}`], {
-      ...to(service),
-      PREFSTREAM_LEDGER: server.url(schema),
-    })
-    const said = yield* worker.talks(/Worker (\S+) of/)
-    return { ...worker, name: /Worker (\S+) of/.exec(said)![1]! }
+    writeFileSync(file, `${itemLines(items).join("\n")}\n`)
+    const args = ["worker", file, "--dir", folder, "--parts", `${parts}`, ...flags]
+    return [args, { ...to(service), PREFSTREAM_LEDGER: server.url(schema) }] as const
+  })
+
+  const nameIn = (said: string) => ({ name: /Worker (\S+) of/.exec(said)?.[1] ?? "" })
+
+  const startWorker = Effect.fnUntraced(function* (...of: Parameters<typeof worker>) {
+    const started = yield* cliStarted(...(yield* worker(...of)))
+    return { ...started, ...nameIn(yield* started.talks(/Worker (\S+) of/)) }
   })
 
   /** Waits until a worker has so many parts, as the ledger says. */
@@ -112,5 +124,53 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       assert.include(["submitted", "completed"], server.psql("SELECT state FROM task", schema))
       assert.strictEqual(service.received.filter(({ method }) => method === "POST").length, 1)
       yield* second.stop()
+    }))
+
+  test("works beside one of another version of prefstream, until a newer one has changed the ledger", () =>
+    Effect.gen(function* () {
+      const [released, context] = [yield* Latch.make(), yield* Effect.context()]
+      const service = yield* ScriptedService.make(async (request, before) => {
+        if (request.method === "POST") await Effect.runPromiseWith(context)(released.await)
+        return ScriptedService.obliging(request, before)
+      })
+      const schema = server.newSchema()
+      const flags = [4 * parts, "--batch-size", "1", "--concurrency", "4", ...quick] as const
+      const one = yield* startWorker(service, schema, ...flags)
+      yield* has(schema, one, 1)
+
+      const { program, scoped } = yield* Effect.promise(() => import("../support/program.ts"))
+      // Within the package, of which it finds the files.
+      const bundle = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(`${dirname(dirname(program))}/unfinished-`)),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
+      )
+      cpSync(dirname(program), bundle, { recursive: true })
+      const other = `${bundle}/${basename(program)}`
+      writeFileSync(other, readFileSync(other, "utf8").replace(`version: "${version}"`, 'version: "99.0.0"'))
+      const ran = (args: ReadonlyArray<string>, env = {}) =>
+        scoped(() => spawned(process.execPath, [other, ...args], { env }))
+      const printed = yield* ran(["--version"])
+      assert.include((yield* Effect.promise(() => printed.ended)).stdout, "99.0.0")
+
+      const two = yield* ran(...(yield* worker(service, schema, ...flags)))
+      const second = nameIn(yield* Effect.promise(() => two.talks(/Worker (\S+) of/)))
+      const seen = (condition: string, count: number) =>
+        Effect.sync(() =>
+          Number(server.psql(`SELECT COUNT(*) FROM task JOIN part_owner USING (job, part) WHERE ${condition}`, schema)),
+        ).pipe(Effect.delay(Duration.millis(50)), Effect.repeat({ until: (found) => found >= count }))
+      for (const { name } of [one, second]) {
+        yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
+      }
+      const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
+      assert.match(status.stdout, /^ *requests +the workers have taken those of the next [\d.]+ m?s$/m)
+      yield* released.open
+      yield* seen("state = 'completed'", 4 * parts)
+      assert.strictEqual(service.received.filter(({ method }) => method === "POST").length, 4 * parts)
+
+      server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (2, 'of_the_future')", schema)
+      for (const { status, stderr } of [yield* one.ended, yield* Effect.promise(() => two.ended)]) {
+        assert.strictEqual(status, 1)
+        assert.match(stderr, /the ledger has version 2, this prefstream knows versions up to 1: install a newer/)
+      }
     }))
 })

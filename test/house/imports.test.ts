@@ -14,7 +14,7 @@ const mayImport: { readonly [folder: string]: string } = {
   domain: "",
   io: "domain",
   node: "node:* @effect/platform-node @effect/sql-pg package.json",
-  sql: "",
+  sql: "node",
   telemetry: "node",
   api: "domain io",
   source: "domain io node hyparquet @aws-sdk/client-s3",

@@ -1,9 +1,13 @@
+import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Array as Arr, Context, Effect, Exit, Fiber, Layer, Redacted, Schema, Scope } from "effect"
+import { Array as Arr, Context, Effect, Exit, Fiber, Layer, Queue, Redacted, Schema, Scope } from "effect"
+import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient } from "effect/sql"
 import { FileLockError } from "../../src/node/FileLock.ts"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
+import * as PostgresUrl from "../../src/node/PostgresUrl.ts"
 import * as PostgresLock from "../../src/node/PostgresLock.ts"
+import * as Logs from "../support/logs.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { layer, start } from "./support.ts"
 
@@ -42,6 +46,54 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
 
   /** The writing session of a client that holds a lock. */
   const holderSession = "SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted"
+
+  describe("who listens", () => {
+    /** Sessions of the role whose last statement began so. */
+    const sessions = (like: string) =>
+      `SELECT pid FROM pg_stat_activity WHERE usename = 'guarded' AND query LIKE '${like}%' AND state = 'idle'`
+
+    it.live("is told what comes after a loss of the connection, by another one", () =>
+      Effect.gen(function* () {
+        const { psql, url } = yield* open
+        const logs = Logs.make()
+        const told = yield* logs.during(PostgresClient.listen({ url }, "news"))
+        const session = psql(sessions("LISTEN"))
+        psql(`SELECT pg_terminate_backend(${session})`)
+        yield* Effect.sync(() => psql(sessions("LISTEN"))).pipe(
+          Effect.delay("20 millis"),
+          Effect.repeat({ until: (pid) => pid !== "" && pid !== session }),
+        )
+        psql("NOTIFY news, 'again'")
+        assert.strictEqual((yield* Queue.take(told)).payload, "again")
+        assert.match(
+          logs.messages.join(),
+          /^changes by others are found by polling until they are told again: postgres:/,
+        )
+      }).pipe(Effect.scoped),
+    )
+
+    it.live("keeps its connection, whatever the server does with those that are idle", () =>
+      Effect.gen(function* () {
+        const { psql, url } = yield* open
+        psql("ALTER ROLE guarded SET idle_session_timeout = '300ms'")
+        yield* PostgresClient.listen({ url }, "news")
+        const session = psql(sessions("LISTEN"))
+        // Another one, which is idle for no longer.
+        const other = yield* PgClient.makeClient({ url })
+        yield* other`SELECT 'other'`
+        yield* Effect.sync(() => psql(sessions("SELECT ''other''"))).pipe(
+          Effect.delay("20 millis"),
+          Effect.repeat({ until: (pid) => pid === "" }),
+        )
+        assert.match(session, /^\d+$/)
+        assert.strictEqual(psql(sessions("LISTEN")), session)
+      }).pipe(
+        Effect.ensuring(Effect.sync(() => server.psql("ALTER ROLE guarded RESET ALL"))),
+        Effect.scoped,
+        Effect.provide(Reactivity.layer),
+      ),
+    )
+  })
 
   it.layer(layer)((it) => {
     it.effect("gives back what went in", () =>
@@ -165,7 +217,7 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
         yield* connect({ lock: "ledger" }).pipe(Scope.provide(scope))
         const { holder, message } = yield* held(connect({ lock: "ledger" }))
         assert.strictEqual(holder?.pid, process.pid)
-        assert.include(message, `${PostgresClient.redactUrl(url)} is in use by process ${process.pid} on `)
+        assert.include(message, `${PostgresUrl.redact(url)} is in use by process ${process.pid} on `)
         assert.notInclude(message, password)
         // Another job, another job's schema, and a reader.
         yield* connect({ lock: "another" })

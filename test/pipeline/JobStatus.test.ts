@@ -6,10 +6,11 @@ import * as JobStatus from "../../src/pipeline/JobStatus.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
 
+const memory = SqliteClient.layer({ filename: ":memory:" })
+const worker = Layer.provide(Ledger.layer({ shared: { by: "worker", name: "one" } }), memory)
+
 const test = (name: string, effect: Effect.Effect<void, unknown, Ledger | LedgerReader>) =>
-  it.effect(name, () =>
-    Effect.provide(effect, Ledger.layer().pipe(Layer.provide(SqliteClient.layer({ filename: ":memory:" })))),
-  )
+  it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provide(memory))))
 
 const hour = 3_600_000
 const begun = Date.UTC(2026, 10, 2)
@@ -218,5 +219,23 @@ describe("JobStatus", () => {
       assert.deepStrictEqual(status.webhook, { deliveries: 1, last_at: "2026-11-02T01:00:00.000Z" })
       assert.deepStrictEqual(status.running_process, holder)
     }),
+  )
+
+  it.effect("tells of workers, and not of those whose job a process works alone since", () =>
+    Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* ledger.takePart(0)
+      const holder = { pid: 7, host: "here", since: "2026-11-02T00:00:00.000Z" }
+      const found = yield* Effect.forEach([{ ...holder, worker: true } as const, holder], (holder) =>
+        Effect.map(JobStatus.make(Option.some(holder)), ({ shared_with_workers, workers }) => [
+          shared_with_workers,
+          workers.map(({ name }) => name),
+        ]),
+      )
+      assert.deepStrictEqual(found, [
+        [true, ["one"]],
+        [false, []],
+      ])
+    }).pipe(Effect.scoped, Effect.provide(worker)),
   )
 })

@@ -1,10 +1,11 @@
 import { hostname } from "node:os"
 import { PgClient } from "@effect/sql-pg"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Fiber, Latch, Layer, Redacted } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
-import { SqlClient } from "effect/sql"
+import { SqlClient, Statement } from "effect/sql"
 import * as PostgresClient from "../../src/node/PostgresClient.ts"
+import * as PostgresLock from "../../src/node/PostgresLock.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Migrations from "../../src/sql/Migrations.ts"
 import { layer, start } from "../node/support.ts"
@@ -176,12 +177,67 @@ describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
       yield* other.kill
       // As a worker's session is named.
       yield* Effect.gen(function* () {
-        yield* PgClient.makeClient({ url: Redacted.make(url), applicationName: "prefstream worker 7 elsewhere" })
+        const worker = { url: Redacted.make(url), applicationName: "prefstream worker 7 elsewhere" }
+        yield* PostgresLock.shareTables(yield* PgClient.makeClient(worker))
         const failure = yield* Effect.flip(Effect.provide(Migrations.run(options(two)), client))
         assert.include(failure.message, "stop them first (process 7 on elsewhere)")
       }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
       yield* Effect.provide(Migrations.run(options(two)), client)
       assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")
     }).pipe(Effect.provide(layer), Effect.scoped),
+  )
+
+  const one = { "0001_a": create("a") }
+  const two = { ...one, "0002_b": create("b") }
+
+  it.live("keep a process of an older version waiting that comes between the look and the change, and refuse it", () =>
+    Effect.gen(function* () {
+      const url = Redacted.make(server.url(server.newSchema()))
+      const run = (migrations: Migrations.Migrations) =>
+        Effect.provide(Migrations.run(options(migrations)), Layer.fresh(PostgresClient.layer({ url })))
+      yield* run(one)
+      const sql = Context.get(yield* Layer.build(Layer.fresh(PgClient.layer({ url }))), SqlClient.SqlClient)
+      const older = yield* Latch.make()
+      /** First for the table of migrations, then for the migration. */
+      let locked = 0
+      const opening = yield* Effect.forkChild(Effect.andThen(older.await, Effect.flip(run(one))))
+      const comes = Effect.andThen(
+        older.open,
+        Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, {
+          until: (rows) => rows.length > 0 || opening.pollUnsafe() !== undefined,
+        }),
+      ).pipe(Effect.provideService(Statement.CurrentTransformer, undefined), Effect.orDie)
+      yield* run(two).pipe(
+        Effect.provideService(Statement.CurrentTransformer, (statement) =>
+          statement.compile()[0].startsWith("LOCK TABLE") && ++locked === 2
+            ? Effect.as(comes, statement)
+            : Effect.succeed(statement),
+        ),
+      )
+      assert.strictEqual((yield* Fiber.join(opening))._tag, "DatabaseTooNew")
+    }).pipe(Effect.scoped),
+  )
+
+  it.live("run once where several processes of the new version come at the same time", () =>
+    Effect.gen(function* () {
+      const schema = server.newSchema()
+      const open = (migrations: Migrations.Migrations) =>
+        Effect.map(
+          Layer.build(Layer.fresh(PostgresClient.layer({ url: Redacted.make(server.url(schema)) }))),
+          Context.get(SqlClient.SqlClient),
+        ).pipe(
+          Effect.flatMap((sql) => Effect.provideService(Migrations.run(options(migrations)), SqlClient.SqlClient, sql)),
+        )
+      for (const migrations of [one, two]) {
+        // They stay.
+        yield* Effect.scoped(
+          Effect.all(
+            [1, 2, 3].map(() => open(migrations)),
+            { concurrency: 3 },
+          ),
+        )
+      }
+      assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")
+    }),
   )
 })

@@ -55,9 +55,13 @@ const workers = (status: JobStatus): Rows => {
     const due = tasks_due > 0 ? `, ${count(tasks_due, "task")} due` : ""
     return `${name}: ${count(parts, "part")}${reads_input ? ", reads the input" : ""}${due}${late}`
   })
-  const { paused_until = null, rate_share = 1 } = status.request_budget ?? {}
+  const { paused_until = null, rate_share = 1, taken_seconds = 0 } = status.request_budget ?? {}
   return [
     ...rowsOf("workers", rows),
+    [
+      "requests",
+      status.request_budget !== null && `the workers have taken those of the next ${duration(taken_seconds)}`,
+    ],
     ["paused", paused_until !== null && `until ${second(paused_until)}: the service asked to wait`],
     [
       "rate",

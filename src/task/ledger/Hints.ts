@@ -5,14 +5,14 @@
  * recorded twice, counts once; a delivery that overtakes the answer to the creation of its task is kept. A task is polled
  * because of hints at most `maxPollsPerMinute` times a minute, so that a flood of deliveries keeps no other from being polled.
  *
- * Does not: remember a delivery for longer than two hours. A verifier refuses older ones where the service signs a time.
+ * Does not: remember a delivery for much longer than two hours. A verifier refuses older ones where the service signs a time.
  */
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { maxTolerance } from "../../api/WebhookSignature.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
-import { inChunks, setSetting } from "./Rows.ts"
+import { forUpdate, inChunks, isAny, setSetting } from "./Rows.ts"
 
 export const rememberedMillis = 2 * Duration.toMillis(maxTolerance)
 
@@ -20,7 +20,7 @@ export const maxPollsPerMinute = 5
 
 const minute = Duration.toMillis("1 minute")
 
-/** How often old hints are searched for, which reads each of them. */
+/** How often old deliveries and hints are searched for. */
 const forgetInterval = Duration.toMillis("10 seconds")
 
 /** The id of a hint that is about all tasks. */
@@ -52,16 +52,26 @@ export const writeHints = (
   /** The hint for all tasks that this process has followed: each process makes the tasks of its own parts due. */
   let all = { at: never, followed: 0, since: 0 }
 
-  /** When old hints were last removed. */
+  /** When they were last removed. */
   let forgotten = -Infinity
 
+  /** Removes old deliveries and hints, in a transaction that waits for nobody: other receivers find the same. */
+  const forgetOld = Effect.fnUntraced(function* (now: number) {
+    if (now < forgotten + forgetInterval) return
+    forgotten = now
+    const old = now - rememberedMillis
+    const skipLocked = forUpdate(sql, "SKIP LOCKED")
+    yield* sql.withTransaction(
+      Effect.andThen(
+        sql`DELETE FROM delivery WHERE ${here} AND delivery_id IN
+          (SELECT delivery_id FROM delivery WHERE ${here} AND received_at < ${old} ${skipLocked})`,
+        sql`DELETE FROM hint WHERE ${here} AND task_id IN (SELECT task_id FROM hint
+          WHERE ${here} AND (at < ${old} OR (pending = 0 AND since_at <= ${now - minute})) ${skipLocked})`,
+      ),
+    )
+  })
+
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    yield* sql`DELETE FROM delivery WHERE ${here} AND received_at < ${now - rememberedMillis}`
-    if (now >= forgotten + forgetInterval) {
-      forgotten = now
-      yield* sql`DELETE FROM hint
-        WHERE ${here} AND (at < ${now - rememberedMillis} OR (pending = 0 AND since_at <= ${now - minute}))`
-    }
     // A delivery that is sent again later counts: the service or a person asks for another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
@@ -86,12 +96,7 @@ export const writeHints = (
         WHERE ${here} AND ${sql.in("task_id", some)}`,
     )
     const states = new Map(found.flat().map(({ state, taskId }) => [taskId, state]))
-    // With the order, PostgreSQL reads the index, not the whole table.
-    const isIn = (state: string) =>
-      Effect.map(
-        sql`SELECT 1 FROM task WHERE ${here} AND state = ${state} ORDER BY due_at LIMIT 1`,
-        (rows) => rows.length > 0,
-      )
+    const isIn = (state: string) => isAny(sql, sql`${here} AND state = ${state}`)
     const isUnnamed = (yield* isIn("planned")) || (yield* isIn("submitting")) || (yield* isIn("in_doubt"))
     const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : isUnnamed)
     yield* addHints(taskIds.filter(isWanted), now)
@@ -102,6 +107,7 @@ export const writeHints = (
   /** Records a delivery: the tasks that it names are due at the next `followHints`; all, where it names none. */
   const recordDelivery = Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
     const now = yield* Clock.currentTimeMillis
+    yield* forgetOld(now)
     const outcome = yield* write(
       Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
         if (yield* isRepeated(delivery, now)) return "repeated"

@@ -10,6 +10,7 @@ import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
+import type * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
@@ -52,8 +53,7 @@ interface SharedOptions {
 }
 
 /** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
-export interface LedgerPostgresOptions
-  extends LedgerOptions, Pick<PostgresClient.PostgresClientConfig, "url" | "password"> {}
+export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
  * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is
@@ -92,8 +92,15 @@ const make = Effect.fnUntraced(function* ({
   const sql = yield* SqlClient.SqlClient
   const job = yield* Jobs.findOrCreate(name, parts)
   const owned = Parts.make({ job: job.job, sql }, shared?.name)
-  const { tell } = owned
-  const context = { sql, write: yield* GroupCommit.make(sql), bodies: BodyCache.make(), owned, tell, ...job }
+  const { channel, isShared, tell } = owned
+  const context = {
+    sql,
+    write: yield* GroupCommit.make(sql),
+    bodies: BodyCache.make(isShared ? 0 : undefined),
+    owned,
+    tell,
+    ...job,
+  }
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()
@@ -108,6 +115,8 @@ const make = Effect.fnUntraced(function* ({
     ...writeDecisions(context, planned, reader),
     ...Parts.writeParts(context, { planned, submitted, hinted }, hints),
     ...writeBudget(context),
+    channel,
+    isShared,
     /** Fails with `DatabaseTooNew` where a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /**

@@ -8,6 +8,7 @@ import { SqlClient } from "effect/sql"
 import * as FileLock from "../../node/FileLock.ts"
 import * as PostgresClient from "../../node/PostgresClient.ts"
 import * as PostgresLock from "../../node/PostgresLock.ts"
+import * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import { defaultJob, Ledger, LedgerReader, type Shared } from "./Ledger.ts"
 import * as Jobs from "./Jobs.ts"
@@ -66,7 +67,7 @@ export const of = Effect.fnUntraced(function* ({
   }
   if (isPostgres(text)) {
     if (URL.canParse(text)) {
-      const problem = PostgresClient.findUrlProblem(new URL(text))
+      const problem = PostgresUrl.findProblem(new URL(text))
       if (Option.isSome(problem)) return yield* refuse(`the ledger's URL cannot be used: ${problem.value}`)
       return { _tag: "Postgres", url: Redacted.make(text), job }
     }
@@ -82,7 +83,7 @@ export const of = Effect.fnUntraced(function* ({
 
 /** The location in messages, without a password. */
 export const describe = (location: LedgerLocation): string => {
-  const place = location._tag === "File" ? location.path : PostgresClient.redactUrl(location.url)
+  const place = location._tag === "File" ? location.path : PostgresUrl.redact(location.url)
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 

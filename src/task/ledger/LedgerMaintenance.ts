@@ -8,7 +8,7 @@
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { causeMessage } from "../../io/Values.ts"
-import * as PostgresClient from "../../node/PostgresClient.ts"
+import * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as PrivateFile from "../../node/PrivateFile.ts"
 import * as Sync from "../../node/Sync.ts"
 import * as Jobs from "./Jobs.ts"
@@ -60,7 +60,7 @@ export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDa
 const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgres["verb"]) =>
   location._tag === "File"
     ? Effect.succeed(location)
-    : Effect.fail(new NotForPostgres({ verb, location: PostgresClient.redactUrl(location.url) }))
+    : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
 /** Reports the integrity errors of an existing ledger; `quick` leaves requests and results unread. Damaged pages are findings, not failures. */
 export const check = Effect.fn("LedgerMaintenance.check")(

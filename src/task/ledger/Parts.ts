@@ -10,6 +10,8 @@ import { Clock, Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext, PlannedTask } from "./Model.ts"
+import { isAny } from "./Rows.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
 
 /** The part that has no tasks: its owner reads the input. */
 export const readerPart = -1
@@ -45,9 +47,11 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const parts = new Map<number, OwnedPart>()
   /** Epochs in which this process claimed the tasks that it is sending. */
   const claims = new Map<number, number>()
-  let changes = 0
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
+
+  const areMine = (task = "task") =>
+    worker === undefined ? always : parts.size === 0 ? never : sql.in(`${task}.part`, [...parts.keys()])
 
   return {
     worker,
@@ -61,13 +65,11 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     /** The channel of the notifications. */
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** How often there was something new to send that is not new by its number. */
-    changes: () => changes,
-    changed: () => void changes++,
-
     /** Condition for the tasks of this process; of those of `task`, where others are in the statement. */
-    areMine: (task = "task") =>
-      worker === undefined ? always : parts.size === 0 ? never : sql.in(`${task}.part`, [...parts.keys()]),
+    areMine,
+
+    /** Condition for those of them that are to be sent. With `due_at`, which is 0 then, the index gives them in order. */
+    areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
     /** Condition for a task that this process is sending. */
     isHeld: (seq: number) =>
@@ -159,14 +161,14 @@ export const writeParts = (
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let crew = nobody
-  const changed = Effect.suspend(() => {
-    owned.changed()
+  let changes = 0
+  const restartSending = Effect.suspend(() => {
+    changes++
     return notifyAll
   })
   return {
     job,
     partCount,
-    isShared: owned.isShared,
     /** How many of so many this process may have, so that all workers together have as many. */
     shareOf: (together: number) => Math.floor(together / crew.count) + (crew.rank < together % crew.count ? 1 : 0),
     /** Counts the workers. */
@@ -176,22 +178,19 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /** PostgreSQL's channel on which other processes notify of a `Change`. */
-    channel: owned.channel,
     /** How often there was something new to send that is not new by its number. */
-    changes: owned.changes,
+    changes: () => changes,
     /** Has the loops query the ledger, which other processes may have changed. */
     notifyAll,
-
     /** Has the sender begin anew with the first planned task. */
-    restartSending: changed,
+    restartSending,
     /** Follows a notification of another process, from the channel. */
     onNotification: (change: string) =>
       change === "planned"
         ? Effect.asVoid(latches.planned.open)
         : change === "hinted"
           ? Effect.andThen(delivered, latches.hinted.open)
-          : changed,
+          : restartSending,
 
     /** Owns a part until the scope is closed. What is being sent then is finished and recorded. */
     takePart: (part: number) =>
@@ -203,7 +202,7 @@ export const writeParts = (
           yield* write(
             sql`UPDATE task SET due_at = 0 WHERE ${here} AND part = ${part} AND ${sql.in("state", ["failed", "invalid"])}`,
           )
-          yield* changed
+          yield* restartSending
           return own
         }),
         (own) => Effect.sync(() => void (owned.parts.get(part) === own && owned.parts.delete(part))),
@@ -228,7 +227,7 @@ export const writeParts = (
           `part ${part} reclaimed: the ledger still named another worker, probably one that had been suspended`,
         )
         own.epoch = yield* write(owned.take(part))
-        yield* changed
+        yield* restartSending
       }
     }),
 
@@ -244,10 +243,10 @@ export const writeParts = (
     isDue: Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       if ((yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${clock}`).length > 0) return false
-      // With the order, PostgreSQL reads the index, not the whole table.
-      const due = (state: string) => sql`SELECT 1 FROM task
-        WHERE ${here} AND state = ${state} AND due_at < ${now} AND ${owned.areMine()} ORDER BY due_at LIMIT 1`
-      return (yield* due("planned")).length > 0 || (yield* due("submitted")).length > 0
+      return (
+        (yield* isAny(sql, owned.areToSend())) ||
+        (yield* isAny(sql, sql`${here} AND state = 'submitted' AND due_at < ${now} AND ${owned.areMine()}`))
+      )
     }),
 
     /**
@@ -262,7 +261,8 @@ export const writeParts = (
           : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost after the request may have been sent'
               WHERE ${owned.areAbandoned()} RETURNING seq`,
       )
-      if (rows.length > 0) yield* changed
+      if (outcome === "in_doubt") yield* Metrics.countTasks(outcome, rows.length)
+      if (rows.length > 0) yield* restartSending
       return rows.length
     }),
   }

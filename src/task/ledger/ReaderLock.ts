@@ -5,7 +5,7 @@
  * transactions. A worker waits while a command holds the lock. If another worker holds it and does not release it (it may
  * be suspended or disconnected), its session is ended. A command does not wait.
  */
-import { Duration, Effect, Option, Schedule } from "effect"
+import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError } from "../../node/FileLock.ts"
 import * as PostgresLock from "../../node/PostgresLock.ts"
@@ -18,24 +18,21 @@ const lockOf = (job: string) => `${job} reader`
 
 export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
   const lock = lockOf(job)
-  const tryLonger = Effect.repeat(PostgresLock.tryTake(sql, lock), {
-    until: (taken) => taken,
-    schedule: Schedule.spaced(interval),
-    times: repeats,
-  })
-  const take: Effect.Effect<void, Effect.Error<typeof tryLonger> | FileLockError> = Effect.gen(function* () {
-    if (yield* by === "command" ? PostgresLock.tryTake(sql, lock) : tryLonger) return
-    if (by === "command") {
-      const holder = Option.filter(yield* PostgresLock.holder(sql, lock), (holder) => holder !== "unknown")
-      return yield* new FileLockError({
-        reason: new FileLocked({
-          path: "the input of this job",
-          ...(Option.isSome(holder) && { holder: holder.value }),
-        }),
-      })
+  // A lock that was taken is released: only the waiting can be interrupted.
+  const take = Effect.gen(function* () {
+    for (let tried = 1; !(yield* PostgresLock.tryTake(sql, lock)); tried++) {
+      if (by === "command") {
+        const holder = Option.filter(yield* PostgresLock.holder(sql, lock), (holder) => holder !== "unknown")
+        return yield* new FileLockError({
+          reason: new FileLocked({
+            path: "the input of this job",
+            ...(Option.isSome(holder) && { holder: holder.value }),
+          }),
+        })
+      }
+      if (tried % (repeats + 1) === 0) yield* PostgresLock.endWorker(sql, lock)
+      yield* Effect.interruptible(Effect.sleep(interval))
     }
-    yield* PostgresLock.endWorker(sql, lock)
-    return yield* take
   })
-  return Effect.acquireRelease(take, () => Effect.ignore(PostgresLock.release(sql, lock)), { interruptible: true })
+  return Effect.acquireRelease(take, () => Effect.ignore(PostgresLock.release(sql, lock)))
 }

@@ -9,7 +9,7 @@ import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result,
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
 import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
-import { inChunks, ownerOf } from "./Rows.ts"
+import { forUpdate, inChunks, ownerOf } from "./Rows.ts"
 import type { Parts } from "./Parts.ts"
 import { issueColumns } from "./Status.ts"
 
@@ -103,9 +103,6 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  // Keeps rows as they are until the transaction ends.
-  const forUpdate = sql.literal(sql.onDialectOrElse({ pg: () => "FOR UPDATE", orElse: () => "" }))
-
   /** Carries out a decision about tasks, or those in one state, if the state of each allows it. Gives them as they were. */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
@@ -126,7 +123,7 @@ export const writeDecisions = (
             sql`SELECT 1 FROM task WHERE ${here} AND ${sql.in(
               "seq",
               some.map((number) => number - 1),
-            )} ORDER BY seq ${forUpdate}`,
+            )} ORDER BY seq ${forUpdate(sql)}`,
         )
         const found = yield* Effect.result(tasksOf(numbers))
         if (Result.isFailure(found))

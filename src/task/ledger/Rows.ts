@@ -1,5 +1,6 @@
 /** Reads and writes rows of the ledger, in chunks that fit into a statement of any database. */
 import { Array as Arr, Effect, Option, Schema } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { parseTaskRequest, TaskPrompt } from "../../domain/Task.ts"
@@ -143,6 +144,31 @@ export const isAskedBy = (task: string): string =>
 /** Whether a task `t` is of a campaign, or of any. */
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
+
+/** Whether there is a task of a state. With the order, PostgreSQL reads the index, not the whole table. */
+export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
+  Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
+
+/** Keeps the rows that a SELECT finds as they are until the transaction ends. SQLite has one writer. */
+export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" = "") =>
+  sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
+
+/**
+ * Tasks of other campaigns than the last run's that were never sent stay unsent, unless a person asked for it. No run
+ * begins until the transaction ends: other workers may be giving tasks back.
+ */
+export const supersede = Effect.fnUntraced(function* (
+  { job, sql }: Pick<LedgerContext, "job" | "sql">,
+  some: Fragment,
+) {
+  const here = sql`job = ${job}`
+  yield* sql`SELECT 1 FROM job WHERE ${here} ${forUpdate(sql)}`
+  const [last] = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
+  if (last === undefined) return
+  yield* sql`UPDATE task SET state = 'superseded', reason = ${`campaign ${last.campaign} began before it was sent`}
+    WHERE ${here} AND ${some} AND state = 'planned' AND sent_at IS NULL AND resend_at IS NULL
+      AND campaign <> ${last.campaign}`
+})
 
 /** The text without NUL, which no text column of PostgreSQL holds. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null

@@ -13,7 +13,7 @@ import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
-import { inChunks, settingOf, storable } from "./Rows.ts"
+import { inChunks, settingOf, storable, supersede } from "./Rows.ts"
 
 interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
@@ -187,8 +187,6 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
             started_at: now,
           })}`
         }
-        yield* sql`UPDATE task SET state = 'superseded', reason = ${`campaign ${campaign} began before it was sent`}
-          WHERE ${here} AND state = 'planned' AND sent_at IS NULL AND resend_at IS NULL AND campaign <> ${campaign}`
         yield* sql`UPDATE task SET state = 'planned', reason = NULL
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
         const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
@@ -197,6 +195,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
         }>`INSERT INTO run (job, run, campaign, started_at, votes, shuffle_seed)
           SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
           FROM run WHERE ${here} RETURNING run`
+        yield* supersede({ job, sql }, sql`1 = 1`)
         return { run: rows[0]!.run, campaign }
       }),
     )

@@ -122,14 +122,13 @@ export const writeTasks = (
     yield* write(Rows.setSetting({ job, sql }, "service", identity))
   })
 
-  // With `due_at = 0`, which all planned tasks have, the index gives them in order.
   const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
     const rows = yield* sql<
       Omit<Model.PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }
     >`
       SELECT seq, part, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
         CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
-      WHERE ${here} AND state = 'planned' AND due_at = 0 AND seq > ${seq} AND ${owned.areMine()} ORDER BY seq LIMIT ${pageSize}`
+      WHERE ${owned.areToSend()} AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
     return rows.map(({ doubted, sentAt, ...row }): Model.PlannedTask => ({
       ...row,
       sentAt: sentAt ?? undefined,
@@ -162,7 +161,7 @@ export const writeTasks = (
 
   const setState = (seq: number, state: Model.TaskState, reason: string | null = null, taskId?: string) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
-      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
   /**
    * Claims a planned task for a request that may take so many milliseconds; false if it was sent or split after it was
@@ -196,14 +195,19 @@ export const writeTasks = (
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
+  /** Another worker may have begun another campaign meanwhile. */
+  const supersedeOwn = (seqs: ReadonlyArray<number>) =>
+    owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
+
   /** Gives back a claimed task that no try of this attempt can have created. */
   const release = (seq: number) =>
-    Effect.asVoid(
-      settled(
-        seq,
-        sql`UPDATE task SET state = 'planned', sent_at = NULL
-          WHERE ${here} AND seq = ${seq} AND state = 'submitting' AND ${owned.isHeld(seq)}`,
-      ),
+    settled(
+      seq,
+      Effect.gen(function* () {
+        yield* sql`UPDATE task SET state = 'planned', sent_at = NULL
+          WHERE ${here} AND seq = ${seq} AND state = 'submitting' AND ${owned.isHeld(seq)}`
+        yield* supersedeOwn([seq])
+      }),
     )
 
   /** Plans a task that may have been created to be resent under its key. */
@@ -212,17 +216,14 @@ export const writeTasks = (
       settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
     )
 
-  /** Also forgets the cached body. */
-  const leave = (seq: number, change: Effect.Effect<unknown, SqlError>) =>
-    Effect.ensuring(
-      Effect.asVoid(settled(seq, change)),
-      Effect.sync(() => bodies.drop(seq)),
-    )
   const setHeld = (seq: number, state: Model.TaskState, reason: string) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
-      WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`
+      WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)} RETURNING seq`
   const markHeld = (state: "refused" | "in_doubt") => (seq: number, reason: string) =>
-    Effect.andThen(leave(seq, setHeld(seq, state, reason)), Metrics.countTask(state))
+    settled(seq, setHeld(seq, state, reason)).pipe(
+      Effect.ensuring(Effect.sync(() => bodies.drop(seq))),
+      Effect.flatMap(({ length }) => Metrics.countTasks(state, length)),
+    )
   const markRefused = markHeld("refused")
   const markInDoubt = markHeld("in_doubt")
 
@@ -232,33 +233,38 @@ export const writeTasks = (
   /** The service gave two tasks the same id. */
   const holdShared = (seq: number, taskId: string, owner: number) => {
     const reason = sharedId(taskId, owner + 1)
-    return Effect.as(setHeld(seq, "in_doubt", reason), Option.some(reason))
+    return Effect.map(setHeld(seq, "in_doubt", reason), (rows) => ({ rows, reason: Option.some(reason) }))
   }
 
   /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
     const now = yield* Clock.currentTimeMillis
-    const reason = yield* settled(
+    const { reason, rows } = yield* settled(
       seq,
       Effect.gen(function* () {
         const owner = yield* Rows.ownerOf({ job, sql }, taskId, seq)
         if (Option.isSome(owner)) return yield* holdShared(seq, taskId, owner.value)
-        const named = sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
-          due_at = ${Math.ceil(now + firstPollDelay)}
-          WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`
-        if (owned.worker === undefined) return yield* Effect.as(named, Option.none<string>())
-        // Another worker may just have recorded the same id.
-        return yield* Effect.as(sql.withTransaction(named), Option.none<string>()).pipe(
-          Effect.catchReason("SqlError", "UniqueViolation", (_, failure) =>
-            Effect.flatMap(Rows.ownerOf({ job, sql }, taskId, seq), (owner) =>
-              Option.isSome(owner) ? holdShared(seq, taskId, owner.value) : Effect.fail(failure),
-            ),
-          ),
+        const named = Effect.map(
+          sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+            due_at = ${Math.ceil(now + firstPollDelay)}
+            WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)} RETURNING seq`,
+          (rows) => ({ rows, reason: Option.none<string>() }),
         )
+        if (owned.worker === undefined) return yield* named
+        // Another worker may just have recorded the same id.
+        return yield* sql
+          .withTransaction(named)
+          .pipe(
+            Effect.catchReason("SqlError", "UniqueViolation", (_, failure) =>
+              Effect.flatMap(Rows.ownerOf({ job, sql }, taskId, seq), (owner) =>
+                Option.isSome(owner) ? holdShared(seq, taskId, owner.value) : Effect.fail(failure),
+              ),
+            ),
+          )
       }),
     )
     bodies.drop(seq)
-    yield* Metrics.countTask(Option.isSome(reason) ? "in_doubt" : "submitted")
+    yield* Metrics.countTasks(Option.isSome(reason) ? "in_doubt" : "submitted", rows.length)
     yield* submitted.open
     return reason
   })
@@ -292,6 +298,7 @@ export const writeTasks = (
           return { ...whole, ...half, seq: first, plannedAt: now }
         })
         yield* Rows.insertTasks({ job, sql }, halves)
+        yield* supersedeOwn(halves.map(({ seq }) => seq))
       }),
     )
   })
@@ -347,14 +354,16 @@ export const writeTasks = (
     }
   })
 
-  const postpone = Effect.fnUntraced(function* (seq: number, millis: number) {
+  /** Has a task polled again after so many milliseconds, unless it has another id than `taskId` since its items were planned again. */
+  const postpone = Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)} WHERE ${here} AND seq = ${seq}`)
+    yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)}
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
   })
 
   /** States that a poll brings, besides the one that it completes. */
   const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId: string | undefined) =>
-    Effect.andThen(write(setState(seq, state, reason, taskId)), Metrics.countTask(state))
+    Effect.flatMap(write(setState(seq, state, reason, taskId)), ({ length }) => Metrics.countTasks(state, length))
 
   const markFailed = (seq: number, reason: string, taskId?: string) => markLost("failed", seq, reason, taskId)
 
@@ -367,18 +376,19 @@ export const writeTasks = (
   ) {
     const now = yield* Clock.currentTimeMillis
     const body = Payload.encode(result)
-    yield* write(
+    const { length } = yield* write(
       Effect.gen(function* () {
         const rows =
           yield* sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, completed_at = ${now},
           due_at = ${dueAtIn(state)}
           WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
-        if (rows.length === 0) return
+        if (rows.length === 0) return rows
         yield* sql`INSERT INTO task_result ${sql.insert({ job, seq, body })}
           ON CONFLICT (job, seq) DO UPDATE SET body = excluded.body`
+        return rows
       }),
     )
-    yield* Metrics.countTask(state)
+    yield* Metrics.countTasks(state, length)
   })
 
   /** Stores a result, unless the task has another id than `taskId` since its items were planned again. */

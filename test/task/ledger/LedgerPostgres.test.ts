@@ -2,6 +2,7 @@ import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Exit, Fiber, Layer, Option, Queue, Redacted, Result, Scope } from "effect"
 import { SqlClient, Statement } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { messageOf } from "../../../src/cli/output/Failure.ts"
 import * as PostgresClient from "../../../src/node/PostgresClient.ts"
 import * as PostgresLock from "../../../src/node/PostgresLock.ts"
@@ -212,9 +213,11 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
           const [one, two] = [yield* of("one"), yield* of("two")]
           const scope = yield* Scope.make()
           // Both make the tables, at the same time.
-          yield* Effect.all([Layer.build(LedgerLocation.layer(one)), Layer.build(LedgerLocation.layer(two))], {
-            concurrency: 2,
-          }).pipe(Scope.provide(scope))
+          yield* TestClock.withLive(
+            Effect.all([Layer.build(LedgerLocation.layer(one)), Layer.build(LedgerLocation.layer(two))], {
+              concurrency: 2,
+            }).pipe(Scope.provide(scope)),
+          )
           const refused = yield* Effect.flip(Effect.provide(Effect.void, LedgerLocation.layer(one)))
           assert(refused._tag === "FileLockError" && refused.reason._tag === "FileLocked")
           assert.strictEqual(refused.reason.holder?.pid, process.pid)
@@ -328,7 +331,7 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
               const [frozen, other] = [yield* process_(url, "worker"), yield* process_(url, "worker")]
               yield* frozen.read
               yield* frozen.write
-              yield* other.read
+              yield* TestClock.withLive(other.read)
               assert.strictEqual((yield* Effect.flip(frozen.write)).reason._tag, "ConnectionError")
               yield* other.write
             }),
@@ -352,6 +355,24 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             }),
           )
         })
+
+        it.effect("is held by them, whatever commands are beside them", () =>
+          Effect.gen(function* () {
+            const url = yield* newUrl
+            const location = yield* LedgerLocation.of({ ledger: url, file: "unused" })
+            const holder = Effect.map(LedgerLocation.holder(location), Option.getOrThrow)
+            const open = (layer: ReturnType<typeof LedgerLocation.layer>) => Layer.build(Layer.fresh(layer))
+            yield* open(LedgerLocation.layer(location)).pipe(
+              Effect.andThen(holder),
+              Effect.tap((holder) => Effect.sync(() => assert.notProperty(holder, "worker"))),
+              Effect.scoped,
+            )
+            assert(location._tag === "Postgres")
+            yield* open(LedgerLocation.layerWorker(location, "one"))
+            for (const _ of [1, 2]) yield* open(LedgerLocation.layerAlongsideWorkers(location))
+            assert.propertyVal(yield* holder, "worker", true)
+          }),
+        )
 
         it.effect("each is told what the others and commands did, once it is committed", () =>
           Effect.gen(function* () {
@@ -441,7 +462,6 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
 
             yield* take(one, 0)
             yield* plan(newTasks([1], 2)).pipe(Effect.provideService(Ledger, one))
-            yield* sql`UPDATE task SET due_at = -1`
             assert.isTrue(yield* one.isDue)
             yield* one.pauseRequests(7_200_000)
             const paused = yield* other.takeSlots(1, 100)

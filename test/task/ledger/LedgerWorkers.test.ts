@@ -1,14 +1,18 @@
 /** What workers of one job must have of its ledger when they disturb one another. */
 import { NodeServices } from "@effect/platform-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Clock, Context, Deferred, Effect, Fiber, Latch, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Deferred, Effect, Fiber, Latch, Layer, Metric, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { ServiceProfile } from "../../../src/api/ServiceProfile.ts"
 import * as PostgresClient from "../../../src/node/PostgresClient.ts"
+import * as PostgresLock from "../../../src/node/PostgresLock.ts"
+import { collect } from "../../../src/task/Collect.ts"
 import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import * as ReaderLock from "../../../src/task/ledger/ReaderLock.ts"
 import * as RejectLimit from "../../../src/task/plan/RejectLimit.ts"
+import { halve } from "../../../src/task/plan/TaskRequests.ts"
 import { send } from "../../../src/task/Send.ts"
 import * as Logs from "../../support/logs.ts"
 import { notInstalled, Server } from "../../support/postgres.ts"
@@ -43,13 +47,15 @@ describe.skipIf(notInstalled)("two workers", () => {
     return { one, other, sql, connect, states }
   })
 
+  /** Waits until so many sessions wait for a lock. */
+  const waiting = (sql: SqlClient.SqlClient, count = 1) =>
+    Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length >= count })
+
   it.layer(NodeServices.layer)((it) => {
     it.effect("whose writes wait for one another's rows both get done", () =>
       Effect.gen(function* () {
         const { connect, one, sql } = yield* two(4)
         for (const part of [0, 1, 2, 3]) yield* one.takePart(part)
-        const waiting = (count: number) =>
-          Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length >= count })
         const touch = (client: SqlClient.SqlClient, seq: number) =>
           client`UPDATE task SET due_at = 7 WHERE seq = ${seq}`
         /** Takes the row, and gives what lets go of it. */
@@ -73,11 +79,11 @@ describe.skipIf(notInstalled)("two workers", () => {
             // The other one is to notice, and to lose.
             yield* rival`SET LOCAL deadlock_timeout = '1h'`
             yield* touch(rival, 1)
-            yield* waiting(1)
+            yield* waiting(sql)
             yield* releaseFirst
-            yield* waiting(1)
+            yield* waiting(sql)
             const blocked = yield* Effect.forkChild(touch(rival, 0))
-            yield* waiting(2)
+            yield* waiting(sql, 2)
             yield* releaseSecond
             yield* Fiber.join(blocked)
           }),
@@ -101,7 +107,7 @@ describe.skipIf(notInstalled)("two workers", () => {
             yield* rival`UPDATE task SET state = 'completed' WHERE seq = 0`
             const fiber = yield* Effect.forkChild(one.replan(campaign, ["failed"], 9))
             // It has read both as failed.
-            yield* Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length > 0 })
+            yield* waiting(sql)
             return fiber
           }),
         )
@@ -237,6 +243,129 @@ describe.skipIf(notInstalled)("two workers", () => {
         }),
     )
 
+    it.effect("record deliveries while another receiver removes the same old ones", () =>
+      Effect.gen(function* () {
+        const { one, sql } = yield* two(1)
+        const long = 24 * 3_600_000
+        for (const id of ["a", "b"]) {
+          yield* one.recordDelivery({ id, sentAt: 1, taskIds: Option.some([`task_${id}`]) })
+        }
+        yield* TestClock.setTime(long)
+        yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`DELETE FROM delivery WHERE delivery_id = 'a'`
+            yield* sql`DELETE FROM hint WHERE task_id = 'task_a'`
+            yield* one.recordDelivery({ id: "c", sentAt: 1, taskIds: Option.some(["task_c"]) })
+          }),
+        )
+        assert.deepStrictEqual(yield* sql`SELECT delivery_id FROM delivery`, [{ delivery_id: "c" }])
+        assert.deepStrictEqual(yield* sql`SELECT task_id FROM hint`, [{ task_id: "task_c" }])
+      }),
+    )
+
+    /** One task of two items, claimed by the first of two workers. */
+    const claimed = Effect.gen(function* () {
+      const { one, other, ...rest } = yield* two(0)
+      const [whole] = newTasks([2])
+      yield* plan([whole!]).pipe(Effect.provideService(Ledger, other))
+      yield* one.takePart(0)
+      const claim = Effect.flatMap(one.plannedAfter(-1), ([task]) => one.claim(task!))
+      yield* claim
+      const split = Effect.flatMap(one.request(0), (request) => one.split(0, halve(request, 1)))
+      return { one, other, whole: whole!, claim, split, ...rest }
+    })
+
+    it.effect("of which one splits what the other planned: each sends the halves", () =>
+      Effect.gen(function* () {
+        const { other, split, whole } = yield* claimed
+        yield* split
+        yield* other.takePart(0)
+        const body = yield* other.requestBody(0)
+        assert.isBelow(body.length, whole.body.length)
+        assert.deepStrictEqual(Buffer.from(body), Buffer.from((yield* other.request(0)).body))
+      }),
+    )
+
+    it.effect("of which one gives back or splits a task after the other has begun a campaign: it stays unsent", () =>
+      Effect.gen(function* () {
+        const { claim, one, other, split, sql, states } = yield* claimed
+        const superseded = ["superseded", "campaign 2 began before it was sent"]
+        yield* other.startRun({ guidelines: "others", newCampaign: true })
+        yield* one.release(0)
+        assert.deepStrictEqual(yield* states, [superseded])
+        // At the same time.
+        yield* other.startRun({ newCampaign: true })
+        assert.isTrue(yield* claim)
+        const released = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT 1 FROM job FOR UPDATE`
+            const released = yield* Effect.forkChild(one.release(0))
+            yield* waiting(sql)
+            yield* sql`INSERT INTO run (job, run, campaign, started_at) VALUES (1, 99, 2, 0)`
+            return released
+          }),
+        )
+        yield* Fiber.join(released)
+        assert.deepStrictEqual(yield* states, [superseded])
+        yield* other.startRun({ newCampaign: true })
+        assert.isTrue(yield* claim)
+        yield* one.release(0)
+        assert.deepStrictEqual(yield* states, [["planned", null]])
+        assert.isTrue(yield* claim)
+        yield* other.startRun({ guidelines: "others", newCampaign: true })
+        yield* split
+        assert.deepStrictEqual(yield* states, [superseded, superseded])
+      }),
+    )
+
+    it.effect("count a task in the state that it came to, and not what came too late", () =>
+      Effect.gen(function* () {
+        const { one, other, sql } = yield* two(2)
+        yield* one.takePart(0)
+        yield* one.claim((yield* one.plannedAfter(-1))[0]!)
+        yield* other.takePart(0)
+        yield* sql`UPDATE task SET claim_until = 0`
+        const tasks = Effect.map(Metric.snapshot, (metrics) =>
+          Object.fromEntries(
+            metrics.flatMap(({ attributes, id, state }) =>
+              id === "prefstream_tasks_total"
+                ? [[attributes?.["state"], (state as { readonly count: number }).count]]
+                : [],
+            ),
+          ),
+        )
+        yield* Effect.gen(function* () {
+          assert.strictEqual(yield* other.settleAbandoned("in_doubt"), 1)
+          assert.deepStrictEqual(yield* tasks, { in_doubt: 1 })
+          yield* one.markSubmitted(0, "task_0", 0)
+          assert.deepStrictEqual(yield* tasks, { in_doubt: 1, submitted: 1 })
+          yield* one.markSubmitted(0, "task_0", 0)
+          yield* one.markRefused(0, "no")
+          yield* other.sendAgain([1]).pipe(Effect.flip)
+          yield* other.giveUp([1])
+          yield* one.markCompleted(0, "{}", "task_0")
+          yield* one.markInvalid(0, "{}", "odd", "task_0")
+          yield* one.markFailed(0, "gone", "task_0")
+          assert.deepStrictEqual(yield* tasks, { in_doubt: 1, submitted: 1 })
+        }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+      }),
+    )
+
+    it.effect("of which one is interrupted just when the lock for reading is taken let the other read", () =>
+      Effect.gen(function* () {
+        const { connect } = yield* two(1)
+        const [sql, other] = [yield* connect, yield* connect]
+        const taken = yield* Latch.make()
+        const withTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+          Effect.tap(sql.withTransaction(effect), () => Effect.andThen(taken.open, Effect.yieldNow))
+        const interrupted = Object.assign(sql.bind(undefined), sql, { withTransaction })
+        const reading = yield* Effect.forkChild(Effect.scoped(ReaderLock.acquire(interrupted, "night", "worker")))
+        yield* taken.await
+        yield* Fiber.interrupt(reading)
+        assert.isTrue(yield* PostgresLock.tryTake(other, "night reader"))
+      }),
+    )
+
     it.effect("both know that webhooks arrive", () =>
       Effect.gen(function* () {
         const { other } = yield* two(1)
@@ -270,7 +399,7 @@ describe.skipIf(notInstalled)("two workers", () => {
         )
         yield* Deferred.await(recorded)
         const second = yield* Effect.forkChild(other.markSubmitted(1, "same", 0), { startImmediately: true })
-        yield* Effect.repeat(one.snapshot(blockedSessions(sql)), { until: (count) => count > 0 })
+        yield* waiting(sql)
         yield* released.open
         yield* Fiber.join(first)
         assert.isTrue(Option.isSome(yield* Fiber.join(second)))
@@ -280,6 +409,39 @@ describe.skipIf(notInstalled)("two workers", () => {
       }),
     )
   })
+
+  for (const [what, answer] of [
+    ["that it is open", { status: 200, body: { task_id: "task_0", status: "in_progress" } }],
+    ["that it does not know it", { status: 404 }],
+    ["nothing of use", { status: 503 }],
+  ] as const) {
+    it.live(`send a task that a person has sent again while the service was asked for it, and says ${what}`, () =>
+      Effect.gen(function* () {
+        const { one, other } = yield* two(1)
+        yield* one.takePart(0)
+        yield* one.claim((yield* one.plannedAfter(-1))[0]!)
+        yield* one.markSubmitted(0, "task_0", 0)
+        yield* one.markFailed(0, "gone", "task_0")
+        const context = yield* Effect.context()
+        const service = yield* ScriptedService.make(
+          async () => {
+            await Effect.runPromiseWith(context)(Effect.ignore(other.sendAgain([1])))
+            return answer
+          },
+          { retries: 0 },
+        )
+        yield* collect({ once: true }).pipe(
+          Effect.provide(Layer.provideMerge(AnnotationClient.layer, service.profile)),
+          Effect.provideService(Ledger, one),
+        )
+        assert.isTrue(yield* one.isDue)
+        assert.deepStrictEqual(
+          (yield* one.plannedAfter(-1)).map(({ seq }) => seq),
+          [0],
+        )
+      }).pipe(Effect.scoped, Effect.provide(platform)),
+    )
+  }
 
   for (const [what, keys, sentAgo, expected] of [
     ["planned to be sent again, where keys are ignored now", "ignored", 0, /when the service was said to honor/],
@@ -308,6 +470,3 @@ describe.skipIf(notInstalled)("two workers", () => {
     )
   }
 })
-
-const blockedSessions = (sql: SqlClient.SqlClient) =>
-  Effect.map(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, (rows) => rows.length)

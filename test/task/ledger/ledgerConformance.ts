@@ -1371,7 +1371,7 @@ export const ledgerConformance = (
           yield* ledger.recordDelivery(delivery("a", 1))
           yield* TestClock.setTime(7_200_000)
           assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "repeated")
-          yield* TestClock.setTime(7_200_001)
+          yield* TestClock.setTime(7_210_000)
           yield* ledger.recordDelivery(delivery("b", 1))
           assert.deepStrictEqual(
             (yield* remembered).map((row) => row.delivery_id),

@@ -1,0 +1,57 @@
+/**
+ * Adapter: a URL of PostgreSQL, and the password that it may have.
+ *
+ * Guarantees: no text from here contains a password.
+ */
+import { Option, Redacted, Result } from "effect"
+
+export interface Login {
+  /** `postgres://user:password@host:port/database`; all but the host may be left out. */
+  readonly url: Redacted.Redacted<string>
+  /** Used if the URL has none. */
+  readonly password?: Redacted.Redacted<string> | undefined
+}
+
+/** The URL without its password and its parameters, which may contain another one. */
+export const redact = (url: Redacted.Redacted<string>): string =>
+  Result.match(
+    Result.try(() => new URL(Redacted.value(url))),
+    {
+      onFailure: () => "the PostgreSQL database",
+      onSuccess: ({ host, pathname, protocol, searchParams, username }) =>
+        `${protocol}//${username === "" ? "" : `${username}@`}${searchParams.get("host") ?? host}${pathname}`,
+    },
+  )
+
+const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"]
+
+const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
+
+/** What makes a URL invalid for any server. The text contains no password. */
+export const findProblem = (url: URL): Option.Option<string> => {
+  const { hostname, password, pathname, searchParams, username } = url
+  const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
+    searchParams.getAll(name).flatMap((value) => (isRight(value) ? [] : [`${name}=${value}: expected ${expected}`]))
+  return Option.fromUndefinedOr(
+    [
+      ...([hostname, password, pathname, username].every(isDecodable)
+        ? []
+        : ["a % in it is not followed by two digits"]),
+      ...wrong("sslmode", (mode) => sslModes.includes(mode), sslModes.join(", ")),
+      ...wrong("connect_timeout", (time) => /^\d{1,9}$/.test(time), "a whole number of seconds"),
+      ...wrong("port", (port) => /^\d{1,5}$/.test(port) && Number(port) > 0 && Number(port) < 65_536, "a port"),
+    ][0],
+  )
+}
+
+/** The URL, and the password if it has none. */
+export const credentials = ({ password, url }: Login) => ({
+  url,
+  ...(!hasPassword(url) && { password }),
+})
+
+const hasPassword = (url: Redacted.Redacted<string>): boolean =>
+  Result.match(
+    Result.try(() => new URL(Redacted.value(url))),
+    { onFailure: () => false, onSuccess: (url) => url.password !== "" || url.searchParams.has("password") },
+  )
