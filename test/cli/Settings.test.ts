@@ -86,6 +86,23 @@ describe("prefstream.yaml", () => {
       assert.strictEqual(said.status, 0, said.stderr)
     }))
 
+  test("prefstream config shows no password, neither as a table nor as JSON", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("")
+      for (const [url, shown] of [
+        ["postgres://me:word@host/db?sslmode=require", "postgres://me:***@host/db?sslmode=require"],
+        ["postgres://me:word/:@host/db", "postgres://me:***@host/db"],
+        ["postgres://host/db?user=me&password=word&port=1", "postgres://host/db?user=me&password=***&port=1"],
+        ["ledger.db", "ledger.db"],
+      ] as const) {
+        for (const args of [["config"], ["config", "--json"]]) {
+          const { stderr, stdout } = yield* cliIn(folder, args, { PREFSTREAM_LEDGER: url })
+          assert.include(stdout, shown)
+          assert.notMatch(stdout + stderr, /word(?!=)/)
+        }
+      }
+    }))
+
   test("may be another file, by PREFSTREAM_CONFIG", () =>
     Effect.gen(function* () {
       const { folder, inner } = yield* project("votes: 2")
@@ -119,7 +136,8 @@ describe("prefstream.yaml", () => {
     ["token: secret", "set the secret in PREFSTREAM_TOKEN"],
     ["run: { webhook-secret: secret }", "set the secret in PREFSTREAM_WEBHOOK_SECRET"],
     ["guidelines: a\nguidelines-file: items.jsonl", "(guidelines is set in prefstream.yaml:1; guidelines-file is set in prefstream.yaml:2)"],
-    ["ledger: postgres://me:word@host/db", "a password"],
+    ["ledger: postgres://me:word@host/db", "prefstream.yaml:1: ledger: files are copied and committed: set a password in PGPASSWORD"],
+    ["export: { ledger: 'postgresql://host/db?user=me&password=word' }", "set a password in PGPASSWORD"],
   ] // prettier-ignore
   test("that is wrong: the message names file, line, key, and what was expected", () =>
     Effect.gen(function* () {

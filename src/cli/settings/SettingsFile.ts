@@ -16,6 +16,8 @@
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import * as Sync from "../../node/Sync.ts"
+import { groups } from "../flags/Groups.ts"
+import { hasPassword } from "../flags/LedgerFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 
 /** Values as they are typed on a command line; a flag without a value is true or false. */
@@ -69,6 +71,9 @@ const secrets: { readonly [name: string]: string } = {
   "judge-api-key": "PREFSTREAM_JUDGE_API_KEY",
 }
 
+/** What `serve` takes from its own section alone: elsewhere it is said of runs, and would multiply votes or replace people. */
+const ofRuns = new Set(["votes", "gold", ...(groups["EXPERTS"] ?? [])])
+
 const textOf = (node: unknown): string | undefined => {
   if (!isScalar(node) || node.value === null) return undefined
   // A number as it was written: 0.10, 1e6.
@@ -114,6 +119,12 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
       return yield* refuse(key.range[0], `${name}: files are copied and committed: set the secret in ${secret}`)
     }
     const values = valuesOf(name, value)
+    if (name === "ledger" && Array.isArray(values) && values.some(hasPassword)) {
+      return yield* refuse(
+        key.range[0],
+        "ledger: files are copied and committed: set a password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
+      )
+    }
     if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, move)
     const other = name in maps ? ", or a map" : ""
     return yield* refuse(key.range[0], `${name}: expected a value, or a list of values${other}`)
@@ -130,7 +141,10 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
     }
   }
   return {
-    of: (command) => [...(own.get(command) ?? []), ...shared],
+    of: (command) => [
+      ...(own.get(command) ?? []),
+      ...(command === "serve" ? shared.filter(({ name }) => !ofRuns.has(name)) : shared),
+    ],
     all: [...shared, ...[...own.values()].flat()],
   } satisfies SettingsFile
 })
