@@ -5,12 +5,13 @@
  */
 import { Clock, Console, Effect } from "effect"
 import * as LogFormat from "./LogFormat.ts"
+import * as Stderr from "./Stderr.ts"
 
 /** Prints a message to stderr: the outcome of a command, or what to do about it. */
 export const say = Effect.fnUntraced(function* (message: string, level: "error" | "info" = "error") {
   const isJson = (yield* LogFormat.Current) === "json"
   const now = yield* Clock.currentTimeMillis
-  yield* Console.error(isJson ? LogFormat.line(level, message, now) : `prefstream: ${printable(message)}`)
+  yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
 /** A row whose value is false is left out. */
