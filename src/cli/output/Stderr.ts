@@ -36,6 +36,5 @@ export const asJson = (): void => {
     chunk: string | Uint8Array,
     encoding?: BufferEncoding | ((error?: Error | null) => void),
     done?: (error?: Error | null) => void,
-  ) =>
-    writeText(linesOf(Buffer.from(chunk).toString(), "info"), typeof encoding === "function" ? encoding : done)
+  ) => writeText(linesOf(Buffer.from(chunk).toString(), "info"), typeof encoding === "function" ? encoding : done)
 }

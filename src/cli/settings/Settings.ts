@@ -1,12 +1,13 @@
 /**
  * The settings of a command: what its words give, else the environment, else what the last run of the job was given
- * (for commands that go on with it), else `prefstream.yaml`, which is looked for upward from this folder.
+ * (for commands that go on with it), else `prefstream.yaml`, which is looked for upward from this folder. Of what that
+ * file said to the last run, what it says now comes first.
  *
  * Guarantees: a setting is taken whole from the first place that has it; settings from files are added to the words of
  * the command line, so that its flags check them; a message that names such a flag also names its place. A pipeline file
  * has settings of its own: beside one, no other file is read.
  */
-import { Config, Console, Context, Effect, FileSystem, Option, Path, Predicate } from "effect"
+import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { CommandDescriptor } from "effect/cli/Completions"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { groups } from "../flags/Groups.ts"
@@ -49,11 +50,24 @@ export interface Settings {
   readonly all: ReadonlyArray<Setting>
   /** Those of them that the last run of the job was given. */
   readonly remembered: ReadonlyArray<Setting>
+  readonly project: Project | undefined
   /** The command line with what files say. */
   readonly args: ReadonlyArray<string>
 }
 
-const none = (args: ReadonlyArray<string>): Settings => ({ words: undefined, all: [], remembered: [], args })
+/** A file of settings, and what it says for a command. */
+export interface Project {
+  readonly file: string
+  readonly settings: ReadonlyArray<Setting>
+}
+
+const none = (args: ReadonlyArray<string>): Settings => ({
+  words: undefined,
+  all: [],
+  remembered: [],
+  project: undefined,
+  args,
+})
 
 /** Of the command that is being carried out. */
 export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none([]) })
@@ -86,6 +100,9 @@ const projectFile = Effect.gen(function* () {
     if (path.dirname(folder) === folder) return undefined
   }
 })
+
+const isSameFile = (one: string, other: string) =>
+  Effect.map(Path.Path, ({ resolve }) => resolve(one) === resolve(other))
 
 const textOf = (name: string, settings: ReadonlyArray<Setting>): string | undefined => {
   const values = settings.find((setting) => setting.name === name)?.values
@@ -120,27 +137,19 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   const environment = yield* fromEnvironment(words)
   const chosen = [...given(words), ...environment]
 
-  const fs = yield* FileSystem.FileSystem
-  const { everyFlag, names } = yield* Commands
-  const read = Effect.fnUntraced(function* (file: string) {
-    const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
-    const settings = yield* reader.read(file, names)
-    yield* checkKeys(settings, words, everyFlag)
-    return settings
-  })
-  const projectPath = yield* projectFile
-  const project = projectPath === undefined ? [] : (yield* read(projectPath)).of(words.command)
-  const directory = textOf("dir", [...chosen, ...project]) ?? JobFolder.defaultDirectory
-  const isFollower = followers.has(words.command)
-  const lastPath = JobFolder.settings(directory)
-  const last = isFollower && (yield* fs.exists(lastPath)) ? (yield* read(lastPath)).of(words.command) : []
-  const remembered = isOfOther(last, chosen) ? [] : last
-  const isOfPipeline = isPipelineFile(textOf("files", remembered) ?? "")
+  const project = yield* projectOf(words)
+  const directory = textOf("dir", [...chosen, ...(project?.settings ?? [])]) ?? JobFolder.defaultDirectory
+  const left = followers.has(words.command) ? yield* lastRun(directory, words) : nothing
+  const last = isOfOther(left.all, chosen) ? nothing : left
+  const isOfPipeline = isPipelineFile(textOf("files", last.given) ?? "")
 
   const gone = new Set([...words.given.keys()].flatMap((name) => replaced[name] ?? []))
   const all = [...chosen]
   const extra: Array<string> = []
-  for (const setting of isOfPipeline ? remembered : [...remembered, ...project]) {
+  const files = [last.project.settings, project?.settings ?? []]
+  // What the same file says by now comes first.
+  if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
+  for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
     if (gone.has(setting.name) || all.some(({ name }) => name === setting.name)) continue
     const texts = yield* wordsOf(setting, words)
     if (texts.length === 0) continue
@@ -150,9 +159,50 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   return {
     words,
     all,
-    remembered: remembered.filter((setting) => all.includes(setting)),
+    remembered: last.all.filter((setting) => all.includes(setting)),
+    project,
     args: [...args.slice(0, words.end), ...extra, ...args.slice(words.end)],
   } satisfies Settings
+})
+
+/** Reads a file of settings whose keys are flags. */
+const read = Effect.fnUntraced(function* (file: string, sections: ReadonlySet<string>, words: Words.Words) {
+  const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
+  const settings = yield* reader.read(file, sections)
+  yield* checkKeys(settings, words, (yield* Commands).everyFlag)
+  return settings
+})
+
+const projectOf = Effect.fnUntraced(function* (words: Words.Words) {
+  const file = yield* projectFile
+  if (file === undefined) return undefined
+  const settings = yield* read(file, (yield* Commands).names, words)
+  const path = yield* Path.Path
+  return { file: path.relative("", file), settings: settings.of(words.command) } satisfies Project
+})
+
+const nothing = { all: [], given: [], project: { file: "", settings: [] } } satisfies LastRun
+
+interface LastRun {
+  readonly all: ReadonlyArray<Setting>
+  /** On its command line. */
+  readonly given: ReadonlyArray<Setting>
+  readonly project: Project
+}
+
+/** What the last run left in its job folder. */
+const lastRun = Effect.fnUntraced(function* (
+  directory: string,
+  words: Words.Words,
+): Effect.fn.Return<LastRun, UsageError | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const file = JobFolder.settings(directory)
+  if (!(yield* fs.exists(file))) return nothing
+  const settings = yield* read(file, new Set(["project"]), words)
+  const all = settings.all.filter(({ name }) => name !== fileName)
+  const given = settings.of("")
+  const ofProject = all.filter((setting) => !given.includes(setting))
+  return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
 const checkKeys = Effect.fnUntraced(function* (
@@ -160,7 +210,7 @@ const checkKeys = Effect.fnUntraced(function* (
   words: Words.Words,
   everyFlag: Effect.Effect<ReadonlySet<string>>,
 ) {
-  const own = new Set(["files", ...words.flags.map(({ name }) => name)])
+  const own = new Set(["files", fileName, ...words.flags.map(({ name }) => name)])
   for (const { from, name } of file.all) {
     if (ofOneCall.has(name)) {
       return yield* new UsageError({ message: `${from}: ${name} is asked of one call: give it as --${name}` })
@@ -204,16 +254,30 @@ export const announce = Effect.gen(function* () {
   if (names.length > 0) yield* Console.error(`As the last run was given: ${names.join(", ")}`)
 })
 
-/** Leaves what this run was given in its job folder. */
+/** Leaves what this run was given in its job folder, and of the run before what this command has no flags for. */
 export const remember = Effect.fn("Settings.remember")(function* (directory: string) {
-  const { all, words } = yield* Current
+  const { all, project, words } = yield* Current
   if (words === undefined) return
   const { write } = yield* Effect.promise(() => import("./SettingsFile.ts"))
   const program = words.operands.filter(isPipelineFile)
+  const left = yield* Effect.orElseSucceed(lastRun(directory, words), () => nothing)
+  const flags = new Set(["files", ...words.flags.map(({ name }) => name)])
+  const without = isOfOther(left.all, all) ? [] : left.all.filter(({ name }) => !flags.has(name))
+  const file = project?.file ?? left.project.file
+  const ofFiles = new Set([
+    ...(project?.settings ?? []),
+    ...((yield* isSameFile(file, left.project.file)) ? left.project.settings : []),
+  ])
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
     // A job is found by its name; what else the environment says holds where it is said.
-    ...all.filter(({ from, name }) => kept.has(name) && (from === typed || from === "PREFSTREAM_JOB")),
+    ...all.filter(({ from, name }) => kept.has(name) && (!from.startsWith("PREFSTREAM_") || from === "PREFSTREAM_JOB")),
+    ...without,
   ]
-  yield* write(JobFolder.settings(directory), settings)
+  const ofProject = settings.filter((setting) => ofFiles.has(setting))
+  yield* write(
+    JobFolder.settings(directory),
+    settings.filter((setting) => !ofFiles.has(setting)),
+    ofProject.length === 0 ? [] : [{ name: fileName, values: [file], from: "" }, ...ofProject],
+  )
 })

@@ -31,6 +31,7 @@ export interface Setting {
 /** Flags whose values are paths. */
 const paths = new Set([
   "completions", "database", "dir", "evaluation-prompts", "files", "gold", "guidelines-file", "judge-template", "ledger",
+  "prefstream.yaml",
 ]) // prettier-ignore
 
 const isPath = (name: string, value: string): boolean =>
@@ -154,29 +155,35 @@ const header = `# What the last run of this job was given. collect, export, reso
 
 type Written = Pick<Setting, "name" | "values">
 
-/** Settings as a file has them. */
-export const text = (settings: ReadonlyArray<Written>): string =>
-  settings.length === 0
+const entries = (settings: ReadonlyArray<Written>) =>
+  Object.fromEntries(
+    settings.map(({ name, values }) => [
+      name,
+      Predicate.isBoolean(values) || values.length !== 1 ? values : plain(values[0] ?? ""),
+    ]),
+  )
+
+/** Settings as a file has them; those of a project's file in a section. */
+export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Written> = []): string =>
+  settings.length + project.length === 0
     ? ""
-    : stringify(
-        Object.fromEntries(
-          settings.map(({ name, values }) => [
-            name,
-            Predicate.isBoolean(values) || values.length !== 1 ? values : plain(values[0] ?? ""),
-          ]),
-        ),
-      )
+    : stringify({ ...entries(settings), ...(project.length > 0 && { project: entries(project) }) })
 
 /** A whole number without the quotes that a text would need. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** Writes settings to a file, which another process finds whole or not at all. */
-export const write = Effect.fn("SettingsFile.write")(function* (file: string, settings: ReadonlyArray<Setting>) {
+/** Writes settings to a file, which another process finds whole or not at all; those of the project's file in a section. */
+export const write = Effect.fn("SettingsFile.write")(function* (
+  file: string,
+  settings: ReadonlyArray<Setting>,
+  project: ReadonlyArray<Setting>,
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const move = movedTo(path, path.resolve(), path.dirname(path.resolve(file)))
+  const [given, ofProject] = [settings, project].map((all) => all.map((setting) => moved(setting, move)))
   const partial = `${file}.partial`
-  yield* fs.writeFileString(partial, header + text(settings.map((setting) => moved(setting, move))))
+  yield* fs.writeFileString(partial, header + text(given ?? [], ofProject))
   yield* Sync.file(partial)
   yield* fs.rename(partial, file)
 })
