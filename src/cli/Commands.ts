@@ -1,6 +1,6 @@
 /** The commands by name; see `commands/Schedulable` for how they are loaded. */
-import { Console, Effect } from "effect"
-import { Argument, Command, Completions } from "effect/cli"
+import { Effect } from "effect"
+import { type Command, Completions } from "effect/cli"
 import { command, schedulable } from "./commands/Schedulable.ts"
 
 /** Their types would be those of `commands`, of which some are made with this. */
@@ -9,20 +9,6 @@ const commandsNamed = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray
 
 const everyCommand: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.suspend(() =>
   commandsFor([...commandNames]),
-)
-
-const completionsCommand = Command.make(
-  "completions",
-  { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
-  Effect.fn("prefstream completions")(function* ({ shell }) {
-    const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* everyCommand))
-    const script = Completions.generate("prefstream", shell, Completions.fromCommand(root))
-    // The library's own flag for it would take `--completions` from the join.
-    yield* Console.log(script.replaceAll("prefstream --completions", "prefstream completions"))
-  }),
-).pipe(
-  Command.withDescription("Print a script that completes commands, flags and their values in a shell."),
-  Command.withExamples([{ command: "source <(prefstream completions bash)", description: "In ~/.bashrc" }]),
 )
 
 const commands = [
@@ -64,7 +50,7 @@ const commands = [
     import("./commands/Doctor.ts").then((module) => module.doctorCommand),
   ),
   command("completions", "Print a script that completes commands and flags in a shell", () =>
-    Promise.resolve(completionsCommand),
+    import("./commands/Completions.ts").then((module) => module.completionsCommand(everyCommand)),
   ),
 ] as const
 

@@ -29,7 +29,7 @@ export interface Setting {
 }
 
 /** Flags whose values are paths. */
-const paths = new Set([
+export const paths: ReadonlySet<string> = new Set([
   "completions", "database", "dir", "evaluation-prompts", "files", "gold", "guidelines-file", "judge-template", "ledger",
   "prefstream.yaml",
 ]) // prettier-ignore
