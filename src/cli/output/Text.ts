@@ -14,6 +14,14 @@ export const say = Effect.fnUntraced(function* (message: string, level: "error" 
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
+/** An error of the library's parser in one line. */
+export const inOneLine = (message: string): string =>
+  message
+    .replace(/\n\s*/g, " ")
+    .replace("Expected: Schema validation failed: Expected a", "Expected: a")
+    .replace("Expected a string representing a finite number", "Expected: a number")
+    .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
+
 /** A row whose value is false is left out. */
 export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
 

@@ -51,6 +51,8 @@ export interface Settings {
   /** Those of them that the last run of the job was given. */
   readonly remembered: ReadonlyArray<Setting>
   readonly project: Project | undefined
+  /** What is wrong with a file of settings, for the command that diagnoses it. */
+  readonly problem: unknown
   /** The command line with what files say. */
   readonly args: ReadonlyArray<string>
 }
@@ -66,6 +68,7 @@ const none = (args: ReadonlyArray<string>): Settings => ({
   all: [],
   remembered: [],
   project: undefined,
+  problem: undefined,
   args,
 })
 
@@ -134,9 +137,18 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   // What `init` is given is what it writes.
   if (words === undefined || words.command === "init" || words.operands.some(isPipelineFile))
     return { ...none(args), all: words === undefined ? [] : given(words), words }
-  const environment = yield* fromEnvironment(words)
-  const chosen = [...given(words), ...environment]
+  const chosen = [...given(words), ...(yield* fromEnvironment(words))]
+  const filled = filledIn(args, words, chosen)
+  return words.command !== "doctor"
+    ? yield* filled
+    : yield* Effect.catch(filled, (problem) => Effect.succeed({ ...none(args), all: chosen, words, problem }))
+})
 
+const filledIn = Effect.fnUntraced(function* (
+  args: ReadonlyArray<string>,
+  words: Words.Words,
+  chosen: ReadonlyArray<Setting>,
+) {
   const project = yield* projectOf(words)
   const directory = textOf("dir", [...chosen, ...(project?.settings ?? [])]) ?? JobFolder.defaultDirectory
   const left = followers.has(words.command) ? yield* lastRun(directory, words) : nothing
@@ -161,6 +173,7 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
     all,
     remembered: last.all.filter((setting) => all.includes(setting)),
     project,
+    problem: undefined,
     args: [...args.slice(0, words.end), ...extra, ...args.slice(words.end)],
   } satisfies Settings
 })
