@@ -1,7 +1,6 @@
 /** The commands by name; see `commands/Schedulable` for how they are loaded. */
-import { Console, Effect } from "effect"
-import { Argument, Command, Completions } from "effect/cli"
-import { joinWords } from "../io/Values.ts"
+import { Effect } from "effect"
+import { type Command, Completions } from "effect/cli"
 import { command, schedulable } from "./commands/Schedulable.ts"
 
 /** Their types would be those of `commands`, of which some are made with this. */
@@ -10,22 +9,6 @@ const commandsNamed = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray
 
 const allCommands: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.suspend(() =>
   commandsFor([...commandNames]),
-)
-
-const shells = ["bash", "zsh", "fish", "powershell"] as const
-
-const completionCommand = Command.make(
-  "completion",
-  { shell: Argument.Literals("SHELL", shells).pipe(Argument.withDescription(joinWords(shells, "or"))) },
-  Effect.fn("prefstream completion")(function* ({ shell }) {
-    const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* allCommands))
-    const script = Completions.generate("prefstream", shell, Completions.fromCommand(root))
-    // The library's own flag for it would take `--completions` from the join.
-    yield* Console.log(script.replaceAll("prefstream --completions", "prefstream completion"))
-  }),
-).pipe(
-  Command.withDescription("Print a script that completes commands, flags and their values in a shell."),
-  Command.withExamples([{ command: "source <(prefstream completion bash)", description: "In ~/.bashrc" }]),
 )
 
 const commands = [
@@ -67,7 +50,7 @@ const commands = [
     import("./commands/Doctor.ts").then((module) => module.doctorCommand),
   ),
   command("completion", "Print a script that completes commands and flags in a shell", () =>
-    Promise.resolve(completionCommand),
+    import("./commands/Completion.ts").then((module) => module.completionCommand(allCommands)),
   ),
 ] as const
 

@@ -14,7 +14,7 @@ import * as Help from "./output/Help.ts"
 import * as LogFormat from "./output/LogFormat.ts"
 import * as Log from "./output/Log.ts"
 import { columns } from "./output/Stdout.ts"
-import { say } from "./output/Text.ts"
+import { inOneLine, say } from "./output/Text.ts"
 import * as Telemetry from "./Telemetry.ts"
 import * as Settings from "./settings/Settings.ts"
 import { version } from "../node/Version.ts"
@@ -28,12 +28,6 @@ const commandFor = (args: ReadonlyArray<string>) =>
       Command.withSubcommands(commands),
     ),
   )
-
-const inOneLine = (message: string) =>
-  message
-    .replace(/\n\s*/g, " ")
-    .replace("Expected: Schema validation failed: Expected a", "Expected: a")
-    .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
 /** Prints each error of the command line on one line, without the full help. */
 const presenter: CliOutput.Presenter = {

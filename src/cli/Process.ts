@@ -7,6 +7,7 @@ import * as ExitStatus from "./output/ExitStatus.ts"
 import * as LogFormat from "./output/LogFormat.ts"
 import * as HttpClient from "../node/HttpClient.ts"
 import * as YoungGeneration from "../node/YoungGeneration.ts"
+import * as Stderr from "./output/Stderr.ts"
 import * as Stdout from "./output/Stdout.ts"
 import { main } from "./Main.ts"
 import * as Signals from "./Signals.ts"
@@ -15,7 +16,7 @@ const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
 // Node 22 warns that SQLite is experimental. Users cannot do anything about it.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
-  if (name !== "ExperimentalWarning") process.stderr.write(`${name}: ${message}\n`)
+  if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })
 
 YoungGeneration.bound()
@@ -31,9 +32,9 @@ const program = Effect.gen(function* () {
     })
   }
   const args = process.argv.slice(2)
-  const command = Signals.supervise(Effect.provide(main(args), platform), received)
-  return yield* Effect.provide(LogFormat.applied(args, ExitStatus.usage, command), platform)
-})
+  // The platform is outside, where the log's format may change what it prints.
+  return yield* LogFormat.applied(args, ExitStatus.usage, Signals.supervise(main(args), received))
+}).pipe(Effect.provide(platform))
 
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>

@@ -7,7 +7,7 @@
  * rejects.jsonl    rejected records, with file, line and reason
  * dataset/         the preference pairs
  * refused/         the report on a dataset that exceeded a threshold and was not written
- * settings.yaml    what the last run was given on its command line
+ * settings.yaml    what the last run was given on its command line, and by prefstream.yaml
  * ```
  */
 import { Effect, FileSystem } from "effect"

@@ -45,7 +45,10 @@ describe("doctor", () => {
       )
       assert.match((yield* findings([], { ...env, PREFSTREAM_TOKEN: "" })).service ?? "", /^failed: .*PREFSTREAM_TOKEN/)
       const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
-      assert.match((yield* findings([], to(open))).service ?? "", /^warning: .*gives the same answer to a wrong token/)
+      assert.match(
+        (yield* findings([], to(open))).service ?? "",
+        /^failed: .*gives the same answer to a wrong token: the base URL must end/,
+      )
       const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
       assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
       const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
@@ -78,10 +81,48 @@ describe("doctor", () => {
       const elsewhere = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
       const proxied = yield* findings(["--listen", "0", "--webhook-url", elsewhere.baseUrl], env)
       assert.match(proxied.webhook ?? "", /^failed: .*404 Not Found: does the address lead/)
+      const nobody = yield* findings(["--listen", "0", "--webhook-url", "http://127.0.0.1:1/x"], env)
+      assert.match(nobody.webhook ?? "", /^failed: http:\/\/127\.0\.0\.1:1\/x: .*ECONNREFUSED/)
+      const ignored = yield* cli(["doctor", "--webhook-url", elsewhere.baseUrl], env)
+      assert.deepStrictEqual([ignored.status, ignored.stdout], [2, ""])
+      assert.match(ignored.stderr, /--webhook-url: only with --listen/)
       const stripe = yield* findings(["--listen", "0", "--webhook-scheme", "stripe"], env)
       assert.match(stripe.webhook ?? "", /^ok: .*only the service can sign/)
       const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
       assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
+    }))
+
+  test("checks the settings of a run, and goes on where something is wrong", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.writeFileString(`${folder}/items.jsonl`, '{"prompt": "a", "completions": ["b", "c"]}\n')
+      assert.strictEqual((yield* cliIn(folder, ["init", "items.jsonl"])).status, 0)
+      const doctor = Effect.fnUntraced(function* (yaml?: string, args: ReadonlyArray<string> = [], env = {}) {
+        if (yaml !== undefined) yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml)
+        const { status, stdout } = yield* cliIn(folder, ["doctor", ...args], env)
+        assert.lengthOf(stdout.trimEnd().split("\n"), 6, stdout)
+        return { status, stdout }
+      })
+      assert.match((yield* doctor()).stdout, /^settings {2}ok +prefstream\.yaml$/m)
+      for (const [yaml, found] of [
+        ["votes: many", /^settings {2}failed +.*--votes.*"many".*\(votes is set in prefstream\.yaml:1\)$/m],
+        ["votes: [", /^settings {2}failed +prefstream\.yaml:\d: /m],
+        ["split: { test: 0.9, train: 0.9 }", /^settings {2}failed +--split: .*1\.8 \(split is set in/m],
+        [
+          "run: { guidelines: a, guidelines-file: items.jsonl }",
+          /^settings {2}failed +--guidelines-file cannot be combined with/m,
+        ],
+        ["ledger: redis://host", /^ledger {4}failed +/m],
+      ] as const) {
+        const { status, stdout } = yield* doctor(yaml)
+        assert.strictEqual(status, 1)
+        assert.match(stdout, found)
+      }
+      const empty = yield* doctor("votes: 1", [], { PREFSTREAM_BASE_URL: "" })
+      assert.match(empty.stdout, /^service {3}failed +PREFSTREAM_BASE_URL is empty/m)
+      const file = yield* doctor("votes: 1", ["--dir", "items.jsonl"])
+      assert.match(file.stdout, /^ledger {4}failed +items\.jsonl/m)
     }))
 
   test("looks at the ledger, and names the files of the settings", () =>

@@ -57,6 +57,34 @@ describe("init", () => {
       assert.deepStrictEqual([run.status, reportOf(run).dataset?.rows], [0, 5], run.stderr)
     }))
 
+  test("refers to the schema where it is, and says what several votes need", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOfItems
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(`${folder}/in/here`, { recursive: true })
+      const settings = "src/cli/settings"
+      yield* fs.makeDirectory(`${folder}/node_modules/prefstream/${settings}`, { recursive: true })
+      const yaml = Effect.suspend(() => fs.readFileString(`${folder}/in/here/prefstream.yaml`))
+      const stdin = yield* cliIn(`${folder}/in/here`, ["init", "-"])
+      assert.deepStrictEqual([stdin.status, yield* fs.readDirectory(`${folder}/in/here`)], [2, []])
+      const first = yield* cliIn(`${folder}/in/here`, ["init", "../../items.jsonl", "--votes", "3"])
+      assert.match(first.stderr, /written; set the address of the service .* in PREFSTREAM_BASE_URL/)
+      assert.notInclude(yield* yaml, "$schema")
+      // A copy of it as it stands does not stop a run.
+      assert.match(yield* fs.readFileString(`${folder}/in/here/.env.example`), /^# PREFSTREAM_BASE_URL=https/m)
+      for (const [at, expected] of [
+        [`node_modules/prefstream/${settings}`, `../../node_modules/prefstream/${settings}`],
+        [`in/here/${settings}`, settings],
+      ] as const) {
+        yield* fs.makeDirectory(`${folder}/${at}`, { recursive: true })
+        yield* fs.writeFileString(`${folder}/${at}/prefstream.schema.json`, "{}")
+        yield* fs.remove(`${folder}/in/here/prefstream.yaml`)
+        const said = yield* cliIn(`${folder}/in/here`, ["init", "../../items.jsonl"])
+        assert.include(said.stderr, "written; try it with prefstream run")
+        assert.include(yield* yaml, `# yaml-language-server: $schema=${expected}/prefstream.schema.json\n`)
+      }
+    }))
+
   test("overwrites nothing, and writes nothing of files without an item", () =>
     Effect.gen(function* () {
       const folder = yield* folderOfItems
@@ -80,6 +108,16 @@ describe("init", () => {
       yield* fs.remove(`${folder}/prefstream.yaml`)
       assert.strictEqual((yield* cliIn(folder, ["init", "items.jsonl"])).stdout, "prefstream.yaml\n")
       assert.strictEqual(yield* fs.readFileString(`${folder}/.env.example`), "MINE=1\n")
+    }))
+
+  test("takes quoted names with spaces at a terminal", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderOfItems
+      yield* write(`${folder}/my items.jsonl`, itemLines(2, 5))
+      const said = yield* cliIn(folder, ["init"]).pipe(typing([`"my items.jsonl" 'items.jsonl'`, ""]))
+      assert.strictEqual(said.status, 0, said.stderr)
+      const text = yield* (yield* FileSystem.FileSystem).readFileString(`${folder}/prefstream.yaml`)
+      assert.deepStrictEqual(parse(text), { files: ["my items.jsonl", "items.jsonl"] })
     }))
 
   test("asks at a terminal where no file is named", () =>

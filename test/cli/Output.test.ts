@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import { spawned } from "../support/process.ts"
-import { prefstream, run } from "../support/program.ts"
+import { prefstream, run, started } from "../support/program.ts"
 
 const long = "x".repeat(90_000)
 
@@ -101,6 +101,30 @@ describe("--log-format json", () => {
       assert.include(last?.message, "missing.jsonl")
     }))
 
+  test("holds for progress, for warnings of Node, and for a full disk", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/items.jsonl`, itemLines(3))
+      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--turnaround", "1h"]
+      const running = yield* started([...args, "--log-format", "json"])
+      yield* Effect.promise(() => running.talks(/0 of 3 items judged/))
+      running.child.kill("SIGTERM")
+      const { stderr } = yield* Effect.promise(() => running.ended)
+      const progress = parsed(stderr).filter(({ message }) => message.startsWith("0 of 3 items judged, 3 submitted"))
+      assert.isNotEmpty(progress)
+
+      // Node warns where a package.json does not say what kind of modules these are.
+      yield* write(`${job}/package.json`, ["{}"])
+      yield* write(`${job}/pipeline.ts`, ["export default 1"])
+      const typeless = yield* Effect.promise(() => run(["run", `${job}/pipeline.ts`, "--log-format", "json"]))
+      assert.include(parsed(typeless.stderr).find(({ level }) => level === "warning")?.message, "Warning: ")
+
+      const full = yield* redirected(["status", "--json", "--log-format=json", "--dir", job], ">/dev/full")
+      const [line] = parsed(full.stderr.replace(/status \d\n$/, ""))
+      assert.deepStrictEqual(line?.level, "error")
+      assert.include(line?.message, "cannot write to standard output: ENOSPC")
+    }))
+
   test("reaches the runs of a schedule, and log lines have their level", () =>
     Effect.gen(function* () {
       const said = yield* Effect.promise(
@@ -122,5 +146,8 @@ describe("--log-format json", () => {
         [said.status, said.stderr],
         [2, 'prefstream: --log-format: expected text or json, found "xml"\n'],
       )
+      const env = { PREFSTREAM_LOG_FORMAT: "json" }
+      const inJson = yield* Effect.promise(() => run(["status", "--log-format", "xml"], env))
+      assert.deepStrictEqual(parsed(inJson.stderr)[0]?.level, "error")
     }))
 })

@@ -9,6 +9,7 @@ import { reportOf } from "../support/cli.ts"
 import { platform, temporaryDirectory } from "../support/job.ts"
 import { newTasks, plan } from "../task/support.ts"
 import { root, spawned } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 import { prefstream } from "../support/program.ts"
 
 /** `script` of util-linux runs a command on a terminal of its own. */
@@ -16,7 +17,7 @@ const hasScript = /util-linux/.test(spawnSync("script", ["--version"], { encodin
 
 const clearLine = "\r\u001b[2K"
 const bar =
-  /\[[#-]{24}\] [\d,]+ of [\d,]+\+? items judged, [\d,]+ submitted, [\d,]+ rejected, ([\d.,]+\/s, )?(\d+\.\d s left, )?\d+\.\d s/
+  /\[[#-]{12}\] ([\d.,]+\/s, )?(\d+\.\d s left, )?[\d,]+ of [\d,]+\+? items judged, [\d,]+ submitted, [\d,]+ rejected, \d+\.\d s/
 
 const quote = (argument: string) => `'${argument.replaceAll("'", `'\\''`)}'`
 
@@ -27,8 +28,11 @@ const onTerminal = Effect.fnUntraced(function* (args: ReadonlyArray<string>, col
   const command = [...prefstream, ...args, "--dir", `${directory}/job`].map(quote).join(" ")
   const { status, stdout: screen } = yield* Effect.promise(
     () =>
-      spawned("script", ["-qec", `stty cols ${columns}; ${command} > ${quote(`${directory}/stdout`)}`, "/dev/null"])
-        .ended,
+      spawned("script", [
+        "-qec",
+        `stty cols ${columns}; PREFSTREAM_TOKEN=t ${command} > ${quote(`${directory}/stdout`)}`,
+        "/dev/null",
+      ]).ended,
   )
   return { status, screen, stdout: yield* fs.readFileString(`${directory}/stdout`), directory }
 })
@@ -55,6 +59,26 @@ describe.skipIf(!hasScript)("on a terminal (needs script of util-linux)", () => 
       const drawn = screen.split(clearLine).slice(1, -1)
       assert.isNotEmpty(drawn)
       for (const line of drawn) assert.isBelow(line.length, 40)
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+
+  it.live("at 80 columns it shows the rate and the time left", () =>
+    Effect.gen(function* () {
+      const slowly = ["--batch-size", "8", "--concurrency", "1", "--requests-per-second", "2"]
+      const { screen } = yield* onTerminal(run(...slowly), 80)
+      assert.match(screen, /\[[#-]{12}\] [\d.]+\/s, [\d.]+ s left, \d+ of 72 items judged, /)
+    }).pipe(Effect.scoped, Effect.provide(platform)),
+  )
+
+  it.live("a log line replaces the bar, and is not appended to it", () =>
+    Effect.gen(function* () {
+      const { baseUrl } = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
+      const args = ["run", `${root}data/sample.jsonl`, "--base-url", baseUrl, "--patience", "1s"]
+      const { screen } = yield* onTerminal(args, 80)
+      const [before, at = ""] = screen.split(/(\d{4}-\d\d-\d\dT\S+ warning: )/)
+      assert.isNotEmpty(at, screen)
+      assert.match(before ?? "", /\[-{12}\] 0 of /)
+      assert.match(before ?? "", /(\r\u001b\[2K|\n)$/)
     }).pipe(Effect.scoped, Effect.provide(platform)),
   )
 

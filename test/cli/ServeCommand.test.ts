@@ -1,5 +1,5 @@
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { cli, cliStarted } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -35,6 +35,27 @@ describe("prefstream serve", () => {
       assert.notInclude(second.stdout + second.stderr, tokenIn(first.stdout)!)
       assert.isDefined(linkIn(second.stderr), "nobody has signed in yet")
       assert.notStrictEqual(linkIn(second.stderr)!.split("=")[1], linkIn(first.stderr)!.split("=")[1])
+    }))
+
+  test("votes, gold items and experts of prefstream.yaml are a run's, unless they stand in the section of serve", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      const ofRun = "votes: 3\nexpert: longest\ngold: none.jsonl\njudge-disagreement: tie\n"
+      const args = ["--database", `${folder}/service.db`]
+      const env = { PREFSTREAM_CONFIG: `${folder}/prefstream.yaml` }
+      yield* fs.writeFileString(env.PREFSTREAM_CONFIG, `${ofRun}api-only: true\n`)
+      const bare = yield* said(args, env)
+      assert.include(bare.stderr, "No --expert: tasks are accepted, and wait")
+      assert.include((yield* said([...args, "--expert", "first"], env)).stderr, "in place of people: --expert first\n")
+      yield* fs.writeFileString(env.PREFSTREAM_CONFIG, `${ofRun}serve: { expert: [first, last], votes: 2 }\n`)
+      assert.match(
+        (yield* said(args, env)).stderr,
+        /in place of people: --expert first, last \(expert is set in .*prefstream\.yaml:5\)/,
+      )
+      const { stdout } = yield* cli(["config", "serve"], env)
+      assert.match(stdout, /^votes +2 /m)
+      assert.notInclude(stdout, "none.jsonl")
     }))
 
   test("who has signed in gets another link only by asking for it", () =>

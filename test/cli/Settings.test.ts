@@ -8,9 +8,10 @@ import { parse } from "yaml"
 import { commandNames, commandsFor } from "../../src/cli/Commands.ts"
 import { commandLineOnly } from "../../src/cli/settings/Settings.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
-import { cli, cliIn, itemLines, reportOf, write } from "../support/cli.ts"
+import { cli, cliIn, itemLines, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 
 const writesReference = process.env["WRITE_REFERENCE"] !== undefined
 const schemaFile = `${root}src/cli/settings/prefstream.schema.json`
@@ -86,6 +87,23 @@ describe("prefstream.yaml", () => {
       assert.strictEqual(said.status, 0, said.stderr)
     }))
 
+  test("prefstream config shows no password, neither as a table nor as JSON", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("")
+      for (const [url, shown] of [
+        ["postgres://me:word@host/db?sslmode=require", "postgres://me:***@host/db?sslmode=require"],
+        ["postgres://me:word/:@host/db", "postgres://me:***@host/db"],
+        ["postgres://host/db?user=me&password=word&port=1", "postgres://host/db?user=me&password=***&port=1"],
+        ["ledger.db", "ledger.db"],
+      ] as const) {
+        for (const args of [["config"], ["config", "--json"]]) {
+          const { stderr, stdout } = yield* cliIn(folder, args, { PREFSTREAM_LEDGER: url })
+          assert.include(stdout, shown)
+          assert.notMatch(stdout + stderr, /word(?!=)/)
+        }
+      }
+    }))
+
   test("may be another file, by PREFSTREAM_CONFIG", () =>
     Effect.gen(function* () {
       const { folder, inner } = yield* project("votes: 2")
@@ -119,7 +137,8 @@ describe("prefstream.yaml", () => {
     ["token: secret", "set the secret in PREFSTREAM_TOKEN"],
     ["run: { webhook-secret: secret }", "set the secret in PREFSTREAM_WEBHOOK_SECRET"],
     ["guidelines: a\nguidelines-file: items.jsonl", "(guidelines is set in prefstream.yaml:1; guidelines-file is set in prefstream.yaml:2)"],
-    ["ledger: postgres://me:word@host/db", "a password"],
+    ["ledger: postgres://me:word@host/db", "prefstream.yaml:1: ledger: files are copied and committed: set a password in PGPASSWORD"],
+    ["export: { ledger: 'postgresql://host/db?user=me&password=word' }", "set a password in PGPASSWORD"],
   ] // prettier-ignore
   test("that is wrong: the message names file, line, key, and what was expected", () =>
     Effect.gen(function* () {
@@ -162,7 +181,7 @@ describe("a job folder", () => {
       const fs = yield* FileSystem.FileSystem
       assert.strictEqual(
         yield* fs.readFileString(`${folder}/job/settings.yaml`),
-        "# What the last run of this job was given. collect, export, resolve, status and ledger go on with it.\nformat: trl\n",
+        "# What the last run of this job was given. collect, export, resolve, status and ledger go on with it.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
       )
       const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
       assert.deepStrictEqual(
@@ -188,6 +207,34 @@ describe("a job folder", () => {
         0,
       )
       assert.isUndefined((yield* settingsOf(folder, ["status", "--dir", "job"])).format)
+    }))
+
+  test("keeps what prefstream.yaml said: export and collect from another folder go on with it; submit keeps what it has no flags for", () =>
+    Effect.gen(function* () {
+      const yaml = `${usual}run: { format: trl }\npoll-min: 2s\n`
+      const { folder } = yield* project(yaml)
+      const fs = yield* FileSystem.FileSystem
+      assert.strictEqual((yield* cliIn(folder, ["run", "--once", "--title", "Typed"])).status, 0)
+      const manifest = `${folder}/job/dataset/manifest.json`
+      const before = yield* fs.readFileString(manifest)
+      const other = yield* temporaryDirectory
+      yield* fs.writeFileString(`${other}/prefstream.yaml`, "format: openrlhf\nsplit: { test: 0.1 }")
+      for (const from of [other, folder]) {
+        const again = yield* cliIn(from, ["export", "--dir", `${folder}/job`])
+        assert.strictEqual(again.status, 0, again.stderr)
+        assert.strictEqual(yield* fs.readFileString(manifest), before)
+      }
+      assert.deepStrictEqual((yield* settingsOf(other, ["collect", "--dir", `${folder}/job`]))["poll-min"]?.[0], ["2s"])
+
+      // The same file is read again.
+      yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml.replace("test: 0.5", "test: 0.2"))
+      assert.deepStrictEqual((yield* settingsOf(folder, ["export"])).split?.[0], ["test=0.2"])
+      assert.deepStrictEqual((yield* settingsOf(other, ["export", "--dir", `${folder}/job`])).split?.[0], ["test=0.5"])
+
+      const service = yield* ScriptedService.make(() => ({ status: 402, body: {} }))
+      yield* cliIn(other, ["submit", `${folder}/gold.jsonl`, "--dir", `${folder}/job`, "--moved"], to(service))
+      const { format, split, title } = yield* settingsOf(other, ["export", "--dir", `${folder}/job`])
+      assert.deepStrictEqual([format?.[0], split?.[0], title?.[0]], [["trl"], ["test=0.5"], ["Typed"]])
     }))
 
   test("is left alone by a run that finds another one at work", () =>

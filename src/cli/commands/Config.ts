@@ -8,7 +8,11 @@ import { printable } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
 
 /** Read from the environment alone, and never shown. */
-const secrets = ["PREFSTREAM_TOKEN", "PREFSTREAM_WEBHOOK_SECRET", "PREFSTREAM_JUDGE_API_KEY", "PREFSTREAM_LEDGER"]
+const secrets = ["PREFSTREAM_TOKEN", "PREFSTREAM_WEBHOOK_SECRET", "PREFSTREAM_JUDGE_API_KEY"]
+
+/** A URL without its password, such as that of a ledger. */
+const masked = (text: string): string =>
+  text.replace(/(:\/\/[^:@]*):.*@/s, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***")
 
 export const configCommand = (
   commandsFor: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>,
@@ -36,7 +40,14 @@ export const configCommand = (
       const present = yield* Effect.filter(secrets, (name) =>
         Effect.map(Config.option(Config.String(name)), Option.isSome),
       )
-      const settings = [...all, ...present.map((name) => ({ name, values: ["(not shown)"], from: "the environment" }))]
+      const shown = all.map(({ values, ...setting }) => ({
+        ...setting,
+        values: Predicate.isBoolean(values) ? values : values.map(masked),
+      }))
+      const settings = [
+        ...shown,
+        ...present.map((name) => ({ name, values: ["(not shown)"], from: "the environment" })),
+      ]
       if (json) return yield* Console.log(JSON.stringify(settings))
       const rows = settings.map(
         ({ from, name, values }) =>

@@ -7,25 +7,29 @@
  */
 import process from "node:process"
 import { Clock, Console, Deferred, Effect, FileSystem, Layer, Path, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { CliOutput, Command, Completions } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { layerMac } from "../../api/WebhookSignature.ts"
 import { statusText } from "../../node/StatusText.ts"
+import { version } from "../../node/Version.ts"
 import { noAnswer } from "../../task/client/AnnotationClientError.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
-import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
+import { datasetOf } from "../flags/DatasetFlags.ts"
+import { ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { addressOf, fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
+import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { text } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
-import { duration, printable } from "../output/Text.ts"
+import { duration, inOneLine, printable } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
+import { runFlags } from "./Run.ts"
 
 type State = "ok" | "warning" | "failed" | "not checked"
 
@@ -53,18 +57,18 @@ export const doctorCommand = Command.make(
     ...ledgerFlags,
   },
   Effect.fn("prefstream doctor")(function* (given) {
-    const flags = yield* fromEnvironment(given)
-    // As with a pipeline file: it may listen without a base URL.
-    yield* check(flags, {})
-    const place = yield* placeOf(flags)
+    if (given.listen === undefined && (yield* Settings.Current).parsed?.given.has("webhook-url")) {
+      return yield* new ExitStatus.UsageError({ message: "--webhook-url: only with --listen, which receives the test" })
+    }
+    const flags = yield* Effect.result(fromEnvironment(given))
     const findings = [
       { name: "Node", state: "ok", message: process.versions.node } as const,
-      yield* settings,
-      yield* ledger(place),
-      ...(yield* service(flags)),
-      yield* webhook(flags),
+      yield* settings(given),
+      yield* ledger(given),
+      ...(flags._tag === "Success" ? yield* service(flags.success) : unavailable(flags.failure)),
+      yield* webhook(given),
     ]
-    if (flags.json) yield* Console.log(JSON.stringify(findings))
+    if (given.json) yield* Console.log(JSON.stringify(findings))
     else {
       for (const { message, name, state } of findings) {
         yield* Console.log(printable(`${name.padEnd(10)}${state.padEnd(13)}${message}`))
@@ -92,10 +96,43 @@ export const doctorCommand = Command.make(
 
 const failed = (name: string, failure: unknown): Finding => ({ name, state: "failed", message: messageOf(failure) })
 
-const settings = Effect.map(Settings.Current, ({ all }): Finding => {
-  const files = [...new Set(all.flatMap(({ from }) => /^(.*):\d+$/.exec(from)?.[1] ?? []))]
-  const message = files.length === 0 ? `none from files: there is no ${Settings.fileName}` : files.join(", ")
-  return { name: "settings", state: "ok", message }
+const settings = Effect.fnUntraced(
+  function* (flags: object) {
+    const { problem, project } = yield* Settings.Current
+    if (problem !== undefined) return failed("settings", problem)
+    // As with a pipeline file: it may listen without a base URL.
+    yield* check(flags, {})
+    yield* checkRun
+    const message = project === undefined ? `none from files: there is no ${Settings.fileName}` : project.file
+    return { name: "settings", state: "ok", message } as const
+  },
+  Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
+)
+
+/** Fails if `run` would refuse what the files and the environment say. */
+const checkRun = Effect.gen(function* () {
+  const run = Command.make(
+    "run",
+    runFlags,
+    Effect.fnUntraced(function* (given) {
+      const flags = yield* Effect.orElseSucceed(fromEnvironment(given), () => given)
+      yield* check(flags)
+      yield* datasetOf(flags)
+      yield* itemOptionsOf(flags)
+    }),
+  )
+  const root = Command.make("prefstream").pipe(Command.withSubcommands([run]))
+  const settings = yield* Settings.of(["run"], Completions.fromCommand(root))
+  yield* Command.runWith(root, { version })(settings.args).pipe(
+    Effect.catchTag("ShowHelp", ({ errors }) => {
+      const message = errors.map(({ message }) => inOneLine(message)).join("; ")
+      return new ExitStatus.UsageError({ message })
+    }),
+    Effect.catchTag("UsageError", ({ message }) =>
+      Effect.fail(new ExitStatus.UsageError({ message: Settings.withSources(message, settings) })),
+    ),
+    Effect.provideService(CliOutput.Presenter, { present: () => Effect.void }),
+  )
 })
 
 /** The folder or the nearest one above it that exists. */
@@ -108,12 +145,11 @@ const existing = Effect.fnUntraced(function* (folder: string) {
 })
 
 const ledger = Effect.fnUntraced(
-  function* ({
-    directory,
-    ledger,
-    location,
-  }: Place): Effect.fn.Return<Finding, unknown, FileSystem.FileSystem | Path.Path> {
+  function* (
+    flags: Parameters<typeof placeOf>[0],
+  ): Effect.fn.Return<Finding, unknown, FileSystem.FileSystem | Path.Path> {
     const name = "ledger"
+    const { directory, ledger, location } = yield* placeOf(flags)
     const found = yield* Effect.scoped(Layer.build(LedgerLocation.layerReadonly(location))).pipe(
       Effect.as(undefined),
       Effect.catchTag("LedgerMissing", (missing) => Effect.succeed(missing)),
@@ -130,11 +166,16 @@ const ledger = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("ledger", failure))),
 )
 
+const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
+
+const unavailable = (failure: unknown): ReadonlyArray<Finding> => [
+  failed("service", failure),
+  notChecked("clock", "no answer to compare with"),
+]
+
 const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>[0]) {
-  const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
   const given = yield* Effect.result(addressOf(flags))
-  if (given._tag === "Failure")
-    return [failed("service", given.failure), notChecked("clock", "no answer to compare with")]
+  if (given._tag === "Failure") return unavailable(given.failure)
   const address = given.success
   if (address === undefined) {
     const message = "no base URL: a run starts a service of its own; set PREFSTREAM_BASE_URL for yours"
@@ -172,7 +213,7 @@ const answered = (
       return of("failed", `answers ${statusText(status)}, but not like an annotation service: ${whereItEnds}`)
     }
     return toWrongToken.status === status
-      ? of("warning", `gives the same answer to a wrong token, so the token was not checked: ${whereItEnds}`)
+      ? of("failed", `gives the same answer to a wrong token: ${whereItEnds}; or else the service checks no token`)
       : of("ok", "answers, and accepts the token")
   }
   if (status === 401 || status === 403)
@@ -231,6 +272,12 @@ const webhook = Effect.fnUntraced(
       HttpClientRequest.bodyUint8Array(body, "application/json"),
       HttpClient.execute,
       Effect.timeout(timeLimit),
+      Effect.mapError(
+        (failure) =>
+          new ExitStatus.UsageError({
+            message: `${url}: ${noAnswer(failure).detail}: check address, proxy and firewall`,
+          }),
+      ),
     )
     if (response.status === 204) return { name, state: "ok", message: `${url}: a signed delivery arrives` } as const
     const why =

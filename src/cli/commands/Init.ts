@@ -4,14 +4,14 @@
  *
  * Guarantees: overwrites no file; writes nothing if no item can be read.
  */
-import { Console, Effect, FileSystem, Schema, Stdio } from "effect"
+import { Console, Effect, FileSystem, Path, Predicate, Schema, Stdio } from "effect"
 import { Command, Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import { datasetFlags } from "../flags/DatasetFlags.ts"
 import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { serviceFlags } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
 import { itemFlags } from "../flags/TaskFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { count, say } from "../output/Text.ts"
@@ -33,11 +33,24 @@ const suggestions: { readonly [name: string]: readonly [value: string, meaning: 
 }
 
 const environment = `# Copy to .env, fill in, and load it: set -a; . ./.env; set +a
-PREFSTREAM_BASE_URL=
+# PREFSTREAM_BASE_URL=https://host/v1
 PREFSTREAM_TOKEN=
 # Of the webhooks that run --listen and collect --listen receive
 PREFSTREAM_WEBHOOK_SECRET=
 `
+
+/** Tells editors the keys, where the schema is in this folder or above it: in a package or in a clone. */
+const schemaComment = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const file = "src/cli/settings/prefstream.schema.json"
+  for (let folder = path.resolve(); ; folder = path.dirname(folder)) {
+    for (const found of [path.join(folder, "node_modules/prefstream", file), path.join(folder, file)]) {
+      if (yield* fs.exists(found)) return [`# yaml-language-server: $schema=${path.relative("", found)}`]
+    }
+    if (path.dirname(folder) === folder) return []
+  }
+})
 
 export const initCommand = Command.make(
   "init",
@@ -57,6 +70,9 @@ export const initCommand = Command.make(
     const asked = isAsked ? yield* ask : []
     const flags = { ...given, files: asked.find(({ name }) => name === "files")?.values ?? given.files }
     yield* check(flags)
+    if (flags.files.includes("-")) {
+      return yield* new UsageError({ message: "-: name files, which later runs read again" })
+    }
     const source = yield* sourceOf(flags)
     yield* printDetected(source)
     const inspection = yield* Inspection.inspect(source, { show: 0 })
@@ -71,12 +87,16 @@ export const initCommand = Command.make(
       ...[...(parsed?.given ?? [])].map(([name, values]) => ({ name, values })),
       ...asked.filter(({ name }) => name !== "files"),
     ]
+    const valueOf = (name: string) => {
+      const values = settings.find((setting) => setting.name === name)?.values
+      return Predicate.isBoolean(values) ? undefined : values?.[0]
+    }
     const missing = Object.entries(suggestions).filter(([name]) => !settings.some((setting) => setting.name === name))
     yield* fs.writeFileString(
       Settings.fileName,
       [
         "# Settings of prefstream: flags without their dashes. prefstream config shows the effective ones.",
-        "# yaml-language-server: $schema=node_modules/prefstream/src/cli/settings/prefstream.schema.json",
+        ...(yield* schemaComment),
         SettingsFile.text(settings).trimEnd(),
         "",
         ...missing.map(([name, [value, meaning]]) => `${`# ${name}: ${value}`.padEnd(36)}# ${meaning}`),
@@ -87,7 +107,15 @@ export const initCommand = Command.make(
     if (isNew) yield* fs.writeFileString(environmentFile, environment)
     yield* Console.error(`${count(inspection.read, "record")}: ${counts(inspection)}`)
     yield* Console.log([Settings.fileName, ...(isNew ? [environmentFile] : [])].join("\n"))
-    yield* say("written; try it with prefstream run, or check what it needs with prefstream doctor", "info")
+    const isAddressed = yield* fromEnvironment({ baseUrl: valueOf("base-url") }).pipe(
+      Effect.map(({ baseUrl }) => baseUrl !== undefined),
+      Effect.orElseSucceed(() => false),
+    )
+    const next =
+      isAddressed || ["1", undefined].includes(valueOf("votes"))
+        ? "try it with prefstream run"
+        : "set the address of the service where several people vote, in PREFSTREAM_BASE_URL"
+    yield* say(`written; ${next}, or check what it needs with prefstream doctor`, "info")
   }),
 ).pipe(
   Command.withDescription(
@@ -108,11 +136,15 @@ const isVotes = Schema.is(Schema.String.check(Schema.isPattern(/^([1-9]\d?)?$/))
 const valid = (isValid: (text: string) => boolean, expected: string) => (text: string) =>
   isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)
 
+/** As a shell splits them; quotes may be left out where there is nothing to quote. */
+const wordsOf = (text: string): ReadonlyArray<string> =>
+  Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
+
 /** What cannot be detected from the files. */
 const ask = Effect.gen(function* () {
   const files = yield* Prompt.run(
     Prompt.String({
-      message: "Files of items (a pattern, or several names with spaces between them)",
+      message: "Files of items (a pattern, or several names with spaces between them; quote a name with spaces)",
       validate: valid((text) => text !== "", "Name a file"),
     }),
   )
@@ -129,7 +161,7 @@ const ask = Effect.gen(function* () {
           Prompt.String({ message: "Votes for each item (empty: 1)", validate: valid(isVotes, "Expected 1 to 99") }),
         )
   return [
-    { name: "files", values: files.split(/\s+/) },
+    { name: "files", values: wordsOf(files) },
     ...(baseUrl === "" ? [] : [{ name: "base-url", values: [baseUrl] }]),
     ...(votes === "" ? [] : [{ name: "votes", values: [votes] }]),
   ]

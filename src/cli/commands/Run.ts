@@ -16,7 +16,7 @@ import { UsageError } from "../output/ExitStatus.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-const runFlags = {
+export const runFlags = {
   ...submitFlags,
   ...webhookFlags,
   ...expertFlags,

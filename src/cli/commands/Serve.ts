@@ -17,6 +17,7 @@ import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
 import { token as organizationToken, usableToken } from "../flags/ServiceFlags.ts"
 import { duration, file, integer, option, text, toggle } from "../flags/Values.ts"
+import * as Settings from "../settings/Settings.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
@@ -44,6 +45,10 @@ const announce = Effect.fnUntraced(function* (flags: {
       "Warning: the service can be reached from other machines, and without TLS: tokens, passwords and texts can be " +
         "read on the way. Put a proxy with TLS in front, and name its address: --public-url https://…",
     )
+  }
+  if (flags.expert.length > 0) {
+    const experts = `Automatic experts judge in place of people: --expert ${flags.expert.join(", ")}`
+    yield* Console.error(Settings.withSources(experts, yield* Settings.Current))
   }
   if (!flags.apiOnly) {
     const isAnew = flags.signInLink || !(yield* accounts.anyOperator)

@@ -47,7 +47,7 @@ export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, director
     .join(" ")
 })
 
-const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]*@|.*[?&]password=)/i.test(text)
+export const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]*@|.*[?&]password=)/i.test(text)
 
 /** Where a job is. */
 export interface Place {

@@ -1,6 +1,7 @@
 /** Log messages on stderr, one line each: time, level, message; a bug with its stack. */
 import { Array as Arr, Cause, Logger } from "effect"
 import * as LogFormat from "./LogFormat.ts"
+import * as Stderr from "./Stderr.ts"
 import { printable } from "./Text.ts"
 
 const levels: { readonly [level: string]: string } = { Warn: "warning", Error: "error", Fatal: "error" }
@@ -12,7 +13,7 @@ const line = Logger.make<unknown, string>(({ cause, date, fiber, logLevel, messa
   const reasons = cause.reasons.length === 0 ? [] : [Cause.pretty(cause)]
   const text = [...Arr.ensure(message).map(textOf), ...reasons].join(": ")
   const level = levels[logLevel]
-  if (fiber.getRef(LogFormat.Current) === "json") return LogFormat.line(level ?? "info", text, date.getTime())
+  if (fiber.getRef(LogFormat.Current) === "json") return Stderr.line(level ?? "info", text, date.getTime())
   return printable(`${date.toISOString().replace(/\.\d+Z$/, "Z")} ${level === undefined ? "" : `${level}: `}${text}`)
 })
 

@@ -4,7 +4,8 @@
  *
  * Guarantees: stdout is as it was; text that a command prints for people is a message of level `info`, line by line.
  */
-import { Clock, Config, Console, Context, DateTime, Effect, Option, Sink, Stdio } from "effect"
+import { Config, Context, Effect, Option, Stdio } from "effect"
+import * as Stderr from "./Stderr.ts"
 
 export type LogFormat = "text" | "json"
 
@@ -26,19 +27,6 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/** `now` in milliseconds since 1970. */
-export const line = (level: string, message: string, now: number): string =>
-  JSON.stringify({ time: DateTime.formatIso(DateTime.makeUnsafe(now)), level, message })
-
-const isLine = (text: string) => text.startsWith('{"time":')
-
-/** Of a text, whose lines may be objects already. */
-const linesOf = (text: string, now: number): ReadonlyArray<string> =>
-  text
-    .split("\n")
-    .filter((each) => each.trim() !== "")
-    .map((each) => (isLine(each) ? each : line("info", each, now)))
-
 /** Carries out an effect in the format that the words of the command line or the environment name; status 2 for another one. */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
@@ -48,33 +36,18 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const flag = split(args).format
   const environment = yield* Config.option(Config.String("PREFSTREAM_LOG_FORMAT"))
   const format = flag ?? Option.getOrElse(environment, () => "text")
-  const clock = yield* Clock.Clock
-  const console = yield* Console.Console
+  // A misspelled flag is refused as the environment has it.
+  if (format === "json" || (!isFormat(format) && Option.contains(environment, "json"))) Stderr.asJson()
   if (!isFormat(format)) {
     const name = flag === undefined ? "PREFSTREAM_LOG_FORMAT" : "--log-format"
-    console.error(`prefstream: ${name}: expected text or json, found ${JSON.stringify(format)}`)
+    Stderr.print("error", `prefstream: ${name}: expected text or json, found ${JSON.stringify(format)}`)
     return invalid
   }
   if (format === "text") return yield* effect
-  const print = (text: string) => {
-    for (const each of linesOf(text, clock.currentTimeMillisUnsafe())) console.error(each)
-  }
-  const printAll = (...texts: ReadonlyArray<unknown>) => print(texts.map(String).join(" "))
   const stdio = yield* Stdio.Stdio
   return yield* effect.pipe(
     Effect.provideService(Current, format),
-    Effect.provideService(
-      Console.Console,
-      new Proxy(console, { get: (target, name) => (name === "error" ? printAll : Reflect.get(target, name)) }),
-    ),
-    Effect.provideService(
-      Stdio.Stdio,
-      Stdio.make({
-        ...stdio,
-        stderr: () =>
-          Sink.forEach((chunk: string | Uint8Array) => Effect.sync(() => print(Buffer.from(chunk).toString()))),
-        stderrIsTerminal: Effect.succeed(false),
-      }),
-    ),
+    // Nothing is redrawn.
+    Effect.provideService(Stdio.Stdio, Stdio.make({ ...stdio, stderrIsTerminal: Effect.succeed(false) })),
   )
 })

@@ -1,20 +1,17 @@
 /**
  * Progress of a run on stderr: one redrawn line on a terminal; elsewhere a plain line at most every five seconds when
  * something has changed, and every ten minutes otherwise. Reads the ledger only, so it agrees with the result.
- *
- * Adapter: asks `node:process` for the terminal's width, since `Terminal` knows that
- * of stdout alone, which may lead to a file.
  */
-import { stderr } from "node:process"
 import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
 import { Ledger } from "../../task/ledger/Ledger.ts"
+import * as Stderr from "./Stderr.ts"
 import { duration, number, present } from "./Text.ts"
 
 const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
-const barWidth = 24
-const clearLine = "\r\u001b[2K"
+/** Narrow, so that at 80 columns rate and time left stand beside it. */
+const barWidth = 12
 /** Milliseconds over which the rate is taken, at most and at least. */
 const rateWindow = { max: 60_000, min: 2_000 }
 
@@ -23,7 +20,7 @@ const write = Effect.fnUntraced(function* (text: string) {
   yield* Stream.make(text).pipe(Stream.run(stdio.stderr({ endOnDone: false })), Effect.ignore)
 })
 
-const line = Effect.fnUntraced(function* (bar: boolean) {
+const line = Effect.gen(function* () {
   const ledger = yield* Ledger
   const tasks = yield* ledger.counts
   const run = yield* ledger.lastRun
@@ -40,20 +37,19 @@ const line = Effect.fnUntraced(function* (bar: boolean) {
   const done = judged > 0 ? judged : submitted
   const left = reading ? undefined : judged > 0 ? submitted - judged - failed - tasks.in_doubt.items : all - submitted
   const text = present([
-    bar && `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`,
     `${number(judged)} of ${number(all)}${reading ? "+" : ""} ${several ? "votes given" : "items judged"},`,
     `${number(submitted)} submitted,`,
     `${number(rejected + tasks.refused.items)} rejected,`,
     failed > 0 && `${number(failed)} failed,`,
     tasks.in_doubt.items > 0 && `${number(tasks.in_doubt.items)} in doubt,`,
   ]).join(" ")
-  return { text, done, left }
+  return { bar: `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`, text, done, left }
 })
 
 /** Says how many items a second were done of late, and how long the rest takes at this rate, once there is one. */
 const makeRate = () => {
   let seen: Array<{ readonly at: number; readonly done: number }> = []
-  return Effect.fnUntraced(function* ({ done, left }: Effect.Success<ReturnType<typeof line>>) {
+  return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
     const at = yield* Clock.currentTimeMillis
     // Judged items are counted instead of submitted ones.
     if (done < (seen.at(-1)?.done ?? 0)) seen = []
@@ -82,21 +78,20 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
   let unchanged = 0
   const show = redraw
     ? Effect.gen(function* () {
-        const [took, drawn] = yield* Effect.timed(line(true))
-        const text = `${drawn.text} ${yield* rateOf(drawn)}${yield* elapsed(since)}`
-        yield* write(clearLine + (stderr.columns > 0 ? text.slice(0, stderr.columns - 1) : text))
+        const [took, drawn] = yield* Effect.timed(line)
+        Stderr.draw(`${drawn.bar} ${yield* rateOf(drawn)}${drawn.text} ${yield* elapsed(since)}`)
         // Counting a hundred thousand tasks takes a while: a tenth of the time at most.
         yield* Effect.sleep(Duration.max(redrawInterval, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {
         yield* Effect.sleep(lineInterval)
-        const found = yield* line(false)
+        const found = yield* line
         const rate = yield* rateOf(found)
         unchanged = found.text === said ? unchanged + 1 : 0
         said = found.text
         if (unchanged % unchangedLines === 0) yield* write(`${found.text} ${rate}${yield* elapsed(since)}\n`)
       })
-  const clear = redraw ? write(clearLine) : Effect.void
+  const clear = redraw ? Effect.sync(() => Stderr.draw("")) : Effect.void
   // Also cleared when the effect is interrupted: it may take a while to stop.
   return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(Effect.ensuring(clear))
 })

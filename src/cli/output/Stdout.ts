@@ -5,6 +5,7 @@
  * early, as `head` does, is no failure.
  */
 import process from "node:process"
+import { print } from "./Stderr.ts"
 
 let isFailed = false
 
@@ -13,7 +14,7 @@ process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
   if (code === "EPIPE" || isFailed) return
   isFailed = true
   process.exitCode = 1
-  process.stderr.write(`prefstream: cannot write to standard output: ${message}\n`)
+  print("error", `prefstream: cannot write to standard output: ${message}`)
 })
 // An error of stderr cannot be reported anywhere.
 process.stderr.on("error", () => {})

@@ -5,13 +5,22 @@
  */
 import { Clock, Console, Effect } from "effect"
 import * as LogFormat from "./LogFormat.ts"
+import * as Stderr from "./Stderr.ts"
 
 /** Prints a message to stderr: the outcome of a command, or what to do about it. */
 export const say = Effect.fnUntraced(function* (message: string, level: "error" | "info" = "error") {
   const isJson = (yield* LogFormat.Current) === "json"
   const now = yield* Clock.currentTimeMillis
-  yield* Console.error(isJson ? LogFormat.line(level, message, now) : `prefstream: ${printable(message)}`)
+  yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
+
+/** An error of the library's parser in one line. */
+export const inOneLine = (message: string): string =>
+  message
+    .replace(/\n\s*/g, " ")
+    .replace("Expected: Schema validation failed: Expected a", "Expected: a")
+    .replace("Expected a string representing a finite number", "Expected: a number")
+    .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
 /** A row whose value is false is left out. */
 export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>

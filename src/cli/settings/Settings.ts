@@ -1,12 +1,13 @@
 /**
  * The effective settings of a command: command line, else environment, else the job's last run (for commands that reuse
- * its settings), else `prefstream.yaml` in this folder or the nearest parent that has one.
+ * its settings), else `prefstream.yaml` in this folder or the nearest parent that has one. Of what that file said to the
+ * last run, what it says now comes first.
  *
  * Guarantees: a setting is taken whole from the first place that has it; settings from files are appended to the
  * arguments, so that the flags check them; a message that names such a flag also names its place. A pipeline file has
  * settings of its own: with one, no other file is read.
  */
-import { Config, Console, Context, Effect, FileSystem, Option, Path, Predicate } from "effect"
+import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { CommandDescriptor } from "effect/cli/Completions"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { groups } from "../flags/Groups.ts"
@@ -49,11 +50,27 @@ export interface Settings {
   readonly all: ReadonlyArray<Setting>
   /** Those of them that come from the job's last run. */
   readonly fromLastRun: ReadonlyArray<Setting>
+  readonly project: Project | undefined
+  /** What is wrong with a file of settings, for the command that diagnoses it. */
+  readonly problem: unknown
   /** The command line, with the settings from files. */
   readonly args: ReadonlyArray<string>
 }
 
-const none = (args: ReadonlyArray<string>): Settings => ({ parsed: undefined, all: [], fromLastRun: [], args })
+/** A file of settings, and what it says for a command. */
+export interface Project {
+  readonly file: string
+  readonly settings: ReadonlyArray<Setting>
+}
+
+const none = (args: ReadonlyArray<string>): Settings => ({
+  parsed: undefined,
+  all: [],
+  fromLastRun: [],
+  project: undefined,
+  problem: undefined,
+  args,
+})
 
 /** The settings of the running command. */
 export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none([]) })
@@ -87,6 +104,9 @@ const projectFile = Effect.gen(function* () {
   }
 })
 
+const isSameFile = (one: string, other: string) =>
+  Effect.map(Path.Path, ({ resolve }) => resolve(one) === resolve(other))
+
 const textOf = (name: string, settings: ReadonlyArray<Setting>): string | undefined => {
   const values = settings.find((setting) => setting.name === name)?.values
   return Predicate.isBoolean(values) ? undefined : values?.[0]
@@ -117,30 +137,31 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   // What `init` is given is what it writes.
   if (parsed === undefined || parsed.command === "init" || parsed.operands.some(isPipelineFile))
     return { ...none(args), all: parsed === undefined ? [] : given(parsed), parsed }
-  const environment = yield* fromEnvironment(parsed)
-  const chosen = [...given(parsed), ...environment]
+  const chosen = [...given(parsed), ...(yield* fromEnvironment(parsed))]
+  const filled = filledIn(args, parsed, chosen)
+  return parsed.command !== "doctor"
+    ? yield* filled
+    : yield* Effect.catch(filled, (problem) => Effect.succeed({ ...none(args), all: chosen, parsed, problem }))
+})
 
-  const fs = yield* FileSystem.FileSystem
-  const { allFlagNames, names } = yield* Commands
-  const read = Effect.fnUntraced(function* (file: string) {
-    const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
-    const settings = yield* reader.read(file, names)
-    yield* checkKeys(settings, parsed, allFlagNames)
-    return settings
-  })
-  const projectPath = yield* projectFile
-  const project = projectPath === undefined ? [] : (yield* read(projectPath)).of(parsed.command)
-  const directory = textOf("dir", [...chosen, ...project]) ?? JobFolder.defaultDirectory
-  const isFollower = followers.has(parsed.command)
-  const lastPath = JobFolder.settings(directory)
-  const last = isFollower && (yield* fs.exists(lastPath)) ? (yield* read(lastPath)).of(parsed.command) : []
-  const fromLastRun = isOfOther(last, chosen) ? [] : last
-  const isOfPipeline = isPipelineFile(textOf("files", fromLastRun) ?? "")
+const filledIn = Effect.fnUntraced(function* (
+  args: ReadonlyArray<string>,
+  parsed: ParsedArguments.ParsedArguments,
+  chosen: ReadonlyArray<Setting>,
+) {
+  const project = yield* projectOf(parsed)
+  const directory = textOf("dir", [...chosen, ...(project?.settings ?? [])]) ?? JobFolder.defaultDirectory
+  const left = followers.has(parsed.command) ? yield* lastRun(directory, parsed) : nothing
+  const last = isOfOther(left.all, chosen) ? nothing : left
+  const isOfPipeline = isPipelineFile(textOf("files", last.given) ?? "")
 
   const gone = new Set([...parsed.given.keys()].flatMap((name) => replaced[name] ?? []))
   const all = [...chosen]
   const extra: Array<string> = []
-  for (const setting of isOfPipeline ? fromLastRun : [...fromLastRun, ...project]) {
+  const files = [last.project.settings, project?.settings ?? []]
+  // What the same file says by now comes first.
+  if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
+  for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
     if (gone.has(setting.name) || all.some(({ name }) => name === setting.name)) continue
     const texts = yield* argumentsOf(setting, parsed)
     if (texts.length === 0) continue
@@ -150,9 +171,55 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   return {
     parsed,
     all,
-    fromLastRun: fromLastRun.filter((setting) => all.includes(setting)),
+    fromLastRun: last.all.filter((setting) => all.includes(setting)),
+    project,
+    problem: undefined,
     args: [...args.slice(0, parsed.end), ...extra, ...args.slice(parsed.end)],
   } satisfies Settings
+})
+
+/** Reads a file of settings whose keys are flags. */
+const read = Effect.fnUntraced(function* (
+  file: string,
+  sections: ReadonlySet<string>,
+  parsed: ParsedArguments.ParsedArguments,
+) {
+  const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
+  const settings = yield* reader.read(file, sections)
+  yield* checkKeys(settings, parsed, (yield* Commands).allFlagNames)
+  return settings
+})
+
+const projectOf = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArguments) {
+  const file = yield* projectFile
+  if (file === undefined) return undefined
+  const settings = yield* read(file, (yield* Commands).names, parsed)
+  const path = yield* Path.Path
+  return { file: path.relative("", file), settings: settings.of(parsed.command) } satisfies Project
+})
+
+const nothing = { all: [], given: [], project: { file: "", settings: [] } } satisfies LastRun
+
+interface LastRun {
+  readonly all: ReadonlyArray<Setting>
+  /** On its command line. */
+  readonly given: ReadonlyArray<Setting>
+  readonly project: Project
+}
+
+/** What the last run left in its job folder. */
+const lastRun = Effect.fnUntraced(function* (
+  directory: string,
+  parsed: ParsedArguments.ParsedArguments,
+): Effect.fn.Return<LastRun, UsageError | PlatformError.PlatformError, FileSystem.FileSystem | Path.Path> {
+  const fs = yield* FileSystem.FileSystem
+  const file = JobFolder.settings(directory)
+  if (!(yield* fs.exists(file))) return nothing
+  const settings = yield* read(file, new Set(["project"]), parsed)
+  const all = settings.all.filter(({ name }) => name !== fileName)
+  const given = settings.of("")
+  const ofProject = all.filter((setting) => !given.includes(setting))
+  return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
 const checkKeys = Effect.fnUntraced(function* (
@@ -160,7 +227,7 @@ const checkKeys = Effect.fnUntraced(function* (
   parsed: ParsedArguments.ParsedArguments,
   allFlagNames: Effect.Effect<ReadonlySet<string>>,
 ) {
-  const own = new Set(["files", ...parsed.flags.map(({ name }) => name)])
+  const own = new Set(["files", fileName, ...parsed.flags.map(({ name }) => name)])
   for (const { from, name } of file.all) {
     if (commandLineOnly.has(name)) {
       return yield* new UsageError({
@@ -208,16 +275,30 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Saves the settings of this run in its job folder. */
+/** Saves the settings of this run in its job folder, and of the run before those that this command has no flags for. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
-  const { all, parsed } = yield* Current
+  const { all, project, parsed } = yield* Current
   if (parsed === undefined) return
   const { write } = yield* Effect.promise(() => import("./SettingsFile.ts"))
   const program = parsed.operands.filter(isPipelineFile)
+  const left = yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)
+  const flags = new Set(["files", ...parsed.flags.map(({ name }) => name)])
+  const without = isOfOther(left.all, all) ? [] : left.all.filter(({ name }) => !flags.has(name))
+  const file = project?.file ?? left.project.file
+  const ofFiles = new Set([
+    ...(project?.settings ?? []),
+    ...((yield* isSameFile(file, left.project.file)) ? left.project.settings : []),
+  ])
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
     // A job is found by its name; other variables apply only where they are set.
-    ...all.filter(({ from, name }) => kept.has(name) && (from === typed || from === "PREFSTREAM_JOB")),
+    ...all.filter(({ from, name }) => kept.has(name) && (!from.startsWith("PREFSTREAM_") || from === "PREFSTREAM_JOB")),
+    ...without,
   ]
-  yield* write(JobFolder.settings(directory), settings)
+  const ofProject = settings.filter((setting) => ofFiles.has(setting))
+  yield* write(
+    JobFolder.settings(directory),
+    settings.filter((setting) => !ofFiles.has(setting)),
+    ofProject.length === 0 ? [] : [{ name: fileName, values: [file], from: "" }, ...ofProject],
+  )
 })

@@ -16,6 +16,8 @@
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
 import * as Sync from "../../node/Sync.ts"
+import { groups } from "../flags/Groups.ts"
+import { hasPassword } from "../flags/LedgerFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 
 /** Values as they are typed on a command line; a flag without a value is true or false. */
@@ -27,8 +29,9 @@ export interface Setting {
 }
 
 /** Flags whose values are paths. */
-const paths = new Set([
+export const paths: ReadonlySet<string> = new Set([
   "completions", "database", "dir", "evaluation-prompts", "files", "gold", "guidelines-file", "judge-template", "ledger",
+  "prefstream.yaml",
 ]) // prettier-ignore
 
 const isPath = (name: string, value: string): boolean =>
@@ -68,6 +71,9 @@ const secrets: { readonly [name: string]: string } = {
   "webhook-secret": "PREFSTREAM_WEBHOOK_SECRET",
   "judge-api-key": "PREFSTREAM_JUDGE_API_KEY",
 }
+
+/** What `serve` takes from its own section alone: elsewhere it is said of runs, and would multiply votes or replace people. */
+const ofRuns = new Set(["votes", "gold", ...(groups["EXPERTS"] ?? [])])
 
 const textOf = (node: unknown): string | undefined => {
   if (!isScalar(node) || node.value === null) return undefined
@@ -114,6 +120,12 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
       return yield* refuse(key.range[0], `${name}: files are copied and committed: set the secret in ${secret}`)
     }
     const values = valuesOf(name, value)
+    if (name === "ledger" && Array.isArray(values) && values.some(hasPassword)) {
+      return yield* refuse(
+        key.range[0],
+        "ledger: files are copied and committed: set a password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
+      )
+    }
     if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, move)
     const other = name in maps ? ", or a map" : ""
     return yield* refuse(key.range[0], `${name}: expected a value, or a list of values${other}`)
@@ -130,7 +142,10 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
     }
   }
   return {
-    of: (command) => [...(own.get(command) ?? []), ...shared],
+    of: (command) => [
+      ...(own.get(command) ?? []),
+      ...(command === "serve" ? shared.filter(({ name }) => !ofRuns.has(name)) : shared),
+    ],
     all: [...shared, ...[...own.values()].flat()],
   } satisfies SettingsFile
 })
@@ -140,29 +155,35 @@ const header = `# What the last run of this job was given. collect, export, reso
 
 type Written = Pick<Setting, "name" | "values">
 
-/** Settings as a file has them. */
-export const text = (settings: ReadonlyArray<Written>): string =>
-  settings.length === 0
+const entries = (settings: ReadonlyArray<Written>) =>
+  Object.fromEntries(
+    settings.map(({ name, values }) => [
+      name,
+      Predicate.isBoolean(values) || values.length !== 1 ? values : plain(values[0] ?? ""),
+    ]),
+  )
+
+/** Settings as a file has them; those of a project's file in a section. */
+export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Written> = []): string =>
+  settings.length + project.length === 0
     ? ""
-    : stringify(
-        Object.fromEntries(
-          settings.map(({ name, values }) => [
-            name,
-            Predicate.isBoolean(values) || values.length !== 1 ? values : plain(values[0] ?? ""),
-          ]),
-        ),
-      )
+    : stringify({ ...entries(settings), ...(project.length > 0 && { project: entries(project) }) })
 
 /** A whole number without the quotes that a text would need. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** Writes settings to a file, which another process finds whole or not at all. */
-export const write = Effect.fn("SettingsFile.write")(function* (file: string, settings: ReadonlyArray<Setting>) {
+/** Writes settings to a file, which another process finds whole or not at all; those of the project's file in a section. */
+export const write = Effect.fn("SettingsFile.write")(function* (
+  file: string,
+  settings: ReadonlyArray<Setting>,
+  project: ReadonlyArray<Setting>,
+) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const move = movedTo(path, path.resolve(), path.dirname(path.resolve(file)))
+  const [given, ofProject] = [settings, project].map((all) => all.map((setting) => moved(setting, move)))
   const partial = `${file}.partial`
-  yield* fs.writeFileString(partial, header + text(settings.map((setting) => moved(setting, move))))
+  yield* fs.writeFileString(partial, header + text(given ?? [], ofProject))
   yield* Sync.file(partial)
   yield* fs.rename(partial, file)
 })

@@ -1,0 +1,90 @@
+/**
+ * `prefstream completion`: a script by which a shell completes commands, flags, their values, and names of files.
+ *
+ * Guarantees: where a file or folder is expected, the shell completes it by itself, as for other programs.
+ */
+import { Console, Effect } from "effect"
+import { Argument, Command, Completions } from "effect/cli"
+import { schemes } from "../../api/WebhookScheme.ts"
+import { Split } from "../../domain/Split.ts"
+import * as Checks from "../../pair/Checks.ts"
+import { paths } from "../settings/SettingsFile.ts"
+
+/** Values of flags that take others, too. One that ends with : or = is a beginning. */
+const values: { readonly [flag: string]: ReadonlyArray<string> } = {
+  expert: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"],
+  split: Split.literals.map((name) => `${name}=`),
+  threshold: Checks.names.map((name) => `${name}=`),
+  "webhook-scheme": schemes,
+}
+
+const file: Completions.ArgumentType = { _tag: "Path", pathType: "either" }
+
+const typeOf = ({ name, type }: Completions.FlagDescriptor): Completions.FlagType =>
+  values[name] !== undefined
+    ? { _tag: "Choice", values: values[name] }
+    : paths.has(name) || name === "rejects"
+      ? file
+      : type
+
+/** Flags that are read before the library reads the arguments, or that each command has. */
+const common: ReadonlyArray<Completions.FlagDescriptor> = [
+  { name: "log-format", description: "Format of stderr", type: { _tag: "Choice", values: ["text", "json"] } },
+  { name: "help", description: "Show help", type: { _tag: "Boolean" } },
+  { name: "help-all", description: "Show help with all flags", type: { _tag: "Boolean" } },
+].map((flag) => ({ ...flag, aliases: [], negation: false }) as Completions.FlagDescriptor)
+
+/** The descriptor with what the types of flags and arguments do not say. */
+const completed = (names: ReadonlyArray<string>) => {
+  const commands: Completions.ArgumentType = { _tag: "Choice", values: names }
+  const argument = (each: Completions.ArgumentDescriptor): Completions.ArgumentDescriptor => ({
+    ...each,
+    type: each.name === "COMMAND" ? commands : each.type._tag === "String" ? file : each.type,
+  })
+  const command = (each: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
+    ...each,
+    flags: [...each.flags.map((flag) => ({ ...flag, type: typeOf(flag) })), ...common],
+    arguments: each.arguments.map(argument),
+    subcommands: each.subcommands.map(command),
+  })
+  const help = { name: "COMMAND", description: "Command", required: false, variadic: false, type: commands }
+  const words = { flags: [], arguments: [], subcommands: [] }
+  return (root: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
+    ...root,
+    subcommands: [
+      ...root.subcommands.map(command),
+      { ...words, name: "help", description: "Show help for a command", arguments: [help] },
+      { ...words, name: "version", description: "Show the version" },
+    ],
+  })
+}
+
+/** Leaves names of files to Readline, and puts no space after the beginning of a value. */
+const inBash = (script: string): string =>
+  script.replaceAll(/_prefstream--paths -[df] "\$cur" "\$_comp_word"/g, "COMPREPLY=()").replace(
+    "complete -F _prefstream prefstream",
+    `_prefstream--completed()
+{
+  _prefstream "$@"
+  [[ \${#COMPREPLY[@]} == 1 && "\${COMPREPLY[0]}" == *[:=] ]] && compopt -o nospace
+}
+complete -o default -o bashdefault -F _prefstream--completed prefstream`,
+  )
+
+export const completionCommand = (everyCommand: Effect.Effect<ReadonlyArray<Command.Command.Any>>) =>
+  Command.make(
+    "completion",
+    { shell: Argument.Literals("SHELL", ["bash", "zsh", "fish", "powershell"]) },
+    Effect.fn("prefstream completion")(function* ({ shell }) {
+      const commands = yield* everyCommand
+      const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
+      const descriptor = completed(commands.map(({ name }) => name))(Completions.fromCommand(root))
+      const script = Completions.generate("prefstream", shell, descriptor)
+      // The library's own flag for it would take `--completions` from the join.
+      const named = script.replaceAll("prefstream --completions", "prefstream completion")
+      yield* Console.log(shell === "bash" ? inBash(named) : named)
+    }),
+  ).pipe(
+    Command.withDescription("Print a script that completes commands, flags and their values in a shell."),
+    Command.withExamples([{ command: "source <(prefstream completion bash)", description: "In ~/.bashrc" }]),
+  )
