@@ -21,8 +21,13 @@ export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
 
 /** The text on one line, with single spaces, cut like `shorten`. */
-export const excerpt = (text: string, maxCharacters: number): string =>
-  shorten(text.replace(/\s+/g, " ").trim(), maxCharacters)
+export const excerpt = (text: string, maxCharacters: number): string => {
+  // Of a long text, the beginning has enough to cut.
+  const start = onOneLine(text.slice(0, 4 * maxCharacters))
+  return shorten(start.length > maxCharacters ? start : onOneLine(text), maxCharacters)
+}
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
 
 /** `a, b and c`. */
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>

@@ -2,21 +2,45 @@
  * Adapter: a temporary file that only its owner can read, written at its end and read anywhere.
  *
  * Guarantees: what was appended is read back, or the call throws the system's error. Calls block: bytes go to and come
- * from the system's cache, in pieces so large that a promise for each would cost more.
+ * from the system's cache, in pieces so large, or so many, that a promise for each would cost more.
  */
-import { closeSync, openSync, readSync, writeSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Schema } from "effect"
+import type { Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface ScratchFile {
   /** @returns where the bytes begin */
   readonly append: (bytes: Uint8Array) => number
   readonly read: (start: number, size: number) => Uint8Array
+  /** The same into `bytes`, all of which are filled. */
+  readonly readInto: (bytes: Uint8Array, start: number) => void
   readonly close: () => void
+}
+
+/** A scratch file could not be made, written or read. */
+export class ScratchFileFailed extends Schema.TaggedError<ScratchFileFailed>()("ScratchFileFailed", {
+  /** The folder that it was to be in. */
+  path: Schema.String,
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return `a temporary file in ${this.path} failed: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
 }
 
 export const open = (path: string): ScratchFile => {
   const fd = openSync(path, "wx+", PrivateFile.mode)
   let end = 0
+  const readInto = (bytes: Uint8Array, start: number) => {
+    for (let at = 0; at < bytes.length;) {
+      const count = readSync(fd, bytes, at, bytes.length - at, start + at)
+      if (count === 0) throw new Error(`expected ${bytes.length} bytes at ${start}, found ${at}`)
+      at += count
+    }
+  }
   return {
     append: (bytes) => {
       const start = end
@@ -27,13 +51,71 @@ export const open = (path: string): ScratchFile => {
     },
     read: (start, size) => {
       const bytes = new Uint8Array(size)
-      for (let at = 0; at < size;) {
-        const count = readSync(fd, bytes, at, size - at, start + at)
-        if (count === 0) throw new Error(`expected ${size} bytes at ${start}, found ${at}`)
-        at += count
-      }
+      readInto(bytes, start)
       return bytes
     },
+    readInto,
     close: () => closeSync(fd),
+  }
+}
+
+const isScratchFileFailed = Schema.is(ScratchFileFailed)
+
+/** A call that may throw `ScratchFileFailed`. What else it throws is a defect. */
+export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFailed> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(evaluate())
+    } catch (cause) {
+      if (isScratchFileFailed(cause)) return Effect.fail(cause)
+      throw cause
+    }
+  })
+
+const prefix = "prefstream-scratch-"
+
+/**
+ * In `directory`, by default the system's own for temporary files; made with the first bytes, closed with the scope. Where the
+ * system permits, it has no name once it is open. Its calls throw `ScratchFileFailed`.
+ */
+export const temporary = (directory: string = tmpdir()): Effect.Effect<ScratchFile, never, Scope.Scope> => {
+  const guarded = <A>(evaluate: () => A): A => {
+    try {
+      return evaluate()
+    } catch (cause) {
+      throw new ScratchFileFailed({ path: directory, cause })
+    }
+  }
+  return Effect.acquireRelease(
+    Effect.sync(() => {
+      let opened: { readonly folder: string; readonly file: ScratchFile } | undefined
+      const file = (): ScratchFile => (opened ??= openUnnamed(directory)).file
+      return {
+        append: (bytes) => guarded(() => file().append(bytes)),
+        read: (start, size) => guarded(() => file().read(start, size)),
+        readInto: (bytes, start) => guarded(() => file().readInto(bytes, start)),
+        close: () => {
+          if (opened === undefined) return
+          opened.file.close()
+          removeFolder(opened.folder)
+        },
+      } satisfies ScratchFile
+    }),
+    ({ close }) => Effect.sync(close),
+  )
+}
+
+const openUnnamed = (directory: string) => {
+  const folder = mkdtempSync(join(directory, prefix))
+  const file = open(join(folder, "records"))
+  removeFolder(folder)
+  return { folder, file }
+}
+
+const removeFolder = (folder: string): void => {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch {
+    // Not everywhere can an open file be removed.
   }
 }

@@ -6,6 +6,9 @@ import { createHash, hash } from "node:crypto"
  */
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
+/** The first 52 bits, which a number holds exactly. */
+export const leading52Bits = (text: string): number => Number.parseInt(hex(text).slice(0, 13), 16)
+
 /** A hash over several chunks. */
 export interface Hasher {
   readonly update: (bytes: Uint8Array) => void

@@ -3,22 +3,25 @@
  *
  * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
  * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs and count only in
- * the accuracy on gold items and in the figures per expert. Memory grows by several hundred bytes per item, most of them for near-duplicates.
+ * the accuracy on gold items and in the figures per expert. Memory grows by some bytes per item, and by 20 to 30 for a rationale;
+ * prompts are compared by way of scratch files. Items are read twice where near-duplicates are left out.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
-import { Effect, Option, Stream } from "effect"
+import { Array as Arr, Effect, Option, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
 import * as Values from "../io/Values.ts"
+import * as ScratchFile from "../node/ScratchFile.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { type PairStrategy, bestAgainstRest } from "./PairStrategy.ts"
 import * as Checks from "./Checks.ts"
 import * as Consensus from "./votes/Consensus.ts"
 import { rankingOf } from "./votes/Ranking.ts"
 import * as Agreements from "./report/Agreements.ts"
+import * as DuplicatePrompts from "./report/DuplicatePrompts.ts"
 import * as Experts from "./report/Experts.ts"
 import * as Flags from "./report/Flags.ts"
 import * as GoldScore from "./report/GoldScore.ts"
@@ -30,9 +33,8 @@ import { textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
 import * as BinomialTest from "./stats/BinomialTest.ts"
 import * as Distribution from "./stats/Distribution.ts"
+import * as HashNumbers from "./stats/HashNumbers.ts"
 import * as Contamination from "./text/Contamination.ts"
-import * as NearDuplicates from "./text/NearDuplicates.ts"
-import * as NormalizedPrompt from "./text/NormalizedPrompt.ts"
 
 /** Why an item gives no pair. */
 export const lossReasons = [
@@ -76,6 +78,8 @@ export interface CurationContext {
   readonly languageShare?: number | undefined
   /** Whether an item may occur several times, judged in different campaigns. Default false: each is another item. */
   readonly mayRepeat?: boolean | undefined
+  /** Where scratch files are. Default: the system's directory for temporary files. */
+  readonly scratchDirectory?: string | undefined
 }
 
 const maxExamples = 8
@@ -116,15 +120,14 @@ const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
 /** Numbers items from 0 on; one that comes again, where it may, has its number. */
 const makeNumbers = (mayRepeat: boolean) => {
-  const known = new Map<string, number>()
+  const known = HashNumbers.make()
   let count = 0
   return (item: JudgedItem): { readonly ordinal: number; readonly isNew: boolean } => {
-    if (!mayRepeat) return { ordinal: count++, isNew: true }
-    const key = Sha256.hex(JSON.stringify([item.itemId, item.prompt])).slice(0, 16)
-    const before = known.get(key)
-    const ordinal = before ?? count++
-    known.set(key, ordinal)
-    return { ordinal, isNew: before === undefined }
+    const key = mayRepeat ? JSON.stringify([item.itemId, item.prompt]) : undefined
+    const ordinal = key === undefined ? count : known.getOrSet(Sha256.leading52Bits(key), count)
+    const isNew = ordinal === count
+    if (isNew) count++
+    return { ordinal, isNew }
   }
 }
 
@@ -137,19 +140,61 @@ export interface CuratedItem {
   readonly pairs: ReadonlyArray<PreferencePair>
 }
 
-/** Curates one stream of items. The report is of what has passed so far. */
-export const make = (options: CurationOptions, context: CurationContext) => {
-  const { add, report } = makeState(options, context)
+/**
+ * Curates one stream of items, which must be the same in each run if near-duplicates are left out. The report is of
+ * what has passed so far.
+ */
+export const make = Effect.fnUntraced(function* (options: CurationOptions, context: CurationContext) {
+  const { drop = [] } = options
+  const duplicates = yield* DuplicatePrompts.make(maxFindings, excerpt, context.scratchDirectory)
+  const isDropping = drop.includes("near-duplicates")
+  let found: DuplicatePrompts.Found | undefined
+  const { add, report } = makeState(
+    options,
+    context,
+    isDropping ? undefined : duplicates.add,
+    (ordinal) => found?.isDuplicate(ordinal) === true,
+  )
+  // What comes to be compared does not depend on what was found.
+  const first = makeState(
+    { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
+    { ...context, languageShare: 0 },
+    duplicates.add,
+    () => false,
+  )
+  const pass = <E, R>(items: Stream.Stream<JudgedItem, E, R>, pairsOf: typeof add) =>
+    Stream.mapArrayEffect(items, (all) =>
+      ScratchFile.attempt(() => Arr.map(all, (item): CuratedItem => ({ item, pairs: pairsOf(item) }))),
+    )
   return {
-    curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<CuratedItem, E, R> =>
-      Stream.map(items, (item) => ({ item, pairs: add(item) })),
-    report: Effect.sync(report),
+    curate: <E, R>(
+      items: Stream.Stream<JudgedItem, E, R>,
+    ): Stream.Stream<CuratedItem, E | ScratchFile.ScratchFileFailed, R> =>
+      isDropping
+        ? Stream.unwrap(
+            Effect.gen(function* () {
+              yield* Stream.runDrain(pass(items, first.add))
+              found = yield* duplicates.find
+              return pass(items, add)
+            }),
+          )
+        : pass(items, add),
+    report: Effect.map(
+      Effect.suspend(() => (found === undefined ? duplicates.find : Effect.succeed(found))),
+      report,
+    ),
   }
-}
+})
 
+/**
+ * @param addPrompt takes the next prompt that is compared with those before
+ * @param isDuplicate whether a prompt nearly repeats one before, by its zero-based ordinal among those that are compared
+ */
 const makeState = (
   options: CurationOptions,
   { languageOf, languageShare = 1, mayRepeat = false, reliabilities }: CurationContext,
+  addPrompt: ((prompt: string, itemId: string) => void) | undefined,
+  isDuplicate: (ordinal: number) => boolean,
 ) => {
   const { drop = [], evaluationPrompts = [], thresholds = {}, minAgreement = 0, minVotes = 1 } = options
   const { pairs: toPairs = bestAgainstRest, ties = "drop" } = options
@@ -168,13 +213,13 @@ const makeState = (
   const seconds = Distribution.make()
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
-  const duplicates = NearDuplicates.make()
   const numberOf = makeNumbers(mayRepeat)
   /** What was found of items that may come again, by their numbers. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  const duplicatesFound = new Map<number, boolean>()
+  /** Of items that were compared and may come again, the ordinals among those compared. */
+  const comparedBefore = new Map<number, number>()
+  let comparedCount = 0
   const contaminationTally = makeTally()
-  const duplicateTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
@@ -221,11 +266,13 @@ const makeState = (
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
     if (pairs.length === 0) return "no_pair"
-    const isDuplicate =
-      duplicatesFound.get(ordinal) ??
-      duplicateTally.add(duplicates.addAndTest(NormalizedPrompt.ofText(prompt)), itemId, () => excerpt(prompt))
-    if (mayRepeat) duplicatesFound.set(ordinal, isDuplicate)
-    return isDuplicate && dropped.has("near-duplicates") ? "near_duplicate" : pairs
+    let compared = comparedBefore.get(ordinal)
+    if (compared === undefined) {
+      compared = comparedCount++
+      if (mayRepeat) comparedBefore.set(ordinal, compared)
+      addPrompt?.(prompt, itemId)
+    }
+    return isDuplicate(compared) ? "near_duplicate" : pairs
   }
 
   return {
@@ -260,7 +307,7 @@ const makeState = (
       return selected
     },
 
-    report: () => {
+    report: ({ count, examples, of }: DuplicatePrompts.Found) => {
       const agreement = agreements.finish(Option.isSome(reliabilities) ? "dawid-skene" : "majority")
       const goldReport = gold.finish()
       const position = positions.finish()
@@ -288,7 +335,7 @@ const makeState = (
         "longer-chosen": measured(length.share_longer, length.longer_chosen, differing),
         "length-effect": measured(length.cohens_d === null ? null : Math.abs(length.cohens_d), kept, kept),
         "position-bias": measured(position.p_value, position.first_half, halves),
-        "near-duplicates": duplicateTally.finish(),
+        "near-duplicates": { count, of, value: of === 0 ? null : count / of, examples },
         contamination: contaminationTally.finish(),
         flagged: flaggedTally.finish(),
         "other-languages": measured(inKnown === 0 ? null : inOthers / inKnown, inOthers, inKnown),

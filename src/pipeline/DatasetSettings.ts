@@ -83,5 +83,5 @@ export const validate = Effect.fn("DatasetSettings.validate")(function* (setting
     return yield* new DatasetSettingsInvalid({ setting, expected, found: String(found) })
   }
   if (settings.splits !== undefined)
-    yield* Splits.make({ shares: wholeShares(settings.splits), seed: settings.splitSeed })
+    yield* Effect.scoped(Splits.make({ shares: wholeShares(settings.splits), seed: settings.splitSeed }))
 })

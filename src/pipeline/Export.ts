@@ -3,9 +3,11 @@
  *
  * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; others may write to the ledger
  * meanwhile. An empty dataset, or one that exceeds a threshold, never replaces an existing one; the report of the latter
- * is in the job's folder `refused`. Memory grows by about 800 bytes per item, and by 300 more with splits.
+ * is in the job's folder `refused`. Memory grows by 20 to 30 bytes
+ * per item with a rationale, and by 9 with splits; once all rows are written, 25 per item are needed to find near-duplicates.
  *
- * The ledger is read once, and once more for splits (settled for all planned items, judged or not) and for weighted votes.
+ * The ledger is read once, and once more for each of: splits (settled for all planned items, judged or not), weighted votes,
+ * and near-duplicates that are left out. Scratch files take 0.1 to 0.3 kB per item, in the job's folder.
  */
 import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -75,138 +77,148 @@ const nothing: Exported = { dataset: Option.none(), example: Option.none(), left
  * Writes the dataset of all results that are there when it begins. Fails with `ThresholdsExceeded` where a threshold of the
  * settings is exceeded.
  */
-export const exportDataset = Effect.fn("Export.exportDataset")(function* (
-  settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which },
-) {
-  yield* validate(settings)
-  const fs = yield* FileSystem.FileSystem
-  const { campaign } = settings
-  const directory = JobFolder.dataset(settings.directory)
-  const isThere = yield* fs.exists(directory)
-  if (isThere && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
-    const which = yield* Facts.nameOf(campaign)
-    yield* Effect.logInfo(`the ledger has no results of ${which}: the existing dataset ${directory} is kept`)
-    return nothing
-  }
-
-  const reliabilities =
-    (settings.aggregate ?? Consensus.defaultAggregation) === "dawid-skene"
-      ? Option.some(yield* Reliabilities.of(Results.items(campaign)))
-      : Option.none<Reliabilities.Reliabilities>()
-  const ledger = yield* LedgerReader
-  const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
-  const standing = yield* ledger.itemsByOutcome(which)
-  const curation = Curation.make(settings, {
-    reliabilities,
-    mayRepeat: campaign === "all",
-    languageOf: yield* Language.load,
-    languageShare: Math.min(1, maxLanguageSample / Math.max(1, standing("judged"))),
-  })
-  const table =
-    settings.splits === undefined ? undefined : yield* SplitTable.make(wholeShares(settings.splits), settings.splitSeed)
-  const splitOf = new WeakMap<PreferencePair, Split>()
-  const inSplits = new Map<Split, { items: number; pairs: number }>()
-  let example = Option.none<PreferencePair>()
-  /** Pairs with a system message. */
-  let withSystem = 0
-  let repeatedVotes = 0
-
-  const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-    // Of every item, also of one without pairs: the table is asked in order.
-    const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
-    if (pairs.length === 0) return pairs
-    if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
-    if (hasSystem(item)) withSystem += pairs.length
-    repeatedVotes += Math.max(0, item.judgments.length - pairs[0]!.votes)
-    const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
-    inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
-    example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
-    return pairs
-  }
-
-  const pairs = Results.items(campaign).pipe(
-    curation.curate,
-    Stream.chunks,
-    Stream.map((items) => items.flatMap(note)),
-    Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
-    Stream.flattenArray,
-  )
-
-  const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
-    const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates()
-    const curated = { ...(yield* curation.report), cross_split_near_duplicates }
-    const report = yield* reportOf(which, standing, curated, inSplits, written)
-    const files = [
-      { path: "report.html", content: yield* ReportPage.render(report) },
-      { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
-    ]
-    const failed = report.checks.flatMap(({ check, direction, threshold, passed, value }) =>
-      passed || threshold === null ? [] : [{ check, direction, threshold, value }],
-    )
-    const refused = JobFolder.refused(settings.directory)
-    rankings = report.rankings
-    leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
-    if (failed.length > 0 || written.rows === 0) {
-      yield* fs.makeDirectory(refused, { recursive: true })
-      yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
-      const page = `${refused}/report.html`
-      return yield* failed.length > 0
-        ? new ThresholdsExceeded({ checks: failed, report: page })
-        : new NoPairs({ report: page })
+export const exportDataset = Effect.fn("Export.exportDataset")(
+  function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
+    yield* validate(settings)
+    const fs = yield* FileSystem.FileSystem
+    const { campaign } = settings
+    const directory = JobFolder.dataset(settings.directory)
+    const isThere = yield* fs.exists(directory)
+    if (isThere && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
+      const which = yield* Facts.nameOf(campaign)
+      yield* Effect.logInfo(`the ledger has no results of ${which}: the existing dataset ${directory} is kept`)
+      return nothing
     }
-    yield* fs.remove(refused, { recursive: true, force: true })
-    return { attachments: files, facts: yield* Facts.of(campaign, { ...settings, conversational }, report) }
-  })
 
-  const conversational = settings.conversational ?? (yield* hasConversations)
-  let leftOut: Exported["leftOut"]
-  let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
-  const write = Dataset.write({
-    directory,
-    splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
-    conversational,
-    formats: settings.formats,
-    margin: settings.margin,
-    finalize,
-  })
-  const info = yield* Stream.run(pairs, write).pipe(
-    Effect.asSome,
-    Effect.catchTag("NoPairs", ({ report }) =>
-      Effect.as(
-        Effect.logWarning(
-          `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset is written"}. See ${report}`,
-        ),
-        Option.none<Dataset.DatasetInfo>(),
-      ),
-    ),
-  )
-  if (Option.isSome(info)) {
-    yield* Metrics.countRows(info.value.rows)
-    yield* Effect.annotateCurrentSpan("prefstream.rows", info.value.rows)
-  }
-  if (repeatedVotes > 0) {
-    yield* Effect.logWarning(`${repeatedVotes} votes do not count: their experts had voted on the same item before`)
-  }
-  if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
-    const { ranked_items, unranked_items } = rankings
-    yield* Effect.logWarning(
-      `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
+    const reliabilities =
+      (settings.aggregate ?? Consensus.defaultAggregation) === "dawid-skene"
+        ? Option.some(yield* Reliabilities.of(Results.items(campaign)))
+        : Option.none<Reliabilities.Reliabilities>()
+    const ledger = yield* LedgerReader
+    const which =
+      campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
+    const standing = yield* ledger.itemsByOutcome(which)
+    const curation = yield* Curation.make(settings, {
+      reliabilities,
+      mayRepeat: campaign === "all",
+      scratchDirectory: settings.directory,
+      languageOf: yield* Language.load,
+      languageShare: Math.min(1, maxLanguageSample / Math.max(1, standing("judged"))),
+    })
+    const table =
+      settings.splits === undefined
+        ? undefined
+        : yield* SplitTable.make({
+            shares: wholeShares(settings.splits),
+            seed: settings.splitSeed,
+            scratchDirectory: settings.directory,
+          })
+    const splitOf = new WeakMap<PreferencePair, Split>()
+    const inSplits = new Map<Split, { items: number; pairs: number }>()
+    let example = Option.none<PreferencePair>()
+    /** Pairs with a system message. */
+    let withSystem = 0
+    let repeatedVotes = 0
+
+    const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
+      // Of every item, also of one without pairs: the table is asked in order.
+      const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
+      if (pairs.length === 0) return pairs
+      if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
+      if (hasSystem(item)) withSystem += pairs.length
+      repeatedVotes += Math.max(0, item.judgments.length - pairs[0]!.votes)
+      const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
+      inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
+      example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
+      return pairs
+    }
+
+    const pairs = Results.items(campaign).pipe(
+      curation.curate,
+      Stream.chunks,
+      Stream.map((items) => items.flatMap(note)),
+      Stream.filter((pairs): pairs is Arr.NonEmptyArray<PreferencePair> => pairs.length > 0),
+      Stream.flattenArray,
     )
-  }
-  for (const { format, omitted, rows } of Option.getOrUndefined(info)?.formats ?? []) {
-    const isText = Object.values(formats).some(({ isText, name }) => name === format && isText === true)
-    const other = formatNames.find((name) => name === `${format}-conversational`)
-    if (rows === 0 && omitted.count > 0) {
-      const [one] = omitted.first
-      yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
-    } else if (isText && withSystem > 0) {
+
+    const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
+      const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates
+      const curated = { ...(yield* curation.report), cross_split_near_duplicates }
+      const report = yield* reportOf(which, standing, curated, inSplits, written)
+      const files = [
+        { path: "report.html", content: yield* ReportPage.render(report) },
+        { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
+      ]
+      const failed = report.checks.flatMap(({ check, direction, threshold, passed, value }) =>
+        passed || threshold === null ? [] : [{ check, direction, threshold, value }],
+      )
+      const refused = JobFolder.refused(settings.directory)
+      rankings = report.rankings
+      leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
+      if (failed.length > 0 || written.rows === 0) {
+        yield* fs.makeDirectory(refused, { recursive: true })
+        yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
+        const page = `${refused}/report.html`
+        return yield* failed.length > 0
+          ? new ThresholdsExceeded({ checks: failed, report: page })
+          : new NoPairs({ report: page })
+      }
+      yield* fs.remove(refused, { recursive: true, force: true })
+      return { attachments: files, facts: yield* Facts.of(campaign, { ...settings, conversational }, report) }
+    })
+
+    const conversational = settings.conversational ?? (yield* hasConversations)
+    let leftOut: Exported["leftOut"]
+    let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
+    const write = Dataset.write({
+      directory,
+      splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
+      conversational,
+      formats: settings.formats,
+      margin: settings.margin,
+      finalize,
+    })
+    const info = yield* Stream.run(pairs, write).pipe(
+      Effect.asSome,
+      Effect.catchTag("NoPairs", ({ report }) =>
+        Effect.as(
+          Effect.logWarning(
+            `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset is written"}. See ${report}`,
+          ),
+          Option.none<Dataset.DatasetInfo>(),
+        ),
+      ),
+    )
+    if (Option.isSome(info)) {
+      yield* Metrics.countRows(info.value.rows)
+      yield* Effect.annotateCurrentSpan("prefstream.rows", info.value.rows)
+    }
+    if (repeatedVotes > 0) {
+      yield* Effect.logWarning(`${repeatedVotes} votes do not count: their experts had voted on the same item before`)
+    }
+    if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
+      const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
-        `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${other === undefined ? "" : `; ${other} keeps messages`}`,
+        `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
       )
     }
-  }
-  return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
-}, LedgerReader.snapshot)
+    for (const { format, omitted, rows } of Option.getOrUndefined(info)?.formats ?? []) {
+      const isText = Object.values(formats).some(({ isText, name }) => name === format && isText === true)
+      const other = formatNames.find((name) => name === `${format}-conversational`)
+      if (rows === 0 && omitted.count > 0) {
+        const [one] = omitted.first
+        yield* Effect.logWarning(`${format} cannot represent any pair: ${one?.field}: ${one?.reason}`)
+      } else if (isText && withSystem > 0) {
+        yield* Effect.logWarning(
+          `${format} has prompts as text: the system message of ${withSystem} pairs is part of it, after a line [system]${other === undefined ? "" : `; ${other} keeps messages`}`,
+        )
+      }
+    }
+    return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
+  },
+  Effect.scoped,
+  LedgerReader.snapshot,
+)
 
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")

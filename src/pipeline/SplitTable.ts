@@ -5,53 +5,43 @@
  * change when the data grows or results arrive. Items pruned from the ledger do not count: a near-duplicate of a pruned item
  * may get another split; an equal item gets the same.
  *
- * Memory: 8 bytes per item, in addition to what `Splits` takes.
+ * Memory: 8 bytes per item, in addition to what `Splits` takes. To be made in the snapshot in which it is used.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
+import * as NumberList from "../pair/stats/NumberList.ts"
 import * as Splits from "../pair/text/Splits.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
 /** The key of an item in the table, of 52 bits. */
-const keyOf = ({ itemId, prompt }: Planned): number =>
-  Number.parseInt(Sha256.hex(JSON.stringify([itemId, prompt])).slice(0, 13), 16)
+const keyOf = ({ itemId, prompt }: Planned): number => Sha256.leading52Bits(JSON.stringify([itemId, prompt]))
 
 /** Passes over all planned items. Fails with `SplitsInvalid` where the shares are none. */
-export const make = Effect.fnUntraced(function* (shares: Splits.Shares, seed: number | undefined) {
+export const make = Effect.fnUntraced(function* (options: Splits.SplitsOptions) {
   const ledger = yield* LedgerReader
-  const splits = yield* Splits.make({ shares, seed })
-  let keys = new Float64Array(1024)
-  let count = 0
-  yield* Stream.runForEachArray(ledger.prompts, (planned) =>
-    Effect.sync(() => {
-      for (const item of planned) {
-        splits.add(item.prompt)
-        if (count === keys.length) {
-          const larger = new Float64Array(2 * count)
-          larger.set(keys)
-          keys = larger
-        }
-        keys[count++] = keyOf(item)
-      }
-    }),
-  )
+  const splits = yield* Splits.make(options)
+  const keys = NumberList.make(Float64Array)
+  yield* Stream.runForEachArray(ledger.prompts, (planned) => {
+    for (const item of planned) keys.push(keyOf(item))
+    return splits.add(planned.map(({ prompt }) => prompt))
+  })
+  const { crossSplitNearDuplicates, splitOf } = yield* splits.assign
+  const all = keys.view()
 
   let next = 0
   return {
     /** Must be called in the order in which the items were planned. */
     splitOf: (item: Planned): Split => {
-      const key = keyOf(item)
-      let at = next
-      while (at < count && keys[at] !== key) at++
-      // Items planned since the table was made are not in it.
-      if (at === count) return splits.add(item.prompt).split
+      const at = all.indexOf(keyOf(item), next)
+      const split = splitOf(at)
+      if (split === undefined) throw new Error(`item ${item.itemId} was not planned when the splits were settled`)
       next = at + 1
-      return splits.splitOf(at) ?? "train"
+      return split
     },
-    crossSplitNearDuplicates: splits.crossSplitNearDuplicates,
+    crossSplitNearDuplicates,
   }
 })

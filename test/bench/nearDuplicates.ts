@@ -6,6 +6,7 @@
  * one with some letters replaced. Both go through the same prompts in turns; the medians are compared. Exits with 1 where
  * prefstream is less than 20 times as fast, or finds less than 99% of those of index 0.9 or more.
  */
+import { Effect } from "effect"
 import * as NearDuplicates from "../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../src/pair/text/NormalizedPrompt.ts"
 import { edited, words } from "../pair/text/support.ts"
@@ -46,10 +47,16 @@ const naive = (): ReadonlyArray<number> => {
   })
 }
 
-const prefstream = (): ReadonlyArray<boolean> => {
-  const found = NearDuplicates.make(threshold)
-  return prompts.map((prompt) => found.addAndTest(prompt))
-}
+const prefstream = (): ReadonlyArray<boolean> =>
+  Effect.runSync(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const { add, earliest } = yield* NearDuplicates.make(threshold)
+        for (const prompt of prompts) add(prompt)
+        return Array.from(yield* earliest, (first, ordinal) => first !== ordinal)
+      }),
+    ),
+  )
 
 const timed = <A>(run: () => A): readonly [A, number] => {
   const begun = performance.now()

@@ -16,10 +16,17 @@ const curate = (
   options: Curation.CurationOptions = {},
   reliabilities = Option.none<Reliabilities.Reliabilities>(),
 ) => {
-  const { curate, report } = Curation.make(options, { reliabilities, languageOf })
-  const made = Effect.runSync(Stream.runCollect(curate(Stream.fromIterable(items))))
-  return { made: made.map(({ pairs }) => pairs), ...Effect.runSync(report) }
+  const { made, report } = runSync(Curation.make(options, { reliabilities, languageOf }), items)
+  return { made: made.map(({ pairs }) => pairs), ...report }
 }
+
+const runSync = (making: ReturnType<typeof Curation.make>, items: ReadonlyArray<JudgedItem>) =>
+  Effect.runSync(
+    Effect.gen(function* () {
+      const { curate, report } = yield* making
+      return { made: yield* Stream.runCollect(curate(Stream.fromIterable(items))), report: yield* report }
+    }).pipe(Effect.scoped),
+  )
 
 const checkOf = (report: ReturnType<typeof curate>, name: string) => report.checks.find(({ check }) => check === name)!
 
@@ -300,9 +307,7 @@ describe("what is said of the items", () => {
   it("tells the interval of a language's share where only a sample was detected", () => {
     const items = Array.from({ length: 200 }, (_, i) => item(i, [{ best: 0 }], { prompt: `Say ${i}.` }))
     const context = { reliabilities: Option.none(), languageOf: () => "en", languageShare: 0.5 }
-    const { curate, report } = Curation.make({}, context)
-    Effect.runSync(Stream.runDrain(curate(Stream.fromIterable(items))))
-    const [row] = Effect.runSync(report).languages
+    const [row] = runSync(Curation.make({}, context), items).report.languages
     assert.isAbove(row!.items, 70)
     assert.isBelow(row!.items, 130)
     assert.deepStrictEqual(row, { language: "en", items: row!.items, ...wilsonInterval(row!.items, row!.items)! })

@@ -9,6 +9,7 @@ import { Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { FileSystemFailure } from "../../dataset/file/DatasetError.ts"
 import { FileLockError, LockUnavailable } from "../../node/FileLock.ts"
+import { ScratchFileFailed } from "../../node/ScratchFile.ts"
 import { BackupFailed } from "../../task/ledger/LedgerMaintenance.ts"
 
 const again = "then run the same command again"
@@ -82,7 +83,7 @@ const describe = (cause: unknown, path: string | undefined): Option.Option<strin
 }
 
 const isFileLockError = Schema.is(FileLockError)
-const isAboutPath = Schema.is(Schema.Union([LockUnavailable, BackupFailed, FileSystemFailure]))
+const isAboutPath = Schema.is(Schema.Union([LockUnavailable, BackupFailed, FileSystemFailure, ScratchFileFailed]))
 
 const sqlMessage = (failure: SqlError.SqlError): string => {
   const { cause } = failure.reason

@@ -1,8 +1,7 @@
 /**
  * The table of experts: number of votes, agreement with others, accuracy on gold items.
  *
- * Guarantees: votes without an expert are one row (`null`), which is last; others are sorted by number of votes. Memory
- * grows by 8 bytes per vote with a time.
+ * Guarantees: votes without an expert are one row (`null`), which is last; others are sorted by number of votes.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import { agreesWithOthers } from "../../domain/Tally.ts"
@@ -19,7 +18,7 @@ interface ExpertTally {
   goldRight: number
   ordered: number
   choseFirst: number
-  readonly seconds: Array<number>
+  readonly seconds: Distribution.Summary
 }
 
 const newRow = (): ExpertTally => ({
@@ -30,7 +29,7 @@ const newRow = (): ExpertTally => ({
   goldRight: 0,
   ordered: 0,
   choseFirst: 0,
-  seconds: [],
+  seconds: Distribution.make(),
 })
 
 export const make = () => {
@@ -56,7 +55,7 @@ export const make = () => {
           row.ordered++
           if (vote.position === 0) row.choseFirst++
         }
-        if (vote.seconds !== null) row.seconds.push(vote.seconds)
+        if (vote.seconds !== null) row.seconds.add(vote.seconds)
       }
     },
     /** @param reliabilityOf the estimated probability that a vote of the expert is right */
@@ -70,7 +69,7 @@ export const make = () => {
           reliability: reliabilityOf(expert),
           gold_votes: row.goldVotes,
           gold_right: row.goldRight,
-          median_seconds: Distribution.quantile(Float64Array.from(row.seconds).toSorted(), 0.5),
+          median_seconds: row.seconds.quantile(0.5),
           ordered: row.ordered,
           chose_first: row.choseFirst,
         }))

@@ -2,68 +2,73 @@
  * Summary of a set of numbers: mean, spread, exact quantiles, histogram.
  *
  * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
- * NumPy and R). The standard deviation is the sample's, null for fewer than two numbers. Memory: 4 bytes per number
- * while all are integers below 2^31, then 8; up to three times that while growing.
+ * NumPy and R). The standard deviation is the sample's, null for fewer than two numbers. Memory: at most 40 bytes per
+ * different number, however often it occurs.
  */
 import type { Distribution } from "../../domain/QualityReport.ts"
 import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
-import * as NumberList from "./NumberList.ts"
+import * as SortedNumbers from "./SortedNumbers.ts"
 
 export interface Summary {
   /** @param value finite */
   readonly add: (value: number) => void
   /** Of the numbers so far. */
   readonly distribution: () => Distribution
+  /** The value below which a share of the numbers so far lies, interpolated; null where there are none. */
+  readonly quantile: (share: number) => number | null
 }
+
+/** Numbers that wait to be sorted: few, where many are different as many as those. */
+const firstWaiting = 64
+const minWaiting = 4096
 
 export const make = (): Summary => {
   const moments = Moments.make()
-  let numbers: NumberList.NumberList<Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>> = NumberList.make(Int32Array)
-  let isWhole = true
+  let sorted = SortedNumbers.empty
+  let waiting = new Float64Array(firstWaiting)
+  let count = 0
 
-  const widen = () => {
-    const wide = NumberList.make(Float64Array)
-    for (const number of numbers.view()) wide.push(number)
-    numbers = wide
-    isWhole = false
+  const sort = (): SortedNumbers.SortedNumbers => {
+    if (count > 0) sorted = sorted.with(waiting.subarray(0, count))
+    count = 0
+    return sorted
   }
+
+  const quantile = (share: number) => quantileOf(sort(), share)
 
   return {
     add: (value) => {
       moments.add(value)
-      if (isWhole && (value | 0) !== value) widen()
-      numbers.push(value)
+      if (count === waiting.length) {
+        const { different } = sort()
+        if (waiting.length < Math.max(minWaiting, different)) waiting = new Float64Array(2 * waiting.length)
+      }
+      waiting[count++] = value
     },
     distribution: () => {
-      // oxlint-disable-next-line unicorn/no-array-sort -- in place: the order means nothing, a copy costs memory
-      const sorted = numbers.view().sort()
+      const { length } = sort()
       return {
-        count: sorted.length,
+        count: length,
         mean: moments.mean(),
         standard_deviation: moments.standardDeviation(),
-        min: sorted[0] ?? null,
-        p05: quantile(sorted, 0.05),
-        p50: quantile(sorted, 0.5),
-        p95: quantile(sorted, 0.95),
-        p99: quantile(sorted, 0.99),
-        max: sorted.at(-1) ?? null,
+        min: length === 0 ? null : sorted.at(0),
+        p05: quantile(0.05),
+        p50: quantile(0.5),
+        p95: quantile(0.95),
+        p99: quantile(0.99),
+        max: length === 0 ? null : sorted.at(length - 1),
         histogram: Histogram.ofSorted(sorted),
       }
     },
+    quantile,
   }
 }
 
-/**
- * The value below which a share of the numbers lies, interpolated; null where there are none.
- *
- * @param sorted in ascending order
- * @param share 0 to 1
- */
-export const quantile = (sorted: Histogram.Sorted, share: number): number | null => {
+const quantileOf = (sorted: SortedNumbers.SortedNumbers, share: number): number | null => {
   if (sorted.length === 0) return null
   const rank = (sorted.length - 1) * share
-  const lower = sorted[Math.floor(rank)]!
-  const upper = sorted[Math.ceil(rank)]!
+  const lower = sorted.at(Math.floor(rank))
+  const upper = sorted.at(Math.ceil(rank))
   return lower + (upper - lower) * (rank - Math.floor(rank))
 }

@@ -6,25 +6,23 @@
  * by a factor of 100; or, with negative numbers, are mirrored at 0, with one wide bin at each end for the outer 1%.
  */
 import type { Histogram } from "../../domain/QualityReport.ts"
-
-/** In ascending order, finite. */
-export type Sorted = Int32Array | Float64Array
+import type { SortedNumbers } from "./SortedNumbers.ts"
 
 const maxBins = 40
 
-export const ofSorted = (sorted: Sorted): Histogram => {
+export const ofSorted = (sorted: SortedNumbers): Histogram => {
   if (sorted.length === 0) return { edges: [], counts: [] }
   const edges = edgesOf(sorted)
-  const inner = edges.slice(1, -1).map((edge) => countBelow(sorted, edge))
+  const inner = edges.slice(1, -1).map((edge) => sorted.countBelow(edge))
   return { edges, counts: [...inner, sorted.length].map((end, i) => end - (inner[i - 1] ?? 0)) }
 }
 
-const edgesOf = (sorted: Sorted): ReadonlyArray<number> => {
-  const whole = sorted instanceof Int32Array || sorted.every(Number.isInteger)
-  const least = sorted[0]!
-  const greatest = sorted.at(-1)!
+const edgesOf = (sorted: SortedNumbers): ReadonlyArray<number> => {
+  const whole = sorted.areWhole()
+  const least = sorted.at(0)
+  const greatest = sorted.at(sorted.length - 1)
   if (least < 0) return mirrored(sorted, whole)
-  const positive = sorted[countBelow(sorted, Number.MIN_VALUE)] ?? 0
+  const positive = greatest > 0 ? sorted.at(sorted.countBelow(Number.MIN_VALUE)) : 0
   return greatest > 100 * positive && positive > 0
     ? logSpaced(least, positive, greatest, whole)
     : equalWidths(least, greatest, whole)
@@ -84,10 +82,10 @@ const equalWidths = (least: number, greatest: number, whole: boolean): ReadonlyA
   return between(...ends(step), step)
 }
 
-const mirrored = (sorted: Sorted, whole: boolean): ReadonlyArray<number> => {
-  const [least, greatest] = [sorted[0]!, sorted.at(-1)!]
+const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> => {
+  const [least, greatest] = [sorted.at(0), sorted.at(sorted.length - 1)]
   const tail = Math.floor(sorted.length / 100)
-  const middle = Math.max(-sorted[tail]!, sorted[sorted.length - 1 - tail]!)
+  const middle = Math.max(-sorted.at(tail), sorted.at(sorted.length - 1 - tail))
   const size = Math.max(-least, greatest)
   const reach = middle > 0 ? middle : size
   const step = stepFor(minWidth(2 * reach, size, whole), whole, (step) => 2 * stepsAbove(reach, step, whole) <= maxBins)
@@ -115,15 +113,4 @@ const logSpaced = (least: number, positive: number, greatest: number, whole: boo
   const last = marks.findIndex((mark) => (whole ? mark > greatest : mark >= greatest))
   const edges = marks.slice(first, last + 1)
   return least < edges[0]! ? [0, ...edges] : edges
-}
-
-/** How many numbers are less than the limit. */
-const countBelow = (sorted: Sorted, limit: number): number => {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (sorted[middle]! < limit) low = middle + 1
-    else high = middle
-  }
-  return low
 }

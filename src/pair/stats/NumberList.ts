@@ -1,9 +1,9 @@
 /**
- * A growing list of numbers in one typed array of 4 or 8 bytes per number.
+ * A growing list of numbers in one typed array, of 1, 4 or 8 bytes per number.
  *
  * Does not check that a number fits the array's type.
  */
-type Numbers = Int32Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
+type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
 type Kind<A extends Numbers> = new (buffer: ArrayBuffer, offset?: number, length?: number) => A
 

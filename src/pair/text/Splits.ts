@@ -9,7 +9,9 @@
 import { Effect, Schema } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import { Split, splits } from "../../domain/Split.ts"
+import * as ScratchFile from "../../node/ScratchFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
+import * as NumberList from "../stats/NumberList.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
@@ -27,23 +29,21 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
   }
 }
 
-/** The split of a prompt, and the earlier prompt that it follows. */
-export interface Assignment {
-  readonly split: Split
-  /** The zero-based ordinal of the earliest prompt that this one nearly repeats; its own where it repeats none. */
-  readonly earliest: number
-  /** The estimated Jaccard index with that prompt: 1 where they are equal, or where it is its own. */
-  readonly similarity: number
+/** Assigns the prompts that were added to splits. */
+export interface Splits {
+  /** Takes the next prompts. */
+  readonly add: (prompts: ReadonlyArray<Prompt>) => Effect.Effect<void, ScratchFile.ScratchFileFailed>
+  /** The splits of all prompts so far: of the same prompts the same, whatever is added later. */
+  readonly assign: Effect.Effect<Assignment, ScratchFile.ScratchFileFailed>
 }
 
-/** Assigns prompts to splits, one after the other. */
-export interface Splits {
-  /** Takes the next prompt. */
-  readonly add: (prompt: Prompt) => Assignment
-  /** The split of a prompt that was added, by its zero-based ordinal. */
+/** Prompts by their zero-based ordinals. */
+export interface Assignment {
   readonly splitOf: (ordinal: number) => Split | undefined
+  /** The earliest prompt that this one nearly repeats; itself where it repeats none. */
+  readonly earliestOf: (ordinal: number) => number | undefined
   /** Prompts that nearly repeat prompts of more than one split. */
-  readonly crossSplitNearDuplicates: () => number
+  readonly crossSplitNearDuplicates: number
 }
 
 /** Options of `make`. */
@@ -53,13 +53,16 @@ export interface SplitsOptions {
   readonly seed?: number | undefined
   /** Minimum estimated Jaccard index of near-duplicates: above 0, at most 1. */
   readonly threshold?: number | undefined
+  /** Where a scratch file is. Default: the system's directory for temporary files. */
+  readonly scratchDirectory?: string | undefined
 }
 
 /** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
 /** Fails with `SplitsInvalid` where an option is out of its range. */
-export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold = 0.8 }: SplitsOptions) {
+export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
+  const { scratchDirectory, seed = 0, shares, threshold = 0.8 } = options
   const refuse = (field: string, expected: string, found: unknown) =>
     new SplitsInvalid({ field, expected, found: String(found) })
 
@@ -79,35 +82,39 @@ export const make = Effect.fnUntraced(function* ({ seed = 0, shares, threshold =
     place < test ? "test" : train === 0 || place >= 1 - validation ? lastSplit : "train"
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
-  const nearDuplicates = NearDuplicates.make(threshold)
-  let assigned = new Uint8Array(1024)
-  let size = 0
-  let crossSplit = 0
+  const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
+  /** Of each prompt, where it would be if it repeated none. */
+  const own = NumberList.make(Uint8Array)
 
   const result: Splits = {
-    add: (prompt) => {
-      const normal = NormalizedPrompt.ofPrompt(prompt)
-      const ordinal = size++
-      const { earlier, similarity } = nearDuplicates.add(normal)
-      const earliest = earlier[0]
-      const code = earliest === undefined ? splits.indexOf(splitAt(placeOf(seed, normal))) : assigned[earliest]!
-      if (earlier.some((other) => assigned[other] !== code)) crossSplit++
-      if (ordinal === assigned.length) {
-        const larger = new Uint8Array(2 * ordinal)
-        larger.set(assigned)
-        assigned = larger
+    add: (prompts) =>
+      ScratchFile.attempt(() => {
+        for (const prompt of prompts) {
+          const normal = NormalizedPrompt.ofPrompt(prompt)
+          nearDuplicates.add(normal)
+          own.push(splits.indexOf(splitAt(placeOf(seed, normal))))
+        }
+      }),
+    assign: Effect.gen(function* () {
+      const earliest = yield* nearDuplicates.earliest
+      const assigned = own.view().slice()
+      earliest.forEach((first, ordinal) => (assigned[ordinal] = assigned[first]!))
+      const crosses = new Uint8Array(assigned.length)
+      if (earliest.some((first, ordinal) => first !== ordinal)) {
+        yield* nearDuplicates.search(
+          (earlier, later) => assigned[earlier] !== assigned[later] && crosses[later] === 0,
+          (_, later) => void (crosses[later] = 1),
+        )
       }
-      assigned[ordinal] = code
-      return earliest === undefined
-        ? { split: splits[code]!, earliest: ordinal, similarity: 1 }
-        : { split: splits[code]!, earliest, similarity }
-    },
-    splitOf: (ordinal) => (ordinal < size ? splits[assigned[ordinal]!] : undefined),
-    crossSplitNearDuplicates: () => crossSplit,
+      return {
+        splitOf: (ordinal) => splits[assigned[ordinal]!],
+        earliestOf: (ordinal) => earliest[ordinal],
+        crossSplitNearDuplicates: crosses.reduce((sum, one) => sum + one, 0),
+      } satisfies Assignment
+    }),
   }
   return result
 })
 
 /** Maps a prompt to a number, uniform in [0, 1), by the first 52 bits of a hash. */
-const placeOf = (seed: number, normal: string): number =>
-  Number.parseInt(Sha256.hex(`${seed}\n${normal}`).slice(0, 13), 16) / 2 ** 52
+const placeOf = (seed: number, normal: string): number => Sha256.leading52Bits(`${seed}\n${normal}`) / 2 ** 52

@@ -1,15 +1,32 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import * as fc from "fast-check"
+import * as ScratchFile from "../../../src/node/ScratchFile.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { edited, hostile, signature, similarity, words } from "./support.ts"
 
-const findAll = (texts: ReadonlyArray<string>, threshold?: number) => {
-  const index = NearDuplicates.make(threshold)
-  return texts.map((text) => index.add(text))
-}
+/** For each text those before it that it nearly repeats, in order. */
+const findAll = (texts: ReadonlyArray<string>, threshold?: number): ReadonlyArray<ReadonlyArray<number>> =>
+  Effect.runSync(
+    Effect.gen(function* () {
+      const index = yield* NearDuplicates.make(threshold)
+      for (const text of texts) index.add(text)
+      const found = texts.map(() => new Set<number>())
+      yield* index.search(
+        () => true,
+        (earlier, later) => void found[later]!.add(earlier),
+      )
+      const all = found.map((earlier) => [...earlier].toSorted((a, b) => a - b))
+      assert.deepStrictEqual(
+        [...(yield* index.earliest)],
+        all.map(([first], i) => first ?? i),
+      )
+      return all
+    }).pipe(Effect.scoped),
+  )
 
 /** For each text those before it that it resembles, by comparing it with every one of them. */
 const byComparing = (texts: ReadonlyArray<string>, threshold: number): ReadonlyArray<ReadonlyArray<number>> => {
@@ -26,15 +43,7 @@ describe("NearDuplicates", () => {
     const { text } = words(1)
     const [a, b] = [text(40), text(40)]
     const found = findAll([a, b, `${a}!`, b, a, `${a}?`, text(40)])
-    assert.deepStrictEqual(
-      found.map(({ earlier }) => earlier),
-      [[], [], [0], [1], [0], [0, 2], []],
-    )
-    assert.deepStrictEqual(
-      [0, 1, 3, 4, 6].map((i) => found[i]!.similarity),
-      [0, 0, 1, 1, 0],
-    )
-    for (const { similarity } of [found[2]!, found[5]!]) assert.isAbove(similarity, 0.9)
+    assert.deepStrictEqual(found, [[], [], [0], [1], [0], [0, 2], []])
   })
 
   it("names all that are resembled, earliest first, those that repeat others themselves, too", () => {
@@ -43,10 +52,7 @@ describe("NearDuplicates", () => {
     const b = edited(a, 20, below)
     const half = a.slice(0, a.length / 2) + b.slice(a.length / 2)
     assert.isBelow(similarity(signature(a), signature(b)), 0.78)
-    assert.deepStrictEqual(
-      findAll([a, b, half, `${half}!`], 0.78).map(({ earlier }) => earlier),
-      [[], [], [0, 1], [0, 1, 2]],
-    )
+    assert.deepStrictEqual(findAll([a, b, half, `${half}!`], 0.78), [[], [], [0, 1], [0, 1, 2]])
   })
 
   it("finds what comparing with every text finds, but for what no band shares", () => {
@@ -64,20 +70,16 @@ describe("NearDuplicates", () => {
     )
     assert.isAbove(repeating.length, 300)
     // At a Jaccard index of 0.8 a band is shared with probability 0.996; most of these are more alike.
-    const same = repeating.filter((i) => found[i]!.earlier[0] === reference[i]![0])
+    const same = repeating.filter((i) => found[i]![0] === reference[i]![0])
     assert.isAbove(same.length / repeating.length, 0.99)
-    found.forEach(({ earlier }, i) => assert.includeMembers([...reference[i]!], [...earlier]))
-    assert.deepStrictEqual(
-      texts.map(NearDuplicates.make().addAndTest),
-      found.map(({ earlier }) => earlier.length > 0),
-    )
+    found.forEach((earlier, i) => assert.includeMembers([...reference[i]!], [...earlier]))
   })
 
   it("compares with the first 32 that share a band", () => {
     const { text } = words(5)
     const a = text(200)
     const found = findAll(Array.from({ length: 80 }, (_, i) => `${a} ${i}`))
-    const last = found.at(-1)!.earlier
+    const last = found.at(-1)!
     assert.deepStrictEqual(last.slice(0, 32), [...Array(32).keys()])
     assert.isBelow(last.length, 48)
   })
@@ -92,7 +94,7 @@ describe("NearDuplicates", () => {
         assert.deepStrictEqual(findAll(sequence.slice(0, end)), whole.slice(0, end))
         sequence.forEach((text, i) => {
           const first = sequence.indexOf(text)
-          if (first < i) assert.deepStrictEqual(whole[i], { earlier: [first], similarity: 1 })
+          if (first < i) assert.deepStrictEqual(whole[i], [first])
         })
       }),
     )
@@ -100,14 +102,23 @@ describe("NearDuplicates", () => {
 
   it("keeps tens of thousands of texts apart, and finds each again", () => {
     const { text } = words(5)
-    const texts = Array.from({ length: 30_000 }, () => text(12))
-    const index = NearDuplicates.make()
-    const first = texts.map((text) => index.add(text).earlier.length)
-    assert.strictEqual(
-      first.reduce((sum, n) => sum + n, 0),
-      0,
-    )
-    texts.forEach((text, i) => assert.deepStrictEqual(index.add(text), { earlier: [i], similarity: 1 }))
+    // More than memory holds of them.
+    const texts = Array.from({ length: 70_000 }, () => text(12))
+    const found = findAll([...texts, ...texts, ...texts.slice(0, 100).map((text) => `${text}.`)])
+    assert.isTrue(found.slice(0, texts.length).every((earlier) => earlier.length === 0))
+    found.slice(texts.length).forEach(([first], i) => assert.strictEqual(first, i % texts.length))
+  })
+
+  it("fails where the scratch file cannot be made, which few prompts do not need", () => {
+    const { text } = words(6)
+    const fill = Effect.fnUntraced(function* (count: number) {
+      const index = yield* NearDuplicates.make(undefined, "/nowhere/at/all")
+      const texts = Array.from({ length: count }, () => text(1))
+      yield* ScratchFile.attempt(() => texts.forEach(index.add))
+    }, Effect.scoped)
+    Effect.runSync(fill(10_000))
+    const failure = Effect.runSync(Effect.flip(fill(70_000)))
+    assert.include(failure.message, "a temporary file in /nowhere/at/all failed: ENOENT")
   })
 
   it("finds near-duplicates of prompts of a few words, and in scripts that do not separate words", () => {
@@ -121,22 +132,22 @@ describe("NearDuplicates", () => {
       ["日本の首都はどこですか。簡単に説明してください", "日本の首都はどこですか。簡単に説明してください。"],
       ["ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหมครับ", "ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหม"],
     ] as const) {
-      assert.deepStrictEqual(findAll([one, other])[1]!.earlier, [0], other)
+      assert.deepStrictEqual(findAll([one, other])[1]!, [0], other)
     }
     for (const [one, other] of [
       ["write a poem about cats", "write a poem about dogs"],
       ["what is 12 + 30?", "what is 12 + 31?"],
       ["写一首关于猫的诗", "写一首关于狗的诗"],
     ] as const) {
-      assert.deepStrictEqual(findAll([one, other])[1]!.earlier, [], other)
+      assert.deepStrictEqual(findAll([one, other])[1]!, [], other)
     }
   })
 
   it("takes any text", () => {
     const texts = hostile.map(NormalizedPrompt.ofText)
-    findAll([...texts, ...texts]).forEach(({ earlier }, i) => {
+    findAll([...texts, ...texts]).forEach(([earliest], i) => {
       const first = texts.indexOf(texts[i % texts.length]!)
-      assert.strictEqual(earlier[0] ?? i, first === i ? i : first)
+      assert.strictEqual(earliest ?? i, first === i ? i : first)
     })
   })
 
@@ -151,14 +162,11 @@ describe("NearDuplicates", () => {
       const found = findAll(inputs)
       const reference = byComparing(inputs, 0.8)
       // Of equal ones, the first alone is found.
-      assert.deepStrictEqual(
-        found.map(({ earlier }) => earlier),
-        reference,
-      )
+      assert.deepStrictEqual(found, reference)
       const twice = findAll([...inputs, ...inputs.map((input) => `${input} please`)])
       const long = inputs.flatMap((input, i) => (input.length > 100 ? [i] : []))
       assert.isAbove(long.length, 50)
-      for (const i of long) assert.strictEqual(twice[inputs.length + i]!.earlier[0], i)
+      for (const i of long) assert.strictEqual(twice[inputs.length + i]![0], i)
     },
   )
 })

@@ -6,11 +6,18 @@ import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
 import { edited, hostile, signature, similarity, words } from "./support.ts"
 
-const open = (options: Splits.SplitsOptions): Splits.Splits => Effect.runSync(Splits.make(options))
+const settle = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) =>
+  Effect.runSync(
+    Effect.gen(function* () {
+      const splits = yield* Splits.make(options)
+      yield* splits.add(prompts)
+      return yield* splits.assign
+    }).pipe(Effect.scoped),
+  )
 
 const assign = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) => {
-  const splits = open(options)
-  return prompts.map((prompt) => splits.add(prompt))
+  const { earliestOf, splitOf } = settle(prompts, options)
+  return prompts.map((_, i) => ({ split: splitOf(i)!, earliest: earliestOf(i)! }))
 }
 
 const quarters: Splits.Shares = { train: 0.5, validation: 0.25, test: 0.25 }
@@ -48,13 +55,12 @@ describe("Splits", () => {
       fc.property(fc.array(fc.constantFrom(...family(2)), { maxLength: 100 }), fc.integer(), (prompts, seed) => {
         const assigned = assign(prompts, { shares: quarters, seed })
         const splitOf = new Map<string, string>()
-        assigned.forEach(({ earliest, similarity, split }, i) => {
+        assigned.forEach(({ earliest, split }, i) => {
           const normal = NormalizedPrompt.ofPrompt(prompts[i]!)
           assert.strictEqual(splitOf.get(normal) ?? split, split)
           splitOf.set(normal, split)
           assert.strictEqual(assigned[earliest]!.split, split)
           assert.isAtMost(earliest, i)
-          assert.isAtLeast(similarity, 0.8)
         })
       }),
     )
@@ -64,7 +70,7 @@ describe("Splits", () => {
     const prompts = family(3)
     const apart = assign(prompts, { shares: quarters, threshold: 1 })
     const together = assign(prompts, { shares: quarters })
-    const perFamily = (assigned: ReadonlyArray<Splits.Assignment>) =>
+    const perFamily = (assigned: ReturnType<typeof assign>) =>
       Array.from({ length: 12 }, (_, i) => new Set(assigned.slice(6 * i, 6 * i + 4).map(({ split }) => split)).size)
     assert.isTrue(perFamily(apart).some((count) => count > 1))
     assert.isTrue(perFamily(together).every((count) => count === 1))
@@ -89,15 +95,16 @@ describe("Splits", () => {
     const { text } = words(4)
     const count = 25_000
     const shares = { train: 0.9, validation: 0.02, test: 0.08 } as const
-    const splits = open({ shares, seed: 11 })
+    const prompts = Array.from({ length: count }, () => text(12))
+    const { crossSplitNearDuplicates, splitOf } = settle(prompts, { shares, seed: 11 })
     const counts = { train: 0, validation: 0, test: 0 }
-    for (let i = 0; i < count; i++) counts[splits.add(text(12)).split]++
+    for (let i = 0; i < count; i++) counts[splitOf(i)!]++
     for (const split of ["train", "validation", "test"] as const) {
       // The binomial distribution's standard deviation.
       const deviation = Math.sqrt(count * shares[split] * (1 - shares[split]))
       assert.approximately(counts[split], count * shares[split], 4 * deviation, split)
     }
-    assert.strictEqual(splits.crossSplitNearDuplicates(), 0)
+    assert.strictEqual(crossSplitNearDuplicates, 0)
   })
 
   it("draws otherwise by another seed, and the same by the same", () => {
@@ -151,25 +158,22 @@ describe("Splits", () => {
       const [a, b] = assign([one, other], { shares: quarters, seed, threshold: 0.78 })
       return a!.split !== b!.split
     })!
-    const splits = open({ shares: quarters, seed, threshold: 0.78 })
-    const [first] = [splits.add(one), splits.add(other)]
-    assert.strictEqual(splits.crossSplitNearDuplicates(), 0)
-    assert.deepStrictEqual([splits.add(between).split, splits.splitOf(2)], [first.split, first.split])
-    assert.strictEqual(splits.crossSplitNearDuplicates(), 1)
-    assert.isUndefined(splits.splitOf(3))
+    const options = { shares: quarters, seed, threshold: 0.78 }
+    assert.strictEqual(settle([one, other], options).crossSplitNearDuplicates, 0)
+    const { crossSplitNearDuplicates, splitOf } = settle([one, other, between], options)
+    assert.strictEqual(splitOf(2), splitOf(0))
+    assert.strictEqual(crossSplitNearDuplicates, 1)
+    assert.isUndefined(splitOf(3))
   })
 
   it("takes any text", () => {
-    const splits = open({ shares: quarters })
-    const first = hostile.map((text) => splits.add(text).split)
-    const second = hostile.map((text) => splits.add(text).split)
-    assert.deepStrictEqual(second, first)
-    hostile.forEach((_, i) => assert.strictEqual(splits.splitOf(i), first[i]))
+    const { splitOf } = settle([...hostile, ...hostile], { shares: quarters })
+    hostile.forEach((_, i) => assert.strictEqual(splitOf(hostile.length + i), splitOf(i)))
   })
 
   it("refuses shares that are none, with the field and what was expected", () => {
     const refused = (options: unknown) => {
-      const exit = Effect.runSyncExit(Effect.flip(Splits.make(options as Splits.SplitsOptions)))
+      const exit = Effect.runSyncExit(Effect.flip(Effect.scoped(Splits.make(options as Splits.SplitsOptions))))
       return Exit.isSuccess(exit) ? [exit.value._tag, exit.value.field, exit.value.message] : []
     }
     assert.deepStrictEqual(refused({ shares: { train: 0.9, test: 0 } }), [

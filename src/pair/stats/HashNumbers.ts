@@ -1,0 +1,45 @@
+/**
+ * A number for each of many hashes: 16 to 32 bytes per hash, and half as much again while the table grows.
+ */
+export interface HashNumbers {
+  /** The number of the hash; the one given, which it then has, where it has none. @param hash uniform, of up to 52 bits */
+  readonly getOrSet: (hash: number, number: number) => number
+}
+
+const firstSlots = 64
+
+export const make = (): HashNumbers => {
+  /** Hashes plus one, with linear probing, at most three quarters full. */
+  let hashes = new Float64Array(firstSlots)
+  let numbers = new Uint32Array(firstSlots)
+  let size = 0
+
+  const slotOf = (entry: number): number => {
+    let slot = (entry >>> 0) & (hashes.length - 1)
+    while (hashes[slot] !== 0 && hashes[slot] !== entry) slot = (slot + 1) & (hashes.length - 1)
+    return slot
+  }
+
+  const grow = () => {
+    const before = { hashes, numbers }
+    hashes = new Float64Array(2 * hashes.length)
+    numbers = new Uint32Array(hashes.length)
+    before.hashes.forEach((entry, i) => {
+      if (entry === 0) return
+      const slot = slotOf(entry)
+      hashes[slot] = entry
+      numbers[slot] = before.numbers[i]!
+    })
+  }
+
+  return {
+    getOrSet: (hash, number) => {
+      const slot = slotOf(hash + 1)
+      if (hashes[slot] !== 0) return numbers[slot]!
+      hashes[slot] = hash + 1
+      numbers[slot] = number
+      if (4 * ++size > 3 * hashes.length) grow()
+      return number
+    },
+  }
+}

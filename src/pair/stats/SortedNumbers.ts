@@ -1,0 +1,56 @@
+/**
+ * Numbers in ascending order, of equal ones how many there are: 16 bytes per different number.
+ */
+export interface SortedNumbers {
+  /** How many numbers there are. */
+  readonly length: number
+  /** How many of them are different. */
+  readonly different: number
+  /** @param rank 0 to below `length` */
+  readonly at: (rank: number) => number
+  /** How many numbers are less than the limit. */
+  readonly countBelow: (limit: number) => number
+  readonly areWhole: () => boolean
+  /** These and others, which are sorted in their place. */
+  readonly with: (others: Float64Array) => SortedNumbers
+}
+
+/** @param ends how many numbers there are up to each value, those that equal it included */
+const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
+  const length = ends.at(-1) ?? 0
+  return {
+    length,
+    different: values.length,
+    at: (rank) => values[firstFrom(ends, rank + 1)]!,
+    countBelow: (limit) => ends[firstFrom(values, limit) - 1] ?? 0,
+    areWhole: () => values.every(Number.isInteger),
+    with: (others) => {
+      others.sort()
+      let size = 0
+      const merged = new Float64Array(values.length + others.length)
+      const counts = new Float64Array(merged.length)
+      let [i, j] = [0, 0]
+      while (i < values.length || j < others.length) {
+        const value = j === others.length || values[i]! <= others[j]! ? values[i]! : others[j]!
+        if (values[i] === value) i++
+        while (others[j] === value) j++
+        merged[size] = value
+        counts[size++] = (ends[i - 1] ?? 0) + j
+      }
+      return make(merged.slice(0, size), counts.slice(0, size))
+    },
+  }
+}
+
+/** The index of the first number that is not less than the limit. */
+const firstFrom = (ascending: Float64Array, limit: number): number => {
+  let [low, high] = [0, ascending.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ascending[middle]! < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+export const empty = make(new Float64Array(0), new Float64Array(0))
