@@ -3,14 +3,15 @@
  *
  * Guarantees: loopback and a free port by default; requests get 503 while no application is served; what Node's parser
  * refuses (400, 408, 413, 417, 431) is answered with the application's problem details. On close, open requests get one
- * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes.
+ * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes. A request that
+ * `answerFirst` does not answer reaches the application.
  */
-import { createServer, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, Layer } from "effect"
-import { HttpServer, type HttpServerRequest, ProblemDetails } from "effect/http"
+import { Effect, Exit, Layer } from "effect"
+import { HttpServer, type HttpServerRequest, type HttpServerResponse, ProblemDetails } from "effect/http"
 import { statusText } from "./StatusText.ts"
 
 /** The statuses that the server sends itself, without an application. */
@@ -30,6 +31,42 @@ const headersOf = (status: ServerStatus, body: string) => ({
   "cache-control": "no-store",
   ...(status === 503 && { "retry-after": "1" }),
 })
+
+/** The response to a request; undefined where the application answers. */
+type FirstAnswer = HttpServerResponse.HttpServerResponse | undefined
+type Answerer = (request: IncomingMessage) => FirstAnswer
+
+/** Who answers before the application, for each server. */
+const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
+
+/**
+ * Answers requests before they reach Effect's server, while the scope is open and an application is served. The
+ * application answers where `answer` gives undefined, as it must for a request with a body, where its effect fails, and
+ * where it would have to wait, which interrupts it. The body of a response is bytes, text, or none. Has no effect on
+ * another implementation of `HttpServer`.
+ */
+export const answerFirst = Effect.fnUntraced(function* (
+  answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
+) {
+  const slot = answerers.get(yield* HttpServer.HttpServer) ?? { current: undefined }
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      slot.current = (request) => {
+        const answering = answer(request)
+        if (answering === undefined) return undefined
+        const fiber = run(answering)
+        const exit = fiber.pollUnsafe()
+        if (exit === undefined) fiber.interruptUnsafe()
+        return exit !== undefined && Exit.isSuccess(exit) ? exit.value : undefined
+      }
+    }),
+    () => Effect.sync(() => (slot.current = undefined)),
+  )
+})
+
+const send = (response: ServerResponse, { body, headers, status }: HttpServerResponse.HttpServerResponse) =>
+  response.writeHead(status, headers).end(body._tag === "Uint8Array" ? body.body : undefined)
 
 /** The status for an error code of Node's parser. */
 const statusOf = (code: string | undefined): ServerStatus => {
@@ -83,12 +120,25 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     const head = [`HTTP/1.1 ${statusText(status)}`, ...fields.map(([name, value]) => `${name}: ${value}`)]
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
+  const first: { current: Answerer | undefined } = { current: undefined }
+  // Listeners of one event cannot stop each other, and the application is one of them.
+  const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
+  const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
+    const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined
+    if (answer === undefined) return false
+    answers.set(request.socket, response)
+    send(response, answer)
+    return true
+  }
+  node.emit = (event: string, ...args: ReadonlyArray<unknown>) =>
+    (event === "request" && answersFirst(args[0] as IncomingMessage, args[1] as ServerResponse)) || emit(event, ...args)
   const server = yield* NodeHttpServer.make(() => node, {
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 0,
     gracefulShutdownTimeout: "1 second",
   })
   yield* Effect.addFinalizer(() => Effect.sync(() => node.closeAllConnections()))
+  answerers.set(server, first)
   return server
 })
 

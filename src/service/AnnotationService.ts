@@ -6,7 +6,7 @@
  * 9457); only failed requests are logged. `ApiGuide` lists what it decides where the contract is open.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
-import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import { AnnotationApi, Organization, warningsOf } from "../api/AnnotationApi.ts"
 import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
@@ -19,12 +19,14 @@ import * as ApiDocument from "./http/ApiDocument.ts"
 import type { JudgeSettings } from "./expert/JudgeSettings.ts"
 import * as GoldExpert from "./expert/GoldExpert.ts"
 import * as Expert from "./expert/ScriptedExperts.ts"
+import { OrganizationAccess } from "./http/OrganizationAccess.ts"
 import * as OrganizationTokens from "./http/OrganizationTokens.ts"
 import * as MethodNotAllowed from "./http/MethodNotAllowed.ts"
 import * as ProblemResponses from "./http/ProblemResponses.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as RequestGuard from "./http/RequestGuard.ts"
 import * as TaskLimits from "./http/TaskLimits.ts"
+import * as TaskReads from "./http/TaskReads.ts"
 import { Database } from "./database/Database.ts"
 import { Experts } from "./store/Experts.ts"
 import { TaskStore } from "./store/TaskStore.ts"
@@ -129,10 +131,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
           yield* Effect.annotateCurrentSpan("prefstream.task_id", task_id)
           const task = yield* Effect.orDie(store.find(organization, task_id))
           if (Option.isNone(task)) return yield* new TaskNotFound({ detail: `There is no task ${task_id}.` })
-          const { answer, status } = task.value
-          if (Option.isNone(answer)) return HttpServerResponse.jsonUnsafe({ task_id, status })
-          // Stored as the JSON text that is sent.
-          return HttpServerResponse.uint8Array(answer.value, { contentType: "application/json" })
+          return TaskReads.toResponse(task.value)
         }),
       })
     }),
@@ -176,9 +175,11 @@ export const layer = (options: ServiceOptions) => {
     ]),
     options.pages === false ? Layer.empty : Web.layer,
     RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
+    TaskReads.layer,
   ).pipe(
     Layer.provide(taskHandlers(limits, votes)),
-    Layer.provide(OrganizationTokens.layer({ token: options.token, rateLimit, limits })),
+    Layer.provide(OrganizationTokens.layer(limits)),
+    Layer.provide(OrganizationAccess.layer({ token: options.token, rateLimit })),
   )
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(

@@ -76,20 +76,20 @@ export const observeRequests = (counts: () => readonly [waiting: number, inFligh
     { discard: true },
   )
 
-/** Measures an effect that gives a response; the status is `none` where it gives none. */
+/** Measures an effect by the status of its end. Without one, it is not measured. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  statusOf: (response: A) => number,
+  statusOf: (exit: Exit.Exit<A, E>) => number | "none" | undefined,
   seriesOf: (status: string) => Metric.Metric<number, unknown>,
 ) =>
   Effect.clockWith((clock) => {
     const start = clock.currentTimeNanosUnsafe()
-    return Effect.onExit(effect, (exit) =>
-      Metric.update(
-        seriesOf(Exit.isSuccess(exit) ? String(statusOf(exit.value)) : "none"),
-        Number(clock.currentTimeNanosUnsafe() - start) / 1e9,
-      ),
-    )
+    return Effect.onExit(effect, (exit) => {
+      const status = statusOf(exit)
+      return status === undefined
+        ? Effect.void
+        : Metric.update(seriesOf(String(status)), Number(clock.currentTimeNanosUnsafe() - start) / 1e9)
+    })
   })
 
 const clientSeconds = labelled(
@@ -104,7 +104,7 @@ export const timeRequest =
   <A extends { readonly response: { readonly status: number } }, E, R>(effect: Effect.Effect<A, E, R>) =>
     timed(
       effect,
-      ({ response }) => response.status,
+      (exit) => (Exit.isSuccess(exit) ? exit.value.response.status : "none"),
       (status) => clientSeconds(request, status),
     )
 
@@ -115,4 +115,9 @@ const serverSeconds = labelled(
 
 /** Measures how long the annotation service takes to answer a request. */
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
-  timed(effect, ({ status }) => status, serverSeconds)
+  timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
+
+/** The same, unless the request is left to another effect, which will measure it. */
+export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
+  effect: Effect.Effect<A | undefined, E, R>,
+) => timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value?.status : undefined), serverSeconds)

@@ -37,6 +37,11 @@ export interface TaskState {
   readonly status: TaskStatus
 }
 
+/** With its `TaskResult` as JSON text, once the task is completed. */
+export interface FoundTask extends TaskState {
+  readonly answer: Option.Option<Uint8Array>
+}
+
 export interface NewTask {
   readonly organization: string
   readonly idempotencyKey: string | undefined
@@ -156,10 +161,7 @@ export class TaskStore extends Context.Service<
   TaskStore,
   {
     readonly create: (task: NewTask) => Effect.Effect<TaskState, IdempotencyKeyConflict | SqlError>
-    readonly find: (
-      organization: string,
-      taskId: string,
-    ) => Effect.Effect<Option.Option<TaskState & { readonly answer: Option.Option<Uint8Array> }>, SqlError>
+    readonly find: (organization: string, taskId: string) => Effect.Effect<Option.Option<FoundTask>, SqlError>
     /** Says that an open task will get no results. False where there is no such task, or it has ended. */
     readonly cancel: (taskId: string) => Effect.Effect<boolean, SqlError>
     /** The same because no expert has an answer: the task is opened again at the next start. */

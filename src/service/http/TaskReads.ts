@@ -1,0 +1,57 @@
+/**
+ * `GET /v1/tasks/{id}`, which clients ask most, without Effect's server and router.
+ *
+ * Guarantees: the same status, headers, and body as the application's, by the same checks: the service's names, tokens,
+ * rate limits, metrics. Answers only where the task exists, the token may ask for it, and the database need not be
+ * waited for; every other request is the application's, as are all while requests are traced. A request that the rate
+ * limit refuses has read the task.
+ */
+import { Context, Effect, Layer, Option, Tracer } from "effect"
+import { HttpServerResponse } from "effect/http"
+import * as NodeServer from "../../node/HttpServer.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
+import { type FoundTask, TaskStore } from "../store/TaskStore.ts"
+import { OrganizationAccess } from "./OrganizationAccess.ts"
+import * as SecurityHeaders from "./SecurityHeaders.ts"
+import { ServiceAddress } from "./ServiceAddress.ts"
+
+/** An answer is stored as the JSON text that is sent. */
+export const toResponse = ({ answer, status, taskId }: FoundTask): HttpServerResponse.HttpServerResponse =>
+  Option.match(answer, {
+    onNone: () => HttpServerResponse.jsonUnsafe({ task_id: taskId, status }),
+    onSome: (json) => HttpServerResponse.uint8Array(json, { contentType: "application/json" }),
+  })
+
+const path = /^\/v1\/tasks\/(task_[0-9a-f]{32})$/
+const scheme = "Bearer "
+
+const make = Effect.gen(function* () {
+  const { answersTo } = yield* ServiceAddress
+  const { accept, take } = yield* OrganizationAccess
+  const store = yield* TaskStore
+
+  const read = Effect.fnUntraced(function* (token: string, taskId: string) {
+    const accepted = yield* accept(token)
+    if (Option.isNone(accepted)) return undefined
+    // Before the rate limit, from which the application takes the request if there is no such task.
+    const task = yield* store.find(accepted.value.organization, taskId)
+    if (Option.isNone(task)) return undefined
+    const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)
+    if (retryAfterSeconds !== undefined) return undefined
+    return SecurityHeaders.add(HttpServerResponse.setHeaders(toResponse(task.value), headers))
+  }, Metrics.timeFirstAnswer)
+
+  const services = yield* Effect.context<never>()
+  if (Context.get(services, Tracer.Tracer) !== Tracer.nativeTracer) return
+  yield* NodeServer.answerFirst(({ headers, method, url = "" }) => {
+    if (method !== "GET" || "content-length" in headers || "transfer-encoding" in headers) return undefined
+    const { authorization = "", host } = headers
+    const taskId = path.exec(url)?.[1]
+    if (taskId === undefined || !authorization.startsWith(scheme) || host === undefined || !answersTo(host)) {
+      return undefined
+    }
+    return read(authorization.slice(scheme.length), taskId)
+  })
+})
+
+export const layer = Layer.effectDiscard(make)
