@@ -141,7 +141,7 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   const filled = filledIn(args, words, chosen)
   return words.command !== "doctor"
     ? yield* filled
-    : yield* Effect.catch(filled, (problem) => Effect.succeed({ ...none(args), all: chosen, words, problem }))
+    : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none(args), all: chosen, words, problem })))
 })
 
 const filledIn = Effect.fnUntraced(function* (
