@@ -51,7 +51,10 @@ const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, 
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
-  const given = first === "help" ? [...rest, "--help"] : first === "version" ? ["--version", ...rest] : all
+  // Of an unknown command there is no help, but an error.
+  const isKnown = rest[0] === undefined || rest[0].startsWith("-") || rest[0] === "help" || commandNames.has(rest[0])
+  const given =
+    first === "help" ? [...rest, ...(isKnown ? ["--help"] : [])] : first === "version" ? ["--version", ...rest] : all
   const end = given.indexOf("--")
   const place = given.indexOf("--help-all")
   const isAll = place !== -1 && (end === -1 || place < end)
@@ -73,6 +76,7 @@ const formatter = (isAll: boolean): CliOutput.Formatter => ({
 const secrets: { readonly [flag: string]: string } = {
   "--token": "PREFSTREAM_TOKEN",
   "--webhook-secret": "PREFSTREAM_WEBHOOK_SECRET",
+  "--judge-api-key": "PREFSTREAM_JUDGE_API_KEY",
 }
 
 const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {

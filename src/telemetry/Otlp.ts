@@ -7,7 +7,7 @@
  * Within a command's own trace, only its stages are exported, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
-import { HttpMiddleware, UrlParams } from "effect/http"
+import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 import { version } from "../node/Version.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
@@ -60,6 +60,25 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
+/** Warns of the first request that the collector does not take: the exporters themselves say it nowhere that is shown. */
+const warned = Layer.effect(
+  HttpClient.HttpClient,
+  Effect.map(HttpClient.HttpClient, (client) => {
+    let isSaid = false
+    const warn = (what: string) =>
+      Effect.suspend(() => {
+        if (isSaid) return Effect.void
+        isSaid = true
+        const message = `the OpenTelemetry collector ${what}: check OTEL_EXPORTER_OTLP_ENDPOINT; the work goes on without it`
+        return Effect.logWarning(message)
+      })
+    return client.pipe(
+      HttpClient.tap(({ status }) => (status < 300 ? Effect.void : warn(`answers ${status}`))),
+      HttpClient.tapError(() => warn("cannot be reached")),
+    )
+  }),
+)
+
 /** Exports what the effects do that it is provided to. Adds to the logger of its context, which must be there before. */
 export const layer = Effect.gen(function* () {
   const given = yield* ConfigProvider.ConfigProvider
@@ -74,6 +93,7 @@ export const layer = Effect.gen(function* () {
     ConfigProvider.orElse(ConfigProvider.fromEnv({ env: exporters })),
   )
   const otlp = Otlp.layerFromConfig().pipe(
+    Layer.provide(warned),
     Layer.provide(protocol === "http/json" ? OtlpSerialization.layerJson : OtlpSerialization.layerProtobuf),
     Layer.provide(ConfigProvider.layer(provider)),
   )

@@ -75,6 +75,19 @@ describe("help", () => {
       }
     }))
 
+  test("of an unknown command is an error with a suggestion; a value that is no number is said to be none", () =>
+    Effect.gen(function* () {
+      for (const [args, message] of [
+        [["help", "rnu"], 'Unknown subcommand "rnu" for "prefstream": did you mean run?\n'],
+        [["help", "nosuch"], 'Unknown subcommand "nosuch" for "prefstream"\n'],
+        [["run", "--votes", "x"], 'Invalid value for flag --votes: "x". Expected: a number\n'],
+      ] as const) {
+        const { status, stderr } = yield* cli(args)
+        assert.strictEqual(status, 2)
+        assert.include(stderr, `prefstream: ${message}`)
+      }
+    }))
+
   it("is wrapped to the terminal", () => {
     const doc: HelpDoc = {
       description: "word ".repeat(30).trim(),
@@ -84,11 +97,21 @@ describe("help", () => {
         { name: "short", aliases: ["-s"], type: "N", description: Option.some("more ".repeat(20).trim()), required: false },
         { name: "a-name-longer-than-its-column", aliases: [], type: "VALUE", description: Option.some("A text"), required: false },
       ],
+      examples: [{ command: "program --short 1", description: "word ".repeat(30).trim() }],
     } // prettier-ignore
     const all = { groups: {}, maxUngrouped: 20, isShown: () => true }
     const lines = Help.text(doc, { ...all, columns: 60 }).split("\n")
     assert.isAtMost(Math.max(...lines.map((line) => line.length)), 60)
     assert.isAbove(lines.length, Help.text(doc, { ...all, columns: 0 }).split("\n").length)
-    assert.deepStrictEqual(lines.slice(-2), ["  --a-name-longer-than-its-column VALUE", `${" ".repeat(34)}A text`])
+    const name = lines.indexOf("  --a-name-longer-than-its-column VALUE")
+    assert.strictEqual(lines[name + 1], `${" ".repeat(34)}A text`)
+    const example = lines.slice(lines.indexOf("EXAMPLES") + 1, -1)
+    assert.isAbove(example.length, 1)
+    for (const line of example) assert.match(line, /^ {2}# word/, "a shell takes each line as a comment")
+
+    const narrow = Help.text(doc, { ...all, columns: 40 }).split("\n")
+    assert.isAtMost(Math.max(...narrow.map((line) => line.length)), 40)
+    const short = narrow.indexOf("  --short, -s N")
+    assert.match(narrow[short + 1] ?? "", /^ {6}more more more/, "below the flag")
   })
 })

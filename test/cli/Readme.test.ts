@@ -2,7 +2,7 @@
  * What README.md promises of the command line, against the command line itself.
  */
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import * as LogFormat from "../../src/cli/output/LogFormat.ts"
@@ -104,11 +104,17 @@ describe("README.md", () => {
             .replaceAll(/[^\p{L}\p{N} -]/gu, "")
             .replaceAll(" ", "-"),
         )
+      const { files }: { files: ReadonlyArray<string> } = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
+      // npm adds these by itself.
+      const shipped = [...files, "package.json", "README.md", "LICENSE"]
       for (const file of [...guides, "CONTRIBUTING.md", "test/bench/README.md"]) {
         const text = readFileSync(`${root}${file}`, "utf8")
         for (const [link, target = "", anchor] of text.matchAll(/\]\(([^)#:]*)(?:#([^)]*))?\)/g)) {
           const path = target === "" ? `${root}${file}` : join(root, dirname(file), target)
           assert.isTrue(existsSync(path), `${file}: ${link}`)
+          const inside = relative(root, path)
+          const isShipped = shipped.some((each) => inside === each || inside.startsWith(`${each}/`))
+          assert.isTrue(isShipped, `${file}: ${link} is not in the package`)
           if (anchor !== undefined) assert.include(anchorsIn(readFileSync(path, "utf8")), anchor, `${file}: ${link}`)
         }
       }

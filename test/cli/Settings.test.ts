@@ -80,6 +80,19 @@ describe("prefstream.yaml", () => {
       )
     }))
 
+  test("has a section for the subcommands of ledger; a text of several lines is one line of the table", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("dir: a\nledger: { dir: b }\nguidelines: |\n  One.\n  Two.\n")
+      for (const [args, dir] of [
+        [["ledger", "check"], "b"],
+        [["status"], "a"],
+      ] as const) {
+        assert.deepStrictEqual((yield* settingsOf(folder, args)).dir?.[0], [dir])
+      }
+      const { stdout } = yield* cliIn(folder, ["config"])
+      assert.match(stdout, /^guidelines +One\. Two\. +prefstream\.yaml:3$/m)
+    }))
+
   test("gives way also where what is typed goes with no such setting", () =>
     Effect.gen(function* () {
       const { folder } = yield* project(`${usual}listen: 8485\nwebhook-path: /x\nguidelines: Be kind.\n`)
@@ -111,8 +124,8 @@ describe("prefstream.yaml", () => {
       const env = { PREFSTREAM_CONFIG: `${folder}/other.yaml` }
       assert.deepStrictEqual((yield* settingsOf(inner, [], env)).votes, [["4"], "../../other.yaml:1"])
       const missing = yield* cliIn(inner, ["run"], { PREFSTREAM_CONFIG: "none.yaml" })
-      assert.deepStrictEqual([missing.status, missing.stdout], [1, ""])
-      assert.include(missing.stderr, "none.yaml: there is no such file")
+      assert.deepStrictEqual([missing.status, missing.stdout], [2, ""])
+      assert.include(missing.stderr, "PREFSTREAM_CONFIG: there is no file none.yaml")
     }))
 
   test("is not read beside a pipeline file, nor for help", () =>
@@ -126,8 +139,8 @@ describe("prefstream.yaml", () => {
   const wrong: ReadonlyArray<readonly [yaml: string, message: string]> = [
     ["votes: 1\nvots: 3", 'prefstream.yaml:2: there is no setting "vots"'],
     ["- votes", "prefstream.yaml:1: expected settings as NAME: VALUE, one per line"],
-    ["votes: [", "prefstream.yaml:1: "],
-    ["votes: 1\nvotes: 2", "prefstream.yaml:2: Map keys must be unique"],
+    ["votes: [", "prefstream.yaml:1: invalid YAML: "],
+    ["votes: 1\nvotes: 2", "prefstream.yaml:2: invalid YAML: Map keys must be unique"],
     ["\nonce: perhaps", "prefstream.yaml:2: once: expected true or false"],
     ["votes: true", "prefstream.yaml:1: votes: expected a value"],
     ["votes: { a: 1 }", "prefstream.yaml:1: votes: expected a value, or a list of values"],

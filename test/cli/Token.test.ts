@@ -37,13 +37,18 @@ describe("the token appears nowhere", () => {
   test("where a secret is given by a flag, which is refused", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory
-      for (const given of [["--token", token], [`--token=${token}`], ["--webhook-secret", token]]) {
+      for (const given of [
+        ["--token", token],
+        [`--token=${token}`],
+        ["--webhook-secret", token],
+        ["--judge-api-key", token],
+      ]) {
         for (const before of [[], ["schedule", "--cron", "@daily", "--"]]) {
           const said = yield* cli([...before, "collect", "--dir", job, ...given])
           assert.strictEqual(said.status, 2)
           assert.match(
             said.stderr,
-            /^prefstream: --(token|webhook-secret): a secret on the command line .*: set it in PREFSTREAM_\w+\n$/,
+            /^prefstream: --(token|webhook-secret|judge-api-key): a secret on the command line .*: set it in PREFSTREAM_\w+\n$/,
           )
           assertNowhere(job, said)
         }

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { cli, cliServed, itemLines, quick, write } from "../support/cli.ts"
 import * as Collector from "../support/collector.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
 import { send } from "../support/webhooks.ts"
 
 const token = "token-of-a-test"
@@ -141,6 +142,24 @@ describe("export by OTLP", () => {
       const all = collector.texts().join("\n")
       assert.isAbove(collector.spans().length, 10)
       for (const secret of [token, "prompt 3", "item-3"]) assert.notInclude(all, secret)
+    }))
+
+  test("a collector that is down, or refuses, is one warning, and the work goes on", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      yield* write(`${folder}/items.jsonl`, itemLines(1))
+      const refusing = yield* ScriptedService.make(() => ({ status: 403, body: {} }))
+      for (const [endpoint, what] of [
+        ["http://127.0.0.1:1", "cannot be reached"],
+        [refusing.baseUrl, "answers 403"],
+      ] as const) {
+        const args = ["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--expert", "first"]
+        const { status, stderr } = yield* cli(args, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
+        assert.strictEqual(status, 0, stderr)
+        const warnings = stderr.split("\n").filter((line) => line.includes("OpenTelemetry"))
+        assert.lengthOf(warnings, 1, stderr)
+        assert.include(warnings[0], ` warning: the OpenTelemetry collector ${what}: check OTEL_EXPORTER_OTLP_ENDPOINT`)
+      }
     }))
 
   test("a setting that cannot be used is refused before anything is done", () =>

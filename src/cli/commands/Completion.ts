@@ -28,11 +28,22 @@ const typeOf = ({ name, type }: Completions.FlagDescriptor): Completions.FlagTyp
       : type
 
 /** Flags that are read before the library reads the arguments, or that each command has. */
-const common: ReadonlyArray<Completions.FlagDescriptor> = [
-  { name: "log-format", description: "Format of stderr", type: { _tag: "Choice", values: ["text", "json"] } },
-  { name: "help", description: "Show help", type: { _tag: "Boolean" } },
-  { name: "help-all", description: "Show help with all flags", type: { _tag: "Boolean" } },
-].map((flag) => ({ ...flag, aliases: [], negation: false }) as Completions.FlagDescriptor)
+const common = [
+  {
+    name: "log-format",
+    description: "Format of stderr",
+    type: { _tag: "Choice", values: ["text", "json"] },
+    aliases: [],
+  },
+  { name: "help", description: "Show help", type: { _tag: "Boolean" }, aliases: [], negation: false },
+  {
+    name: "help-all",
+    description: "Show help with all flags",
+    type: { _tag: "Boolean" },
+    aliases: [],
+    negation: false,
+  },
+] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
 /** The descriptor with what the types of flags and arguments do not say. */
 const completed = (names: ReadonlyArray<string>) => {

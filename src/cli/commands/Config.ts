@@ -51,7 +51,11 @@ export const configCommand = (
       if (json) return yield* Console.log(JSON.stringify(settings))
       const rows = settings.map(
         ({ from, name, values }) =>
-          [name, Predicate.isBoolean(values) ? String(values) : values.join(", "), from] as const,
+          [
+            name,
+            (Predicate.isBoolean(values) ? String(values) : values.join(", ")).replaceAll(/\s*\n\s*/g, " "),
+            from,
+          ] as const,
       )
       const widths = [0, 1].map((column) => Math.min(60, Math.max(0, ...rows.map((row) => row[column]!.length))))
       for (const row of rows) {

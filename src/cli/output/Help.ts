@@ -22,6 +22,8 @@ type Row = readonly [name: string, text: string]
 const maxColumns = 120
 /** A longer name has a line of its own where lines are wrapped. */
 const maxNameColumns = 30
+/** Beside a name, text is at least this wide; else it stands below. */
+const minTextColumns = 24
 
 const wrapped = (text: string, width: number): ReadonlyArray<string> => {
   const lines: Array<string> = []
@@ -92,7 +94,9 @@ export const text = (doc: HelpDoc, { columns, groups, isShown, maxUngrouped }: L
     Math.max(...sections.flatMap(([, rows]) => rows.map(([name]) => name.length))),
     width === Infinity ? Infinity : maxNameColumns,
   )
+  const isNarrow = width - nameColumns - 4 < minTextColumns
   const lines = ([name, text]: Row): ReadonlyArray<string> => {
+    if (isNarrow) return [`  ${name}`, ...wrapped(text, width - 6).map((line) => `      ${line}`)]
     const [first = "", ...others] = wrapped(text, width - nameColumns - 4)
     const isLong = name.length > nameColumns
     const indent = " ".repeat(nameColumns + 4)
@@ -113,7 +117,7 @@ export const text = (doc: HelpDoc, { columns, groups, isShown, maxUngrouped }: L
             "EXAMPLES",
             ...doc.examples.flatMap(({ command, description }, i) => [
               ...(i === 0 ? [] : [""]),
-              ...(description === undefined ? [] : wrapped(`# ${description}`, width - 2).map((line) => `  ${line}`)),
+              ...(description === undefined ? [] : wrapped(description, width - 4).map((line) => `  # ${line}`)),
               `  ${command}`,
             ]),
           ],

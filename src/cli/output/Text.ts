@@ -20,6 +20,7 @@ export const inOneLine = (message: string): string =>
     .replace(/\n\s*/g, " ")
     .replace("Expected: Schema validation failed: Expected a", "Expected: a")
     .replace("Expected a string representing a finite number", "Expected: a number")
+    .replace(/ *Did you mean [^?]*\? *(.+)$/, ": did you mean $1?")
     .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
 /** A row whose value is false is left out. */

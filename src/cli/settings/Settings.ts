@@ -96,7 +96,10 @@ const projectFile = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const named = yield* Config.option(Config.String("PREFSTREAM_CONFIG"))
-  if (Option.isSome(named) && named.value.trim() !== "") return named.value
+  if (Option.isSome(named) && named.value.trim() !== "") {
+    if (yield* fs.exists(named.value)) return named.value
+    return yield* new UsageError({ message: `PREFSTREAM_CONFIG: there is no file ${named.value}` })
+  }
   for (let folder = path.resolve(); ; folder = path.dirname(folder)) {
     const file = path.join(folder, fileName)
     if (yield* fs.exists(file)) return file
@@ -141,7 +144,7 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
   const filled = filledIn(args, parsed, chosen)
   return parsed.command !== "doctor"
     ? yield* filled
-    : yield* Effect.catch(filled, (problem) => Effect.succeed({ ...none(args), all: chosen, parsed, problem }))
+    : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none(args), all: chosen, parsed, problem })))
 })
 
 const filledIn = Effect.fnUntraced(function* (

@@ -106,7 +106,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   const refuse = (offset: number, problem: string) => new UsageError({ message: `${at(offset)}: ${problem}` })
 
   const [error] = document.errors
-  if (error !== undefined) return yield* refuse(error.pos[0], error.message.replace(/\s+/g, " "))
+  if (error !== undefined) return yield* refuse(error.pos[0], `invalid YAML: ${error.message.replace(/\s+/g, " ")}`)
   const root = document.contents
   if (root === null) return { of: () => [], all: [] } satisfies SettingsFile
   if (!isMap(root)) return yield* refuse(root.range[0], "expected settings as NAME: VALUE, one per line")
@@ -143,7 +143,8 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   }
   return {
     of: (command) => [
-      ...(own.get(command) ?? []),
+      // A section is that of all subcommands.
+      ...(own.get(command.split(" ")[0] ?? "") ?? []),
       ...(command === "serve" ? shared.filter(({ name }) => !ofRuns.has(name)) : shared),
     ],
     all: [...shared, ...[...own.values()].flat()],

@@ -109,7 +109,7 @@ const nothingFound = (
   const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
   const missing = prompt === undefined ? "no prompt and no completions" : `a prompt at "${prompt}" and no completions`
   const set = {
-    any: `${prompt === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text), ${orJoin}`,
+    any: `${prompt === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once for each column of completions), ${orJoin}`,
     items: flags.completions,
     wide: `${flags.completion}, once for each completion`,
     pairs: `${flags.completion}, for the better one and the other`,

@@ -405,13 +405,13 @@ describe("Detect", () => {
       "prompts alone",
       [{ question_id: "x", turns: [{ content: "Write a melody in ABC notation." }] }],
       {},
-      `found no prompt and no completions in "question_id", "turns" (there is text at turns[0].content): set --prompt-path and --completions-path (a list) or --completion-path (a text), ${join}`,
+      `found no prompt and no completions in "question_id", "turns" (there is text at turns[0].content): set --prompt-path and --completions-path (a list) or --completion-path (a text; once for each column of completions), ${join}`,
     ],
     [
       "prompts alone, by their usual name",
       [{ prompt: "Q", category: "c" }],
       {},
-      `found a prompt at "prompt" and no completions in "prompt", "category": set --completions-path (a list) or --completion-path (a text), ${join}`,
+      `found a prompt at "prompt" and no completions in "prompt", "category": set --completions-path (a list) or --completion-path (a text; once for each column of completions), ${join}`,
     ],
     [
       "completions alone",
