@@ -46,7 +46,7 @@ describe("prefstream serve", () => {
       const env = { PREFSTREAM_CONFIG: `${folder}/prefstream.yaml` }
       yield* fs.writeFileString(env.PREFSTREAM_CONFIG, `${ofRun}api-only: true\n`)
       const bare = yield* said(args, env)
-      assert.include(bare.stderr, "No --expert: tasks are accepted, but wait")
+      assert.include(bare.stderr, "No --expert: tasks are accepted, but nobody answers them")
       assert.include((yield* said([...args, "--expert", "first"], env)).stderr, "in place of people: --expert first\n")
       yield* fs.writeFileString(env.PREFSTREAM_CONFIG, `${ofRun}serve: { expert: [first, last], votes: 2 }\n`)
       assert.match(
