@@ -61,8 +61,8 @@ describe("the example pipelines run", () => {
       for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
       assert.strictEqual(new Set(pairs.map(({ item_id }) => item_id)).size, pairs.length, "one pair for each item")
       const own = yield* Effect.promise(() => jsonl(`${folder}/stages/dataset/formats/own/train.jsonl`))
-      assert.deepStrictEqual(
-        own as ReadonlyArray<unknown>,
+      assert.deepStrictEqual<unknown>(
+        own,
         pairs.map(({ chosen, prompt, rejected }) => ({ input: prompt, outputs: [chosen, rejected] })),
       )
     }))

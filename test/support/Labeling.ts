@@ -3,7 +3,7 @@
  * are numbers of options. Its answer is always the shortest option. Every third request is refused with 429, every job is open
  * when it is first asked for.
  */
-import { createServer, type IncomingMessage } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
@@ -39,7 +39,7 @@ export const make = Effect.gen(function* () {
       ...(isDone && { answer: { option: shortest(question), comment: "The shortest." } }),
     })),
   })
-  const server = createServer(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const send = (status: number, body: unknown) =>
       void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
     const text = await textOf(request)
@@ -55,7 +55,8 @@ export const make = Effect.gen(function* () {
     const uuid = request.url?.slice("/jobs/".length) ?? ""
     const job = jobs.get(uuid)
     return job === undefined ? send(404, { error: "no such job" }) : send(200, answer(uuid, job.asked++ > 0))
-  })
+  }
+  const server = createServer((request, response) => void handle(request, response))
   yield* Effect.acquireRelease(
     Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
     () => Effect.sync(() => void server.close()),

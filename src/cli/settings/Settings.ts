@@ -10,39 +10,13 @@
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { CommandDescriptor } from "effect/cli/Completions"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
-import { groups } from "../flags/Groups.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import type { Setting, SettingsFile } from "./SettingsFile.ts"
+import { commandLineOnly, followers, kept, replaced } from "./Scopes.ts"
 import * as ParsedArguments from "./ParsedArguments.ts"
 
 export const fileName = "prefstream.yaml"
-
-/** Flags of a single invocation, which would be wrong or dangerous as a habit: they cannot be set in a file. */
-export const commandLineOnly: ReadonlySet<string> = new Set([
-  "adopt", "all", "before", "campaign", "dry-run", "give-up", "json", "moved", "new-campaign", "now", "quick",
-  "rejects", "results", "resubmit", "send-again", "show", "sign-in-link",
-]) // prettier-ignore
-
-/** The settings of a run that are saved in its job folder: those that later commands of the job also take, and no paths of files. */
-const kept: ReadonlySet<string> = new Set(
-  ["job", "ledger", "SERVICE", "WEBHOOK", "DATASET"]
-    .flatMap((name) => groups[name] ?? [name])
-    .filter((name) => !commandLineOnly.has(name)),
-)
-
-/** A flag on the command line, and those that it replaces, wherever they are set. */
-const replaced: { readonly [given: string]: ReadonlyArray<string> } = {
-  guidelines: ["guidelines-file"],
-  "guidelines-file": ["guidelines"],
-  listen: ["once"],
-  once: groups["WEBHOOK"] ?? [],
-}
-
-/** Commands that reuse the settings of the last run. */
-const followers = new Set([
-  "collect", "doctor", "export", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
-]) // prettier-ignore
 
 export interface Settings {
   readonly parsed: ParsedArguments.ParsedArguments | undefined
