@@ -4,8 +4,8 @@
  *
  * Guarantees: a result is stored as it came before its task counts as completed; one that does not fit its task is kept, and
  * affects no other task. The time between two polls of a task grows with its age, within the profile's `pollInterval`, with
- * jitter. Tasks that a webhook names are polled immediately; while webhooks arrive, polling is slower, but never off. A poll that
- * fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
+ * jitter. Tasks that a webhook names are polled immediately, and soon again while that fails; while webhooks arrive, polling is
+ * slower, but never off. A poll that fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
  */
 import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
@@ -37,6 +37,9 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
+/** Milliseconds at most until the first retry of a poll that a webhook asked for. */
+const maxHintedRetryDelay = Duration.toMillis("2 seconds")
+
 /** Tasks read from the ledger per query. */
 const pageSize = 256
 
@@ -54,6 +57,9 @@ const maxWarnings = 20
 
 /** Each sleep is bounded, so that a machine that was suspended polls soon. */
 const maxWait = Duration.seconds(30)
+
+/** Otherwise a webhook named it, or somebody had it polled again. */
+const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */
 export interface CollectOptions {
@@ -73,8 +79,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const patience = Duration.fromInputUnsafe(profile.patience)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Failed polls of each task in a row, and how many of them had a useless answer. */
-  const failures = new Map<number, { readonly times: number; readonly useless: number }>()
+  /** Failed polls of each task in a row: how many had a useless answer, and how many there were since a webhook named it. */
+  const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   let warnings = 0
   /** Polls due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
@@ -89,10 +95,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   })
 
   /** Soon, because the task may have been due for its completion. */
-  const soon = Effect.fnUntraced(function* (task: OpenTask, times: number) {
+  const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* Clock.currentTimeMillis
     const jitter = yield* Random.nextBetween(0.8, 1.2)
-    const backoff = firstPollDelay(profile) * 2 ** Math.min(times - 1, 30)
+    const backoff = first * 2 ** Math.min(times - 1, 30)
     const millis = Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter
     yield* ledger.postpone(task.seq, millis, task.taskId)
   })
@@ -111,10 +117,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     )
   })
 
-  const warnOfDelay = Effect.fnUntraced(function* ({ dueAt }: OpenTask) {
-    // 0 means due for another reason than its age.
-    if (isDelayReported || dueAt <= 0 || options.once === true) return
-    const late = (yield* Clock.currentTimeMillis) - Math.max(dueAt, undisturbedSince)
+  const warnOfDelay = Effect.fnUntraced(function* (task: OpenTask) {
+    if (isDelayReported || !isDueByAge(task) || options.once === true) return
+    const late = (yield* Clock.currentTimeMillis) - Math.max(task.dueAt, undisturbedSince)
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     isDelayReported = true
     yield* Effect.logWarning(
@@ -147,10 +152,11 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const settle = Effect.fnUntraced(function* (task: OpenTask, failure: AnnotationClientError) {
     const { reason } = failure
     if (endsPolling(failure, patience)) return yield* failure
-    const before = failures.get(task.seq) ?? { times: 0, useless: 0 }
+    const before = failures.get(task.seq) ?? { times: 0, useless: 0, sinceHint: 0 }
     const times = before.times + 1
     const useless = before.useless + (reason._tag === "Unavailable" ? 0 : 1)
-    failures.set(task.seq, { times, useless })
+    const sinceHint = !isDueByAge(task) ? 1 : before.sinceHint > 0 ? before.sinceHint + 1 : 0
+    failures.set(task.seq, { times, useless, sinceHint })
     switch (reason._tag) {
       case "TaskUnknown":
         // A service may know a new task a moment later; 410 says that it is gone.
@@ -172,7 +178,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         undisturbedSince = yield* Clock.currentTimeMillis
         if (times === maxUselessAnswers)
           yield* warn(`${task.taskId} cannot be polled, and is retried: ${failure.message}`)
-        return yield* soon(task, times)
+        return yield* sinceHint > 0
+          ? soon(task, sinceHint, Math.min(maxHintedRetryDelay, firstPollDelay(profile)))
+          : soon(task, times)
     }
   })
 

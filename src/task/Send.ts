@@ -5,9 +5,9 @@
  *
  * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. One that
  * may have been created is sent again only where the service honors idempotency keys and still remembers its key; elsewhere it is held as in doubt.
- * 400 and 422 refuse that task alone; a run whose first tasks are all refused ends. 413 splits the task in two, and, before
- * they are sent, later ones with at least as many items and bytes. 401, 402, 403, 407, 426, and an address without a service
- * end the run.
+ * 400, 413 and 422 split a task of several items in two, so that only an item at fault is refused; after 413, also later
+ * tasks with at least as many items and bytes, before they are sent. A run whose first requests are all refused ends. 401,
+ * 402, 403, 407, 426, and an address without a service end the run.
  */
 import { Clock, Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,7 +17,7 @@ import { AnnotationClientError, TooLarge } from "./client/AnnotationClientError.
 import * as FailureStreak from "./client/FailureStreak.ts"
 import { firstPollDelay } from "./Collect.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { PlannedTask } from "./ledger/Model.ts"
+import type { PlannedTask, StoredRequest } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
@@ -34,6 +34,9 @@ class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
 /** Milliseconds that a claim may take without having to be kept. */
 const maxClaimTime = Duration.toMillis("2 seconds")
+
+/** Statuses with which a service may refuse all items of a task because of one. */
+const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
@@ -146,6 +149,24 @@ export const send = Effect.fnUntraced(function* <E>(
     })
   })
 
+  /** Sends the items of a task that was not created as two tasks. */
+  const sendHalves = Effect.fnUntraced(function* (task: PlannedTask, whole: StoredRequest) {
+    const halves = halve(whole, task.vote)
+    yield* ledger.split(task.seq, halves)
+    let seq = task.seq
+    for (const { idempotencyKey, items } of halves) {
+      yield* sendOne({
+        ...task,
+        seq,
+        itemCount: items.length,
+        idempotencyKey,
+        sentAt: undefined,
+        wasDoubted: false,
+      })
+      seq += items.length
+    }
+  })
+
   const refuse = Effect.fnUntraced(function* (task: PlannedTask, why: string, status: number, detail: string) {
     yield* ledger.markRefused(task.seq, why)
     const rejected = yield* ledger.itemsLostWith(task.seq)
@@ -158,22 +179,18 @@ export const send = Effect.fnUntraced(function* <E>(
     const { reason } = failure
     switch (reason._tag) {
       case "Refused":
-        return yield* refuse(task, failure.message, reason.status, reason.detail)
+        if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
+          return yield* refuse(task, failure.message, reason.status, reason.detail)
+        }
+        // Where the run ends, the halves stay planned.
+        yield* end(streak.refused(reason.status, reason.detail))
+        return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {
         if (task.itemCount === 1) return yield* refuse(task, `refused (413): ${reason.detail}`, 413, reason.detail)
         const whole = yield* ledger.request(task.seq)
         const bytes = whole.body.length
         if (!isTooLarge(task.itemCount, bytes)) tooLarge.push({ items: task.itemCount, bytes })
-        const halves = halve(whole, task.vote)
-        yield* ledger.split(task.seq, halves)
-        let seq = task.seq
-        for (const half of halves) {
-          const { idempotencyKey, items } = half
-          const itemCount = items.length
-          yield* sendOne({ ...task, seq, itemCount, idempotencyKey, sentAt: undefined, wasDoubted: false })
-          seq += half.items.length
-        }
-        return
+        return yield* sendHalves(task, whole)
       }
       case "UnusableAnswer":
         yield* ledger.markInDoubt(task.seq, failure.message)

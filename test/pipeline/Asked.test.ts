@@ -226,8 +226,9 @@ describe("votes", () => {
       let second = 0
       const service = yield* ScriptedService.make(
         (request, before) => {
-          if (request.body.includes("prompt 0")) return refused
-          if (request.body.includes("prompt 2") && second++ === 0) return refused
+          if (/prompt [01]/.test(request.body)) return refused
+          // The task, and its two halves.
+          if (/prompt [23]/.test(request.body) && second++ < 3) return refused
           return ScriptedService.obliging(request, before)
         },
         { concurrency: 1 },
@@ -238,7 +239,7 @@ describe("votes", () => {
         return yield* RunReport.make({})
       }).pipe(inProcess(directory, service.profile))
       assert.deepInclude(report, { read: 4, submitted: 2, rejected: 2, not_submitted: 0 })
-      assert.deepStrictEqual(report.tasks.refused, { tasks: 3, items: 6 })
+      assert.deepStrictEqual(report.tasks.refused, { tasks: 6, items: 6 })
       const lines = readFileSync(`${directory}/rejects.jsonl`, "utf8").trimEnd().split("\n")
       const raws = lines.map((line) => JSON.parse((JSON.parse(line) as { readonly raw: string }).raw) as PromptItem)
       assert.deepStrictEqual(

@@ -20,7 +20,8 @@ const fates: { readonly [state in "failed" | "invalid" | "refused"]: ReadonlyArr
     ["gone", () => ({ status: 404, body: { title: "no such task", status: 404 } })],
   ],
   invalid: [["of no use", () => ({ status: 200, body: { task_id: "task_0", status: "completed", results: [] } })]],
-  refused: [["refused", () => ({ status: 422, body: { title: "no", status: 422 } })]],
+  // A status that is about the request, so that the task is not split.
+  refused: [["refused", () => ({ status: 415, body: { title: "no", status: 415 } })]],
 }
 
 const idOf = ({ path }: ScriptedService.Received) => path.split("/").at(-1)!

@@ -255,6 +255,51 @@ describe("collect, while webhook deliveries arrive", () => {
     }).pipe(Effect.provide(NodeServices.layer)),
   )
 
+  const busy = (status: number) => ({ status, headers: { "retry-after": "1" } })
+  const pending = { status: 200, body: { task_id: "task_0", status: "pending" } }
+  for (const [what, status, earlier, min] of [
+    ["429 after polls that failed, too", 429, busy(429), "2 seconds"],
+    ["429 where polls are rare", 429, pending, "5 minutes"],
+    ["503 where polls are rare", 503, pending, "5 minutes"],
+  ] as const) {
+    it.effect(`polls a task that a delivery names soon again after ${what}`, () =>
+      Effect.gen(function* () {
+        const time = yield* VirtualTime.make
+        const looks: Array<number> = []
+        let hintedAt = Infinity
+        const afterHint = () => looks.filter((at) => at >= hintedAt)
+        const service = yield* ScriptedService.make(
+          () => {
+            looks.push(time.now())
+            const polls = afterHint().length
+            if (polls === 0) return earlier
+            return polls < 3 ? busy(status) : { status: 200, body: { task_id: "task_0", status: "failed" } }
+          },
+          { pollInterval: { min, max: "5 minutes" } },
+        )
+        yield* Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* plan(newTasks([1]))
+          yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+          yield* ledger.markSubmitted(0, "task_0", 2_000)
+          const deliver = Effect.gen(function* () {
+            yield* Effect.sleep("1 hour")
+            hintedAt = time.now()
+            yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
+          })
+          yield* time.run(Effect.all([collect(), deliver], { concurrency: 2 }), "1 second")
+        }).pipe(
+          inProcess(yield* temporaryDirectory, service.profile),
+          Effect.provide(time.httpClient),
+          Logs.make().during,
+        )
+        const [first, , last, ...more] = afterHint()
+        assert.deepStrictEqual(more, [])
+        assert.isAtMost(last! - first!, 20_000)
+      }).pipe(Effect.provide(NodeServices.layer)),
+    )
+  }
+
   test("follows a hint before what polling had made due, of which it has a page in hand", () =>
     Effect.gen(function* () {
       const answered = Promise.withResolvers<void>()

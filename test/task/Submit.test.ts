@@ -208,13 +208,15 @@ describe("submit", () => {
         /refused the first 20 tasks of this run.*\(400 Bad Request\): what is that\?.*--resubmit refused/,
       )
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual([counts.refused.tasks, counts.planned.tasks], [20, 10])
+      // Each task of two, and then its halves: six tasks and, of the seventh, the whole and its first half.
+      assert.strictEqual(posts(service).length, 20)
+      assert.deepStrictEqual([counts.refused, counts.planned.items], [{ tasks: 13, items: 13 }, 47])
       isMended = true
       const after = yield* submit(records(items(60)), { batch, resubmit: ["refused"] }).pipe(
         Effect.andThen(ledgerState),
         inProcess(directory, service.profile),
       )
-      assert.deepStrictEqual(after.counts.submitted, { tasks: 30, items: 60 })
+      assert.deepStrictEqual(after.counts.submitted, { tasks: 37, items: 60 })
     }))
 
   test("goes on where the service refuses many tasks after it took one", () =>
@@ -229,31 +231,53 @@ describe("submit", () => {
         Effect.andThen(ledgerState),
         inProcess(directory, service.profile),
       )
-      assert.deepStrictEqual([counts.submitted.tasks, counts.refused.tasks], [1, 29])
+      assert.deepStrictEqual([counts.submitted.items, counts.refused.items], [2, 58])
     }))
 
   for (const status of [400, 422]) {
-    test(`on ${status} refuses that batch with the service's reason, and goes on`, () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        const service = yield* ScriptedService.make((request, before) =>
-          request.body.includes("prompt 2")
-            ? problem(status, "prompt 2 is not allowed")
-            : ScriptedService.obliging(request, before),
-        )
-        const state = yield* submit(records(items(6)), { batch }).pipe(
-          Effect.andThen(ledgerState),
-          inProcess(directory, service.profile),
-        )
-        assert.deepStrictEqual(state.counts.submitted, { tasks: 2, items: 4 })
-        assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 2 })
-        assert.match(state.issues[0]?.reason ?? "", new RegExp(`${status}.*prompt 2 is not allowed`))
-        const refused = yield* Ledger.use((ledger) => ledger.itemsIn(1, ["refused"])).pipe(
-          inProcess(directory, service.profile),
-        )
-        assert.strictEqual(refused, 2)
-      }))
+    for (const bad of [0, 2, 59]) {
+      test(`on ${status} refuses only the item at fault, number ${bad} of the first task, with the service's reason`, () =>
+        Effect.gen(function* () {
+          const directory = yield* temporaryDirectory
+          const service = yield* ScriptedService.make(
+            (request, before) =>
+              promptsOf(request).includes(`prompt ${bad}`)
+                ? problem(status, `prompt ${bad} is not allowed`)
+                : ScriptedService.obliging(request, before),
+            { concurrency: 1 },
+          )
+          const { dropped, state } = yield* Effect.gen(function* () {
+            yield* submit(records(items(62)), { batch: { maxPrompts: 60, maxBytes: 1_000_000 } })
+            const ledger = yield* Ledger
+            return { state: yield* ledgerState, dropped: yield* Stream.runCollect(ledger.dropped(Option.none())) }
+          }).pipe(inProcess(directory, service.profile))
+          assert.strictEqual(state.counts.submitted.items, 61)
+          assert.deepStrictEqual(state.counts.refused, { tasks: 1, items: 1 })
+          assert.match(state.issues[0]?.reason ?? "", new RegExp(`${status}.*prompt ${bad} is not allowed`))
+          assert.deepStrictEqual(
+            dropped.flatMap((task) => task.items.map(({ origin }) => origin.line)),
+            [bad + 1],
+          )
+          assert.strictEqual(
+            new Set(posts(service).map(({ headers }) => headers["idempotency-key"])).size,
+            posts(service).length,
+          )
+        }))
+    }
   }
+
+  test("refuses a task of several items as a whole on a status that is not about its items", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make((request, before) =>
+        request.body.includes("prompt 2") ? problem(415, "no JSON, please") : ScriptedService.obliging(request, before),
+      )
+      const { counts } = yield* submit(records(items(6)), { batch }).pipe(
+        Effect.andThen(ledgerState),
+        inProcess(directory, service.profile),
+      )
+      assert.deepStrictEqual([counts.submitted.items, counts.refused], [4, { tasks: 1, items: 2 }])
+    }))
 
   test("halves a task on 413 until it passes, and refuses a single item that is too large", () =>
     Effect.gen(function* () {
@@ -526,7 +550,8 @@ describe("submit", () => {
         inProcess(directory, service.profile),
       )
       assert.strictEqual(failure._tag, "TooManyRejects")
-      assert.strictEqual(posts(service).length, 2)
+      // Two tasks of two items, each as a whole and in halves.
+      assert.strictEqual(posts(service).length, 6)
     }))
 
   for (const [what, answer, reason] of [

@@ -8,7 +8,7 @@ import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./Annotatio
 /** Tasks in a row that end in doubt or are left for the next run, before the run ends. */
 const maxLostInARow = 5
 
-/** Tasks refused, with none accepted, before the run ends: the service would refuse the others, too. */
+/** Tasks refused, halves of others among them, with none accepted, before the run ends: the service would refuse the others, too. */
 const maxFirstRefusals = 20
 
 /** Further tasks answered with the same id before the run ends: that member may not be an id. */
