@@ -110,12 +110,15 @@ export interface GoldReport {
 }
 
 export interface Position {
-  /** For items of `completions` completions, how often the one shown at each position was chosen. */
+  /** For items of `completions` completions, how many votes chose the one shown at each position. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
-  /** Votes for a completion in the first half of the order shown, and in the second; the middle one of an odd number is in neither. */
+  /**
+   * Items with more of their votes in the first half of the order shown, and in the second: each item counts once, since
+   * its votes are not independent. The middle one of an odd number is in neither half; items with as many votes in either are not counted.
+   */
   readonly first_half: number
   readonly second_half: number
-  /** Two-sided exact binomial test of equal halves. */
+  /** Two-sided exact binomial test of equal halves, over these items. */
   readonly p_value: number | null
   /** How many votes have a known order. */
   readonly known: number

@@ -50,8 +50,8 @@ export const checks = {
     canDrop: false,
   },
   "position-bias": {
-    measure: "p-value of equal choice of the first and the second half of the order shown",
-    unit: "votes",
+    measure: "p-value of equal choice of the first and the second half of the order shown, each item counted once",
+    unit: "items",
     isShare: false,
     advice:
       "Experts may prefer a position. Check that completions are shuffled for each item, and check the experts who chose the first one most often.",

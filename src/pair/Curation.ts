@@ -286,7 +286,7 @@ const makeState = (
       judged++
       for (const vote of consensus.votes) if (vote.seconds !== null) seconds.add(vote.seconds)
       const number = numberOf(item)
-      for (const vote of number.isNew ? consensus.votes : []) positions.add(vote, item.completions.length)
+      if (number.isNew) positions.add(consensus.votes, item.completions.length)
       agreements.add(consensus)
       const key = drawKey(item)
       if (number.isNew && placeOf(key) < languageShare) {

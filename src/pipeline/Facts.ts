@@ -70,7 +70,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
         length.share_longer !== null &&
           `The longer completion is the chosen one in ${percent(length.share_longer)} of the pairs whose lengths differ, each item counted once${length.cohens_d === null ? "" : ` (Cohen's d ${rounded(length.cohens_d)})`}.`,
         position.p_value !== null &&
-          `Completions shown in the first half of the order were chosen ${number(position.first_half)} times, those in the second half ${number(position.second_half)} times (p = ${position.p_value.toPrecision(2)}).`,
+          `${several(position.first_half, "item")} got more votes in the first half of the order shown, ${number(position.second_half)} in the second half (p = ${position.p_value.toPrecision(2)}).`,
       ),
     },
     ...(splits.length < 2

@@ -91,6 +91,39 @@ describe("a pipeline file", () => {
       assert.notMatch(stderr, /^\s+at /m)
     }))
 
+  test("with settings that no pipeline has is refused, with their names and the nearest ones", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.symlink(`${root}node_modules`, `${folder}/node_modules`)
+      yield* write(`${folder}/items.jsonl`, itemLines(1))
+      const run = Effect.fnUntraced(function* (name: string, settings: string) {
+        yield* fs.writeFileString(
+          `${folder}/${name}.mts`,
+          `import { AnnotationService, Pipeline, Source } from "${root}src/index.ts"
+          export default Pipeline.make({
+            directory: "${folder}/job",
+            source: Source.files(["${folder}/items.jsonl"]),
+            service: AnnotationService.layerEmbedded({ database: "${folder}/service.db", experts: ["last"] }),
+            ${settings}
+          })`,
+        )
+        return yield* cli(["run", `${folder}/${name}.mts`])
+      })
+      const { status, stderr } = yield* run(
+        "several",
+        'threshold: { "longer-chosen": 0.5 }, format: ["hh"], split: { test: 0.1 }, evalPrompts: ["a"], zzz: 1',
+      )
+      assert.strictEqual(status, 2, stderr)
+      assert.match(
+        stderr,
+        /^prefstream: .*several\.mts has settings that no pipeline has: threshold \(did you mean thresholds\?\), format \(did you mean formats\?\), split \(did you mean splits\?\), evalPrompts \(did you mean evaluationPrompts\?\), zzz$/m,
+      )
+      assert.isFalse(yield* fs.exists(`${folder}/job`))
+      const one = yield* run("one", "minVote: 2")
+      assert.match(one.stderr, /has a setting that no pipeline has: minVote \(did you mean minVotes\?\)$/m)
+    }))
+
   test("takes --dir, --max-rejects, --timeout and the service from the command line", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

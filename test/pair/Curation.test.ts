@@ -211,6 +211,36 @@ describe("what is said of the items", () => {
     assert.deepInclude(report.position, { first_half: 2, second_half: 1, p_value: 1, known: 4 })
   })
 
+  it("counts an item once for the halves of the order, however many votes it has", () => {
+    const pair = ["first answer", "second answer"]
+    const orders = [
+      [0, 1],
+      [1, 0],
+    ]
+    // One order for all votes of an item, as where a service collects several in one task: experts agree, and have no bias.
+    const of = (i: number, best: ReadonlyArray<number>) => {
+      const [first, ...more] = best.map((best): Said => ({ best, order: orders[i % 2]! }))
+      return judgedItem(pair, [first!, ...more], { itemId: `${i}`, prompt: `Number ${i}` })
+    }
+    const agreed = [0, 2, 4, 6, 8, 10, 1, 3, 5].map((i) => of(i, [0, 0, 0, 0, 0, 0, 0]))
+    const { position, ...rest } = curate([...agreed, of(11, [0, 1]), of(12, [1, 1, 0])], {
+      thresholds: { "position-bias": 0.05 },
+    })
+    assert.deepStrictEqual(position, {
+      by_completions: [{ completions: 2, chosen: [44, 24] }],
+      first_half: 6,
+      second_half: 4,
+      p_value: position.p_value,
+      known: 68,
+    })
+    // Of 68 independent votes, 44 in one half would be rare (p = 0.02); 6 of 10 items are not.
+    assert.closeTo(position.p_value!, 0.754, 0.001)
+    assert.deepInclude(
+      rest.checks.find(({ check }) => check === "position-bias"),
+      { passed: true, count: 6, of: 10, unit: "items" },
+    )
+  })
+
   it("holds to thresholds what was found", () => {
     assert.deepInclude(checkOf(report, "gold-accuracy"), { value: 0.5, passed: false })
     assert.deepInclude(checkOf(report, "no-rationale"), { value: 0.25, passed: true, count: 1, of: 4 })

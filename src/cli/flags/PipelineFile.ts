@@ -1,6 +1,9 @@
 /**
  * Pipelines written as programs: a module whose default export is `Pipeline.make(…)`.
  *
+ * Guarantees: a setting that no pipeline has is refused, since such a file runs without a type check. What a setting consists
+ * of is not looked at here.
+ *
  * Adapter: uses `node:url` and `node:path` to import the module from its own place.
  */
 import { resolve } from "node:path"
@@ -12,6 +15,7 @@ import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
+import { nearest } from "./NearestName.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
@@ -39,6 +43,55 @@ const adviceOn = (cause: unknown): string =>
     ? ': end its name with .mts or .mjs, or set "type": "module" in package.json'
     : ""
 
+/** Every setting of a pipeline, which the type keeps complete. */
+const settings = {
+  directory: true,
+  source: true,
+  service: true,
+  client: true,
+  ledger: true,
+  job: true,
+  timeout: true,
+  grace: true,
+  once: true,
+  webhook: true,
+  guidelines: true,
+  taskType: true,
+  votes: true,
+  shuffleSeed: true,
+  completionsPerItem: true,
+  completionsSeed: true,
+  keepReordered: true,
+  batch: true,
+  gold: true,
+  newCampaign: true,
+  resubmit: true,
+  maxAttempts: true,
+  maxRejects: true,
+  aggregate: true,
+  pairs: true,
+  minVotes: true,
+  minAgreement: true,
+  ties: true,
+  drop: true,
+  thresholds: true,
+  evaluationPrompts: true,
+  splits: true,
+  splitSeed: true,
+  formats: true,
+  margin: true,
+  conversational: true,
+  card: true,
+} satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag">]: true }
+
+const unknownSettings = (pipeline: Loaded): ReadonlyArray<string> =>
+  Object.keys(pipeline).filter((name) => name !== "_tag" && !Object.hasOwn(settings, name))
+
+const withNearest = (name: string): string => {
+  const known = nearest(name, Object.keys(settings))
+  return known === undefined ? name : `${name} (did you mean ${known}?)`
+}
+
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
 export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: string) {
@@ -52,6 +105,12 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
   })
   if (!Predicate.hasProperty(module, "default") || !isPipeline(module.default)) {
     return yield* new UsageError({ message: `expected ${file} to have a default export made by Pipeline.make(…)` })
+  }
+  const unknown = unknownSettings(module.default)
+  if (unknown.length > 0) {
+    return yield* new UsageError({
+      message: `${file} has ${unknown.length === 1 ? "a setting" : "settings"} that no pipeline has: ${unknown.map(withNearest).join(", ")}`,
+    })
   }
   return module.default
 })

@@ -17,9 +17,9 @@ const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) =>
 const lead = ({ first_half, known, p_value, second_half }: Position): string => {
   if (known === 0) return "The order in which completions were shown is not known: position bias is unknown."
   const halves = first_half + second_half
-  const what = `${shareOf(first_half, halves)} of ${plural(halves, "choice")} fell on the first half of the order shown`
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
-  return `${what}, where 50% is expected; ${describePValue(p_value)}.`
+  const what = `Of ${plural(halves, "item")}, ${shareOf(first_half, halves)} got more votes in the first half of the order shown than in the second, where 50% is expected`
+  return `${what}; ${describePValue(p_value)}. Each item counts once; those with as many votes in either half are left out.`
 }
 
 const draw =
@@ -81,7 +81,7 @@ export const ChosenPosition = ({ report: { position } }: { readonly report: Qual
         <Figure
           sideBySide
           plots={drawn.map(plotted)}
-          caption={`How often the completion shown at each position was chosen. Dashed: the share expected without bias.${
+          caption={`How many votes chose the completion shown at each position. Dashed: the share expected without bias.${
             groups.length > drawn.length ? ` The ${drawn.length} largest groups are drawn.` : ""
           }`}
           label="Chosen positions"

@@ -1,9 +1,11 @@
 /**
  * The position of the chosen completion in the order that the expert saw.
  *
- * Guarantees: counts each vote once, without those with several at the top or for a text that was shown twice. In
- * random order both halves are equally likely; the p-value is of the exact two-sided binomial test. The middle position
- * of an odd number is in neither half.
+ * Guarantees: positions are counted in votes, without those with several at the top or for a text that was shown twice.
+ * Votes of one item prefer the same completion, and so are not independent: halves are counted in items, each once, in
+ * the half that got more of its votes. Items with as many votes in either half are in neither, nor is the middle
+ * position of an odd number. In random order both halves are equally likely; the p-value is of the exact two-sided
+ * binomial test.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
@@ -16,16 +18,22 @@ export const make = () => {
   let secondHalf = 0
   let known = 0
   return {
-    /** @param completions how many there are */
-    add: ({ position }: ItemVote, completions: number): void => {
-      if (position === null) return
-      known++
-      let chosen = byCompletions.get(completions)
-      if (chosen === undefined) byCompletions.set(completions, (chosen = Arr.makeBy(completions, () => 0)))
-      chosen[position]!++
-      const mirrored = completions - 1 - position
-      if (position < mirrored) firstHalf++
-      if (position > mirrored) secondHalf++
+    /**
+     * @param votes of one item
+     * @param completions how many there are
+     */
+    add: (votes: ReadonlyArray<ItemVote>, completions: number): void => {
+      let lead = 0
+      for (const { position } of votes) {
+        if (position === null) continue
+        known++
+        let chosen = byCompletions.get(completions)
+        if (chosen === undefined) byCompletions.set(completions, (chosen = Arr.makeBy(completions, () => 0)))
+        chosen[position]!++
+        lead += Math.sign(completions - 1 - 2 * position)
+      }
+      if (lead > 0) firstHalf++
+      if (lead < 0) secondHalf++
     },
     finish: (): Position => ({
       by_completions: [...byCompletions]

@@ -99,7 +99,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
       case "ServiceBlocked":
         return `${this.baseUrl} refuses every request (${statusText(reason.status)}): ${sentence(reason.detail)}. No task is lost: once that is settled, run the same command again.`
       case "TasksRefused":
-        return `${this.baseUrl} refused the first ${reason.tasks} tasks of this run, and accepted none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Fix the cause, then run the same command with --resubmit refused: it sends these tasks again, and the remaining ones.`
+        return `${this.baseUrl} refused the first ${reason.tasks} requests of this run, and accepted none; the last one (${statusText(reason.status)}): ${sentence(reason.detail)}. Nothing was created. Fix the cause, then run the same command with --resubmit refused: it sends the refused tasks again, and the remaining ones.`
       case "NoSuchService":
         return `no annotation service at ${this.baseUrl}: ${reason.detail}`
       case "Refused":

@@ -1,0 +1,28 @@
+/**
+ * The name that a misspelled one probably stands for.
+ *
+ * Guarantees: the one with the fewest insertions, deletions and substitutions of characters; of several, the first. None
+ * if these are more than half of the characters, unless the name is the beginning of a known one.
+ */
+
+export const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
+  const ranked = known
+    .map((candidate) => ({ candidate, changes: editsBetween(name, candidate) }))
+    .filter(
+      ({ candidate, changes }) => candidate.startsWith(name) || changes <= Math.max(name.length, candidate.length) / 2,
+    )
+    .toSorted((a, b) => a.changes - b.changes)
+  return ranked[0]?.candidate
+}
+
+/** The Levenshtein distance, a row at a time. */
+const editsBetween = (a: string, b: string): number => {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}
