@@ -205,7 +205,7 @@ describe("submit", () => {
       )
       assert.match(
         String(failure.message),
-        /refused the first 20 tasks of this run.*\(400 Bad Request\): what is that\?.*--resubmit refused/,
+        /refused the first 20 requests of this run.*\(400 Bad Request\): what is that\?.*--resubmit refused/,
       )
       const { counts } = yield* ledgerState.pipe(inProcess(directory, service.profile))
       // Each task of two, and then its halves: six tasks and, of the seventh, the whole and its first half.
