@@ -1,9 +1,13 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Reliabilities from "../../../src/pair/votes/Reliabilities.ts"
 import * as Consensus from "../../../src/pair/votes/Consensus.ts"
 import { bestAgainstRest, fullRanking } from "../../../src/pair/PairStrategy.ts"
 import { marginOf, votesOf } from "../../../src/pair/votes/ItemVotes.ts"
+import { flagsIn } from "../../../src/domain/Flag.ts"
+import { TaskResult } from "../../../src/domain/Task.ts"
+import type { Ranking } from "../../../src/domain/Vote.ts"
 import { judgedItem, type Said } from "../../support/judged.ts"
 
 const abc = ["a", "b", "c"]
@@ -26,6 +30,23 @@ describe("the votes on an item", () => {
         { expert: "bob", choice: 0, position: 1, seconds: 3 },
       ],
     )
+  })
+
+  it("are all read from the example in the guide, with its flag", () => {
+    const guide = readFileSync(new URL("../../../src/service/README.md", import.meta.url), "utf8")
+    const example = /^```json\n(.*?)^```$/ms.exec(guide)?.[1] ?? ""
+    const [result] = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))(example).results ?? []
+    const annotations = result?.annotations ?? {}
+    const item = judgedItem(abc, [{ best: result!.best_completion_index, annotations }])
+    const ranking: Ranking = [[1], [0, 2]]
+    assert.deepStrictEqual(votesOf(item), [
+      { expert: "ann", choice: 1, ranking, position: 2, seconds: 41.5, rationale: "It names the survey." },
+      { expert: "bob", choice: 1, ranking: undefined, position: 1, seconds: null, rationale: null },
+      { expert: "cleo", choice: 0, ranking: undefined, position: 0, seconds: 12, rationale: null },
+    ])
+    assert.deepStrictEqual(flagsIn(annotations), [
+      { expert: "cleo", kind: "unclear_prompt", comment: "With or without snow?" },
+    ])
   })
 
   it("need no more than expert and choice, and have then the order that was sent", () => {
