@@ -7,7 +7,7 @@
  * - bare loop: reads 64 kB at a time, decodes, splits and parses each piece in one step
  * - prefstream: `Source.files`, to validated items
  * - DuckDB: `read_json` with the columns named, whose chunks are read as rows
- * - Polars: `readJSON`, whose table is read as rows; only after `npm install --no-save nodejs-polars@0.26.1`
+ * - Polars: `scanJson`, whose table is read as rows; only after `npm install --no-save nodejs-polars@0.26.1`
  */
 import { open } from "node:fs/promises"
 import { createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs"
@@ -84,7 +84,7 @@ const duckdb = async (file: string) => {
   return rows
 }
 
-const readPolars = (file: string) => Promise.resolve(polars!.readJSON(file, { format: "lines" }).toRecords().length)
+const readPolars = (file: string) => Promise.resolve(polars!.scanJson(file).collectSync().toRecords().length)
 
 const readers = {
   "bare loop": bareLoop,

@@ -103,7 +103,7 @@ export const arrow = async (path: string): Promise<Array<Row>> => {
 
 interface Polars {
   readonly readParquet: (path: string) => { readonly toRecords: () => Array<Row> }
-  readonly readJSON: (path: string, options: { readonly format: "lines" }) => { readonly toRecords: () => Array<Row> }
+  readonly scanJson: (path: string) => { readonly collectSync: () => { readonly toRecords: () => Array<Row> } }
 }
 
 // No dev dependency, see CONTRIBUTING: so its name is no name to the compiler.
