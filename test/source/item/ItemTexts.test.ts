@@ -57,7 +57,7 @@ describe("ItemTexts", () => {
           if (isFound(hasSlashes ? line.replaceAll("/", "\\/") : line)) found++
         },
       ),
-      { numRuns: 500 },
+      { numRuns: 2_000 },
     )
     assert.isAbove(found, 100)
   })
