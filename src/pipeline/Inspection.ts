@@ -9,6 +9,7 @@
  * taken for a duplicate by chance once in 9,000 times.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
+import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
@@ -26,8 +27,8 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
-  /** Completions of a prompt that the service takes. Default: any number. */
-  readonly maxCompletions?: number | undefined
+  /** What the service takes of an item. Default: anything. */
+  readonly limits?: ItemLimits | undefined
   /** Tasks for each item. Default 1. */
   readonly votes?: number | undefined
   /** How many items are shown. Default 3. */
@@ -82,7 +83,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     completionsPerItem,
     completionsSeed,
     keepReordered = false,
-    maxCompletions = Infinity,
+    limits = unlimited,
     onReject,
     readAll = false,
     recorded = () => Effect.succeed(new Map()),
@@ -122,7 +123,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const note = ({ contentHash, itemId }: BatchItem) => seen.set(short(Sha256.hex(itemId)), short(contentHash))
 
   const see = (read: BatchItem, seenAs: ReturnType<typeof seenIn>): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
-    const found = classify(read, seenAs, { draw, keepReordered, maxCompletions })
+    const found = classify(read, seenAs, { draw, keepReordered, limits })
     switch (found._tag) {
       case "Rejected":
         return [Result.fail(found.reject)]

@@ -13,7 +13,7 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, limitOf, serviceFlags } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer, option } from "../flags/Values.ts"
 import { counts } from "../output/PreviewSummary.ts"
@@ -38,7 +38,7 @@ export const inspectCommand = Command.make(
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
       ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "votes", "show"]),
-      maxCompletions: yield* limitOf(flags),
+      limits: yield* limitsOf(flags),
     })
     yield* Console.log(
       flags.json ? JSON.stringify({ found, ...inspection }) : printable(text(source.description, found, inspection)),
