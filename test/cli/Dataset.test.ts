@@ -124,11 +124,21 @@ describe("a dataset without any pair", () => {
       const directory = yield* job
       const flags = ["--expert", "longest", "--min-votes", "9", ...quick]
       const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
-      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(said.status, 7, said.stderr)
       assert.isFalse(yield* fs.exists(`${directory}/dataset`))
       assert.match(said.stderr, /no pair is left: no dataset is written\. See .*\/refused\/report\.html/)
-      assert.match(said.stdout, /^Done in .*: there is no pair, and no dataset was written\.\n/)
+      assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
       assert.match(said.stdout, /left out +40 items: 40 too few votes/)
+    }))
+})
+
+describe("an input without items", () => {
+  test("ends a run with 0: nothing is missing", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      yield* write(`${directory}/items.jsonl`, [])
+      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest"])
+      assert.strictEqual(said.status, 0, said.stderr)
     }))
 })
 
@@ -140,9 +150,9 @@ describe("a dataset that is there", () => {
       const manifest = `${directory}/dataset/manifest.json`
       const before = yield* fs.readFileString(manifest)
       const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"])
-      assert.strictEqual(said.status, 0)
+      assert.strictEqual(said.status, 7)
       assert.match(said.stderr, /no pair is left: the existing dataset .* is kept/)
-      assert.match(said.stdout, /^Done in .*: there is no pair, and no dataset was written\.\n/)
+      assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
       assert.match(said.stdout, /left out +40 items: 40 too few votes/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const { funnel } = yield* readReport(`${directory}/refused/report.json`)

@@ -94,9 +94,9 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [ended("a threshold is exceeded, and the dataset was not written")]
     case "done":
       if (report.seconds === null) return ["All tasks are done."]
-      return [
-        `Done in ${duration(report.seconds)}${report.left_out !== null && report.dataset === null ? ": there is no pair, and no dataset was written" : ""}.`,
-      ]
+      return [`Done in ${duration(report.seconds)}.`]
+    case "no_pairs":
+      return [ended("no pair came of the results, and no dataset was written")]
     case "waiting":
       return [
         `Results are outstanding${after}${unsent === 0 ? "" : `: ${unfinished}`}.`,
