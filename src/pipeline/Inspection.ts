@@ -65,6 +65,8 @@ export interface Inspection {
   readonly votes: number
   /** How many items have a known right answer. */
   readonly gold: number
+  /** How many items name the models of their completions. */
+  readonly models: number
   /** How many prompts are conversations. */
   readonly conversations: number
   /** How many items have so many completions, fewest first. */
@@ -107,6 +109,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     reordered: 0,
     tasks: 0,
     gold: 0,
+    models: 0,
     conversations: 0,
   }
 
@@ -141,6 +144,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
         counts.items++
         if (sentHash !== undefined) counts.drawn++
         if (item.gold !== undefined) counts.gold++
+        if (item.models !== undefined) counts.models++
         if (typeof item.prompt !== "string") counts.conversations++
         sizes.set(item.completions.length, (sizes.get(item.completions.length) ?? 0) + 1)
         if (first.length < show) first.push({ item, origin, completionOrigins })

@@ -21,7 +21,7 @@ import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
-import { readAndSubmit, warnOfRejectedFiles } from "./Reading.ts"
+import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
@@ -106,7 +106,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
         : Effect.all([submitting, collecting], { concurrency: 2 })
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const [reading] = Option.getOrElse(ended.value, () => [undefined])
-      yield* warnOfRejectedFiles(reading?.rejectedFiles ?? [])
+      if (reading !== undefined) yield* warn(reading)
       const read = { rejects: ended.rejects, run: reading?.run, stopped }
       return !once && (stopped || (yield* RunReport.outstanding) > 0)
         ? read
@@ -122,7 +122,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
     readAndSubmit(settings).pipe(stoppable(settings), thenWriteRejects(settings)),
   )
   const reading = Option.getOrUndefined(value)
-  yield* warnOfRejectedFiles(reading?.rejectedFiles ?? [])
+  if (reading !== undefined) yield* warn(reading)
   return yield* RunReport.make({
     elapsed,
     rejects,

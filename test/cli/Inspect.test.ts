@@ -137,6 +137,33 @@ describe("inspect", () => {
       )
     }))
 
+  test("says which models are known, and why none are; a run, if those of an earlier one were", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const batch = (first: number) =>
+        Effect.forEach(["a", "b"], (model) =>
+          write(
+            `${folder}/${model}${first}.jsonl`,
+            [first, first + 1].map((i) => JSON.stringify({ prompt: `p${i}`, response: `${model} ${i}` })),
+          ),
+        )
+      const run = () => cli(["run", `${folder}/*.jsonl`, "--dir", `${folder}/job`, "--expert", "longest"])
+      yield* batch(0)
+      const named = yield* cli(["inspect", `${folder}/*.jsonl`])
+      assert.match(named.stderr, /Models: named after the files/)
+      assert.match(named.stdout, /models +of 2 of 2 items/)
+      const first = yield* run()
+      assert.match(first.stderr, /Models: named after the files/)
+      assert.notMatch(first.stderr, /name no models/)
+      yield* batch(2)
+      const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
+      assert.match(unnamed.stderr, /Models: none, because only 0 of 4 prompts are in most of the files/)
+      assert.match(unnamed.stdout, /models +none/)
+      const second = yield* run()
+      assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
+      assert.match(second.stderr, /the items of this run name no models, unlike those of an earlier run/)
+    }))
+
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

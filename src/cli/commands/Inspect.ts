@@ -95,10 +95,11 @@ const foundRows = ({
   ["not used", ignored.length > 0 && shorten(ignored.join(", "), maxShownCharacters)],
 ]
 
-const itemRows = ({ completions, conversations, drawn, gold, items }: Inspection.Inspection): Rows => [
+const itemRows = ({ completions, conversations, drawn, gold, items, models }: Inspection.Inspection): Rows => [
   ["each with", completions.length > 0 && sizes(completions)],
   ["", drawn > 0 && `drawn from more in ${number(drawn)} of ${count(items, "item")}`],
   ["", conversations > 0 && `${number(conversations)} of ${number(items)} prompts are conversations`],
+  ["models", models > 0 ? `of ${number(models)} of ${count(items, "item")}` : items > 0 && "none"],
   ["", gold > 0 && `${number(gold)} of ${number(items)} with a gold answer`],
 ]
 
