@@ -223,6 +223,8 @@ const makeState = (
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
+  /** Votes whose result seems to list several, and the first of them. */
+  let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
   let judged = 0
   let kept = 0
   let ranked = 0
@@ -284,7 +286,11 @@ const makeState = (
       gold.add(item, consensus)
       if (item.isCheck) return []
       judged++
-      for (const vote of consensus.votes) if (vote.seconds !== null) seconds.add(vote.seconds)
+      for (const vote of consensus.votes) {
+        if (vote.seconds !== null) seconds.add(vote.seconds)
+        if (vote.unread === undefined) continue
+        unread = { ...(unread ?? { place: vote.unread, itemId: item.itemId }), count: (unread?.count ?? 0) + 1 }
+      }
       const number = numberOf(item)
       if (number.isNew) positions.add(consensus.votes, item.completions.length)
       agreements.add(consensus)
@@ -350,6 +356,7 @@ const makeState = (
       return {
         judged,
         kept,
+        unread,
         pairs: pairCount,
         lost: lossReasons.flatMap((reason) => {
           const count = lost.get(reason)
