@@ -75,12 +75,9 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** The profile with what the service publishes, where it leaves that open. */
+/** The profile with what the service publishes, where it leaves that open. One that names a limit and how keys are treated needs no request. */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
-  const isOpen =
-    profile.idempotencyKey === "declared" ||
-    [profile.maxCompletions, profile.maxPromptCharacters, profile.maxCompletionCharacters].includes(Infinity)
-  if (!isOpen) return profile
+  if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) return profile
   const published = yield* read(profile)
   const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
   if (isDeclared) {
