@@ -29,7 +29,7 @@ import * as Lengths from "./report/Lengths.ts"
 import * as Models from "./report/Models.ts"
 import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
-import { textOf, votesOf } from "./votes/ItemVotes.ts"
+import { isDecided, textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
 import * as BinomialTest from "./stats/BinomialTest.ts"
 import * as Distribution from "./stats/Distribution.ts"
@@ -267,7 +267,7 @@ const makeState = (
     if (isMissing && dropped.has("no-rationale")) return "no_rationale"
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
-    if (pairs.length === 0) return "no_pair"
+    if (pairs.length === 0) return votes.every((vote) => !isDecided(vote)) ? "tie" : "no_pair"
     let compared = comparedBefore.get(ordinal)
     if (compared === undefined) {
       compared = comparedCount++

@@ -49,7 +49,10 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
   const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
   const sample = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
-  const unknown = (problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+  const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
+  const header = mayLackHeader ? "give --no-header if its first line has no names of columns; otherwise: " : ""
+  const unknown = (problem: string) =>
+    new SourceError({ reason: new LayoutUnknown({ file, problem: `${header}${problem}` }) })
   const members = OpenFile.membersOf(opened)
   const named = MakeLayout.ofMembers(options, members)
   const complete = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)

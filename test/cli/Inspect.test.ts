@@ -268,6 +268,52 @@ describe("inspect", () => {
       assert.match(suppressed.stderr, /aspen\.jsonl: --completion-path: the first records have no "completion"/)
     }))
 
+  test("of a join, finds the completions as in other layouts", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const rows = (more: (i: number) => object) => [1, 2].map((i) => JSON.stringify({ id: `${i}`, ...more(i) }))
+      yield* write(
+        `${folder}/prompts.jsonl`,
+        rows((i) => ({ prompt: `p${i}` })),
+      )
+      const files = [`${folder}/prompts.jsonl`]
+      for (const model of ["a", "b"]) {
+        yield* write(
+          `${folder}/${model}.jsonl`,
+          rows((i) => ({ response: `${model} ${i}`, output: i })),
+        )
+        files.push("--completions", `${folder}/${model}.jsonl`)
+      }
+      const found = yield* cli(["inspect", ...files])
+      assert.match(found.stdout, /completions at "response", models named after the files/)
+      assert.match(found.stdout, /2 = 2 items/)
+      for (const model of ["a", "b"]) {
+        yield* write(
+          `${folder}/${model}.jsonl`,
+          rows(() => ({ response: "a", output: "b" })),
+        )
+      }
+      const several = yield* cli(["inspect", ...files])
+      assert.strictEqual(several.status, 2)
+      assert.match(several.stderr, /the completions may be at "response", or at "output": set --completion-path/)
+    }))
+
+  test("of several files, says that the others' formats are not known yet; of CSV, that a header may be missing", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      for (const name of ["a", "b", "c"]) yield* write(`${folder}/${name}.jsonl`, itemLines(2, name.charCodeAt(0)))
+      const said = yield* cli(["inspect", `${folder}/*.jsonl`])
+      assert.match(said.stdout, /a\.jsonl: JSONL\n +and 2 more files; their formats are detected as they are read\n/)
+      yield* write(`${folder}/data.csv`, ["What is 1 + 1?,Two.,Three.", "What is 2 + 2?,Four.,Five."])
+      const csv = yield* cli(["inspect", `${folder}/data.csv`])
+      assert.match(
+        csv.stderr,
+        /data\.csv: give --no-header if its first line has no names of columns; otherwise: found/,
+      )
+      const without = yield* cli(["inspect", `${folder}/data.csv`, "--no-header"])
+      assert.notMatch(without.stderr, /give --no-header/)
+    }))
+
   test("ends with 1 where no record can be used, and with 2 where the layout can't be told", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

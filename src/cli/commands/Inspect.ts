@@ -87,7 +87,11 @@ const foundRows = ({
     "files",
     sampled.map(({ description, name }) => `${name}: ${description}`),
   ),
-  ["", files > sampled.length && `and ${count(files - sampled.length, "more file")}, each in its own format`],
+  [
+    "",
+    files > sampled.length &&
+      `and ${count(files - sampled.length, "more file")}; their formats are detected as they are read`,
+  ],
   ...empty.map((name) => ["", `${name}: no matching file`] as const),
   ["layout", layout ?? "unknown: no readable record at the start"],
   ["", unknownFields.length > 0 && `fields not in the first records: ${unknownFields.join(", ")}`],

@@ -127,6 +127,11 @@ const isEmpty = Effect.gen(function* () {
 
 /** The flags with the base URL of the environment, where none was given. A pipeline file names its own service. */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
+  if (flags.baseUrl?.trim() === "") {
+    return yield* new UsageError({
+      message: "--base-url is empty: give the address of the annotation service, or leave the flag out",
+    })
+  }
   const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
   if (flags.baseUrl === undefined && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
     const message = "PREFSTREAM_BASE_URL is empty: set the address of the annotation service, or unset it"
