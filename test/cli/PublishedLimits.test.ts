@@ -26,6 +26,9 @@ describe("texts that are longer than the service takes", () => {
       const said = yield* cli(["inspect", file], env)
       assert.match(said.stdout, /4 = 2 items \+ 0 duplicates \+ 2 rejected/)
       assert.match(said.stdout, /2 too_long, first .*:2: prompt: expected at most 20 characters, .*, found 21/)
+      const checked = yield* cli(["validate", file], env)
+      assert.strictEqual(checked.status, 5)
+      assert.match(checked.stdout, /:3: completions\[2\]: expected at most 10 characters, .*, found 11/)
       const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
       const { rejects, submitted, tasks } = reportOf(run)
       assert.deepStrictEqual(
