@@ -14,6 +14,7 @@ import type { flags } from "./layout/Layout.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import type { Field } from "./record/Field.ts"
+import * as KnownOptions from "./record/KnownOptions.ts"
 import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
@@ -30,6 +31,7 @@ export const join = (options: JoinOptions.JoinOptions): Source => ({
 })
 
 const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
+  yield* KnownOptions.check(options, JoinOptions.optionNames)
   const names = yield* JoinOptions.files(options)
   const sample = (name: string) => OpenFile.sampled(name, options, sampleSize)
   const prompts = yield* Effect.forEach(names.prompts, sample)
