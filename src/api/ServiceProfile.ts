@@ -1,13 +1,29 @@
 /**
  * Where the annotation service is, and everything that its contract does not show.
  *
- * Guarantees: each default is safe with an unknown service; with `idempotencyKey: "ignored"`, a task that may have arrived is
- * resent only if a person asks for it. The token is `Redacted`, so it appears in no log.
+ * Guarantees: each default is safe with an unknown service; unless keys are honored, a task that may have arrived is resent only
+ * if a person asks for it. The token is `Redacted`, so it appears in no log.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 
+/** What a service accepts of an item. An item beyond that is rejected when it is read. */
+export interface ItemLimits {
+  /** Completions per prompt. */
+  readonly maxCompletions: number
+  /** Code points of a prompt. */
+  readonly maxPromptCharacters: number
+  /** Code points of each completion. */
+  readonly maxCompletionCharacters: number
+}
+
+export const unlimited: ItemLimits = {
+  maxCompletions: Infinity,
+  maxPromptCharacters: Infinity,
+  maxCompletionCharacters: Infinity,
+}
+
 /** The settings of an annotation service. See `defaults` for the default values. */
-export interface ServiceSettings {
+export interface ServiceSettings extends ItemLimits {
   /** Includes the version segment: `https://host/v1`. */
   readonly baseUrl: string
   readonly token: Redacted.Redacted<string>
@@ -17,13 +33,13 @@ export interface ServiceSettings {
   readonly moved: boolean
   /**
    * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created. `"honored"`
-   * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held as in doubt.
+   * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held as in doubt. `"declared"` becomes
+   * one of both in a command that sends or polls, by whether the service's OpenAPI document declares the header; in a program
+   * it counts as ignored.
    */
-  readonly idempotencyKey: "honored" | "ignored"
+  readonly idempotencyKey: "honored" | "ignored" | "declared"
   /** How long the service remembers a key (`Duration.infinity`: forever). An older task that may have arrived is held as in doubt. */
   readonly idempotencyKeyLifetime: Duration.Input
-  /** Completions per prompt that the service accepts. An item with more is rejected when it is read. */
-  readonly maxCompletions: number
   /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
   readonly taskIdPaths: ReadonlyArray<string>
   /** Statuses of a task with results. */
@@ -62,9 +78,9 @@ export interface WebhookProfile {
 /** Settings that are safe with a service of which only the contract is known. */
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
-  idempotencyKey: "ignored",
+  idempotencyKey: "declared",
   idempotencyKeyLifetime: "24 hours",
-  maxCompletions: Infinity,
+  ...unlimited,
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
   completedStatuses: ["completed"],
   failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
@@ -138,6 +154,15 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
       "a whole number from 2 on, or Infinity",
       settings.maxCompletions,
     ],
+    ...(["maxPromptCharacters", "maxCompletionCharacters"] as const).map(
+      (name) =>
+        [
+          name,
+          settings[name] === Infinity || isCount(1)(settings[name]),
+          "a whole number from 1 on, or Infinity",
+          settings[name],
+        ] as const,
+    ),
     ["retries", isCount(0)(retries), "a whole number from 0 on", retries],
     ["downAfter", isCount(1)(downAfter), "a whole number from 1 on", downAfter],
     ["maxAnswerBytes", isCount(1)(maxAnswerBytes), "a whole number from 1 on", maxAnswerBytes],

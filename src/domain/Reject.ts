@@ -21,6 +21,7 @@ export const RejectCode = Schema.Literals([
   "conflicting_id",
   "too_large",
   "too_many_completions",
+  "too_long",
   "refused_by_service",
   "given_up",
 ])

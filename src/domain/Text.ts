@@ -1,4 +1,4 @@
-/** Schemas for texts that every file format can represent, and that are not blank. */
+/** Schemas for texts that every file format can represent, and that are not blank; the length of a text. */
 import { Schema } from "effect"
 
 /** Text that survives UTF-8 unchanged: a string without lone surrogates. */
@@ -14,3 +14,10 @@ export const notBlank = Schema.makeFilter<string>((text) =>
 
 /** Well-formed, and not only white space. */
 export const NonBlankText = WellFormedText.check(notBlank)
+
+/** Code points, as JSON Schema counts characters. */
+export const charactersOf = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}

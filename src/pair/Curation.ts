@@ -29,7 +29,7 @@ import * as Lengths from "./report/Lengths.ts"
 import * as Models from "./report/Models.ts"
 import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
-import { textOf, votesOf } from "./votes/ItemVotes.ts"
+import { isDecided, textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
 import * as BinomialTest from "./stats/BinomialTest.ts"
 import * as Distribution from "./stats/Distribution.ts"
@@ -223,6 +223,8 @@ const makeState = (
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
+  /** Votes whose result seems to list several, and the first of them. */
+  let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
   let judged = 0
   let kept = 0
   let ranked = 0
@@ -265,7 +267,7 @@ const makeState = (
     if (isMissing && dropped.has("no-rationale")) return "no_rationale"
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
     const pairs = Consensus.withVotes(toPairs(judgment), consensus)
-    if (pairs.length === 0) return "no_pair"
+    if (pairs.length === 0) return votes.every((vote) => !isDecided(vote)) ? "tie" : "no_pair"
     let compared = comparedBefore.get(ordinal)
     if (compared === undefined) {
       compared = comparedCount++
@@ -284,7 +286,11 @@ const makeState = (
       gold.add(item, consensus)
       if (item.isCheck) return []
       judged++
-      for (const vote of consensus.votes) if (vote.seconds !== null) seconds.add(vote.seconds)
+      for (const vote of consensus.votes) {
+        if (vote.seconds !== null) seconds.add(vote.seconds)
+        if (vote.unread === undefined) continue
+        unread = { ...(unread ?? { place: vote.unread, itemId: item.itemId }), count: (unread?.count ?? 0) + 1 }
+      }
       const number = numberOf(item)
       if (number.isNew) positions.add(consensus.votes, item.completions.length)
       agreements.add(consensus)
@@ -350,6 +356,7 @@ const makeState = (
       return {
         judged,
         kept,
+        unread,
         pairs: pairCount,
         lost: lossReasons.flatMap((reason) => {
           const count = lost.get(reason)

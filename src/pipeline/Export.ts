@@ -21,6 +21,7 @@ import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
+import { excerpt } from "../io/Values.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Results from "../task/Results.ts"
@@ -143,7 +144,13 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
       const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates
-      const curated = { ...(yield* curation.report), cross_split_near_duplicates }
+      const { unread, ...numbers } = yield* curation.report
+      if (unread !== undefined) {
+        yield* Effect.logWarning(
+          `"${unread.place}" of ${unread.count} results seems to list several judgments, and was not understood (the first of item ${excerpt(unread.itemId, 60)}): each counts as one vote. The guide src/service/README.md shows the list that is read, annotations.votes`,
+        )
+      }
+      const curated = { ...numbers, cross_split_near_duplicates }
       const report = yield* reportOf(which, standing, curated, inSplits, written)
       const files = [
         { path: "report.html", content: yield* ReportPage.render(report) },
@@ -240,7 +247,7 @@ const reportOf = Effect.fnUntraced(function* (
     lost,
     pairs,
     ...report
-  }: Curation.CurationReport & Pick<QualityReport, "cross_split_near_duplicates">,
+  }: Omit<Curation.CurationReport, "unread"> & Pick<QualityReport, "cross_split_near_duplicates">,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {

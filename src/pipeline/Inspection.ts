@@ -9,6 +9,7 @@
  * taken for a duplicate by chance once in 9,000 times.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
+import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sha256 from "../node/Sha256.ts"
@@ -26,8 +27,8 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
-  /** Completions of a prompt that the service takes. Default: any number. */
-  readonly maxCompletions?: number | undefined
+  /** What the service takes of an item. Default: anything. */
+  readonly limits?: ItemLimits | undefined
   /** Tasks for each item. Default 1. */
   readonly votes?: number | undefined
   /** How many items are shown. Default 3. */
@@ -64,6 +65,8 @@ export interface Inspection {
   readonly votes: number
   /** How many items have a known right answer. */
   readonly gold: number
+  /** How many items name the models of their completions. */
+  readonly models: number
   /** How many prompts are conversations. */
   readonly conversations: number
   /** How many items have so many completions, fewest first. */
@@ -82,7 +85,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     completionsPerItem,
     completionsSeed,
     keepReordered = false,
-    maxCompletions = Infinity,
+    limits = unlimited,
     onReject,
     readAll = false,
     recorded = () => Effect.succeed(new Map()),
@@ -106,6 +109,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     reordered: 0,
     tasks: 0,
     gold: 0,
+    models: 0,
     conversations: 0,
   }
 
@@ -122,7 +126,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const note = ({ contentHash, itemId }: BatchItem) => seen.set(short(Sha256.hex(itemId)), short(contentHash))
 
   const see = (read: BatchItem, seenAs: ReturnType<typeof seenIn>): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
-    const found = classify(read, seenAs, { draw, keepReordered, maxCompletions })
+    const found = classify(read, seenAs, { draw, keepReordered, limits })
     switch (found._tag) {
       case "Rejected":
         return [Result.fail(found.reject)]
@@ -140,6 +144,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
         counts.items++
         if (sentHash !== undefined) counts.drawn++
         if (item.gold !== undefined) counts.gold++
+        if (item.models !== undefined) counts.models++
         if (typeof item.prompt !== "string") counts.conversations++
         sizes.set(item.completions.length, (sizes.get(item.completions.length) ?? 0) + 1)
         if (first.length < show) first.push({ item, origin, completionOrigins })

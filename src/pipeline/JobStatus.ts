@@ -2,7 +2,7 @@
  * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of the end.
  *
  * Guarantees: everything comes from the ledger; an estimate names the period that it is based on, and is null without
- * recent results. Times are ISO 8601 in UTC.
+ * recent results, also where none came for much longer than they did before. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -94,10 +94,17 @@ export interface JobStatus extends RunReport.RunReport {
 
 const day = Duration.toMillis("1 day")
 
+/** Results stopped if none came for so many times the mean time between two of them. */
+const stoppedAfterGaps = 10
+
+/** Results of one poll arrive together, so that only a longer time than between some polls says that they stopped. */
+const stoppedAfter = Duration.toMillis("15 minutes")
+
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
   const left = counts.planned.items + counts.submitting.items + counts.submitted.items
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
-  const { items, since } = pace.value
+  const { items, lastAt, since, tasks } = pace.value
+  if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
   // Results that arrived at the same moment give no rate.
   const window = now - since
   if (window <= 0) return Option.none()

@@ -21,7 +21,7 @@ import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
-import { readAndSubmit } from "./Reading.ts"
+import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
@@ -105,7 +105,9 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
         ? Effect.all([submitting, collectLoop({ once })])
         : Effect.all([submitting, collecting], { concurrency: 2 })
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
-      const read = { rejects: ended.rejects, run: Option.getOrUndefined(ended.value)?.[0], stopped }
+      const [reading] = Option.getOrElse(ended.value, () => [undefined])
+      if (reading !== undefined) yield* warn(reading)
+      const read = { rejects: ended.rejects, run: reading?.run, stopped }
       return !once && (stopped || (yield* RunReport.outstanding) > 0)
         ? read
         : { ...read, ...(yield* exportDataset(settings)) }
@@ -119,10 +121,12 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
   const [elapsed, { rejects, value }] = yield* Effect.timed(
     readAndSubmit(settings).pipe(stoppable(settings), thenWriteRejects(settings)),
   )
+  const reading = Option.getOrUndefined(value)
+  if (reading !== undefined) yield* warn(reading)
   return yield* RunReport.make({
     elapsed,
     rejects,
-    run: Option.getOrUndefined(value),
+    run: reading?.run,
     stopped: Option.isNone(value),
     sharedWithWorkers: (yield* Ledger).isShared,
   })

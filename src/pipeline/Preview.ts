@@ -16,7 +16,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
 
 /** Fails with the source's error, or with `TermsChanged` where the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
-  settings: Settings & { readonly maxCompletions?: number | undefined },
+  settings: Settings & Pick<Inspection.InspectionOptions, "limits">,
   ledger: Option.Option<LedgerReader["Service"]>,
 ) {
   const before = yield* Option.match(ledger, {

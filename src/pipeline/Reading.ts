@@ -1,6 +1,13 @@
-/** Reads a source into the ledger, and submits what is new; the ledger remembers which files were read to their end. */
-import { Effect, Option } from "effect"
+/**
+ * Reads a source into the ledger, and submits what is new; the ledger remembers which files were read to their end.
+ *
+ * Guarantees: the warnings at the end name each file of which every record was rejected, while others have items, and say if
+ * items name no models, although those of an earlier run did.
+ */
+import { Effect, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
+import type { Reject } from "../domain/Reject.ts"
+import * as Origin from "../domain/Origin.ts"
 import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
@@ -15,8 +22,68 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
         Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
       ),
     )
-    return submit(settings.source.records, settings).pipe(
+    /** Rejected records of each file, and the first of them. */
+    const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
+    let items = 0
+    let withModels = 0
+    const records = settings.source.records.pipe(
+      Stream.mapArray((records) => {
+        for (const record of records) {
+          if (Result.isSuccess(record)) {
+            items++
+            if (record.success.item.models !== undefined) withModels++
+            continue
+          }
+          const { count, first } = rejects.get(record.failure.file) ?? { count: 0, first: record.failure }
+          rejects.set(first.file, { count: count + 1, first })
+        }
+        return records
+      }),
+    )
+    return submit(records, settings).pipe(
       Effect.provideService(InputAudit, (file) => void files.push(file)),
       Effect.ensuring(Effect.ignore(remember)),
+      Effect.bindTo("run"),
+      Effect.bind("warnings", () =>
+        Effect.map(items > 0 && withModels === 0 ? missingModels : Effect.succeed([]), (missing) => [
+          ...rejectedFiles(files, rejects),
+          ...missing,
+        ]),
+      ),
     )
   })
+
+/** Files without a usable record, unless that is all of them: then no item was read at all. */
+const rejectedFiles = (
+  files: ReadonlyArray<InputFile>,
+  rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,
+) => {
+  const withRecords = files.filter(({ records = 0 }) => records > 0)
+  const found = withRecords.flatMap(({ file, records }) => {
+    const rejected = rejects.get(file)
+    if (rejected === undefined || rejected.count !== records) return []
+    const { count, first } = rejected
+    const which = count === 1 ? "its only record was" : `all ${count} records were`
+    return [`${file}: ${which} rejected, first ${Origin.describe(first)}: ${first.reason}`]
+  })
+  return found.length < withRecords.length ? found : []
+}
+
+/** Of a run whose items name no models. The ledger's first item stands for those of earlier runs. */
+const missingModels = Ledger.use((ledger) =>
+  Effect.map(
+    Stream.runHead(ledger.prompts),
+    Option.match({
+      onNone: () => [],
+      onSome: ({ models }) =>
+        models === undefined
+          ? []
+          : [
+              "the items of this run name no models, unlike those of an earlier run: new ones have no chosen_model and rejected_model in the dataset",
+            ],
+    }),
+  ),
+)
+
+export const warn = ({ warnings }: { readonly warnings: ReadonlyArray<string> }) =>
+  Effect.forEach(warnings, (warning) => Effect.logWarning(warning), { discard: true })

@@ -26,6 +26,8 @@ import type { RejectCount } from "./RejectCounts.ts"
 export type RunStatus =
   | "thresholds_exceeded"
   | "done"
+  /** There are results, and no pair came of them: no dataset was written. */
+  | "no_pairs"
   | "results_invalid"
   | "all_rejected"
   | "unfinished"
@@ -119,6 +121,7 @@ const statusOf = (
     readonly isRunning: boolean
     readonly allRejected: boolean
     readonly stopped: boolean
+    readonly noPairs: boolean
   },
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
@@ -128,7 +131,7 @@ const statusOf = (
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
   if (run.allRejected) return "all_rejected"
-  return unusable ? "results_invalid" : "done"
+  return unusable ? "results_invalid" : run.noPairs ? "no_pairs" : "done"
 }
 
 /** The state of the ledger, with what the last run has read. */
@@ -181,6 +184,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
       isRunning: options.isRunning === true,
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,
+      noPairs:
+        tasks.completed.items > 0 && options.leftOut !== undefined && !Option.isSome(options.dataset ?? Option.none()),
     }),
     campaign,
     read: counts.read,

@@ -44,7 +44,7 @@ import * as SharedBudget from "../task/SharedBudget.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { Pipeline, Settings } from "./Pipeline.ts"
-import { readAndSubmit } from "./Reading.ts"
+import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as Watchdog from "./Watchdog.ts"
 
@@ -202,7 +202,8 @@ const work = Effect.fn("Worker.work")(function* (
     task(
       ledger.takePart(readerPart).pipe(
         Effect.andThen(again("reading", reading)),
-        Effect.tap((run) => Effect.logInfo(`run ${run}: the input is read`)),
+        Effect.tap(({ run }) => Effect.logInfo(`run ${run}: the input is read`)),
+        Effect.tap(warn),
         // Another worker would find them, too.
         Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),
         Effect.andThen(Effect.never),

@@ -261,7 +261,7 @@ export const layerEmbedded = (options: ServiceOptions & { readonly database: str
           identity: "the embedded service",
           idempotencyKey: "honored",
           idempotencyKeyLifetime: Duration.infinity,
-          maxCompletions: options.limits?.completionsPerPrompt ?? TaskLimits.defaultLimits.completionsPerPrompt,
+          ...TaskLimits.ofItems({ ...TaskLimits.defaultLimits, ...options.limits }),
           requestsPerSecond: 2_000,
           pollInterval: { min: "50 millis", max: "2 seconds" },
         }),

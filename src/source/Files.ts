@@ -6,25 +6,32 @@
  * the first records did not have (`LateFields`).
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
-import type * as Format from "./format/Format.ts"
+import * as Format from "./format/Format.ts"
 import * as Detect from "./detect/Detect.ts"
 import * as FileModels from "./combine/FileModels.ts"
 import * as LateFields from "./detect/LateFields.ts"
 import * as JsonTexts from "./detect/JsonTexts.ts"
-import type { LayoutOptions } from "./layout/Layout.ts"
+import * as Layout from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
 import * as Listing from "./place/Listing.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as Group from "./combine/Group.ts"
+import * as KnownOptions from "./record/KnownOptions.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 /** Options of `files`: format, encoding, limits and layout. Format and layout are detected unless set. */
-export interface FilesOptions extends Format.FormatOptions, LayoutOptions {
+export interface FilesOptions extends Format.FormatOptions, Layout.LayoutOptions {
   /** Where the scratch file of groups is made. Default: the system's place for temporary files. */
   readonly scratchDirectory?: string | undefined
+}
+
+const optionNames: KnownOptions.NamesOf<FilesOptions> = {
+  ...Format.optionNames,
+  ...Layout.optionNames,
+  scratchDirectory: true,
 }
 
 /** Records by which the layout is found. */
@@ -45,11 +52,15 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 /** What is found in the first records of the files, and all of their records, read so. */
 const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options: FilesOptions) {
   if (names.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
+  yield* KnownOptions.check(options, optionNames)
   const { empty, files } = yield* Listing.expand(names)
   const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
   const sample = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
-  const unknown = (problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+  const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
+  const header = mayLackHeader ? "give --no-header if its first line has no names of columns; otherwise: " : ""
+  const unknown = (problem: string) =>
+    new SourceError({ reason: new LayoutUnknown({ file, problem: `${header}${problem}` }) })
   const members = OpenFile.membersOf(opened)
   const named = MakeLayout.ofMembers(options, members)
   const complete = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)

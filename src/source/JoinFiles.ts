@@ -4,14 +4,17 @@
  * Guarantees: a missing file, an invalid path, and a file whose first records lack key, prompt or completion are
  * failures before the first record. For the rest see `combine/Join`.
  */
-import { Effect, Stream } from "effect"
+import { Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
 import * as JoinOptions from "./combine/JoinOptions.ts"
+import * as CompletionFinder from "./detect/CompletionFinder.ts"
+import * as Sample from "./detect/Sample.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
 import type { flags } from "./layout/Layout.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import type { Field } from "./record/Field.ts"
+import * as KnownOptions from "./record/KnownOptions.ts"
 import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
@@ -28,6 +31,7 @@ export const join = (options: JoinOptions.JoinOptions): Source => ({
 })
 
 const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
+  yield* KnownOptions.check(options, JoinOptions.optionNames)
   const names = yield* JoinOptions.files(options)
   const sample = (name: string) => OpenFile.sampled(name, options, sampleSize)
   const prompts = yield* Effect.forEach(names.prompts, sample)
@@ -36,7 +40,9 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     prompts: OpenFile.membersOf(prompts.filter(({ sample }) => sample.length > 0).slice(0, 1)),
     completions: OpenFile.membersOf(completions),
   }
-  const fields = yield* JoinOptions.resolve(options, names, members)
+  const completionPath =
+    options.completionPath ?? (members.completions.has("completion") ? undefined : yield* completionIn(completions))
+  const fields = yield* JoinOptions.resolve({ ...options, completionPath }, names, members)
   const { completion, completionColumns, completionKey, gold, metadata, model, prompt, promptColumns, promptKey } =
     fields
   for (const one of prompts) yield* requireFields(one, { key: promptKey, prompt })
@@ -63,6 +69,15 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     completions.map(({ file }) => file.rows(completionColumns)),
   )
   return { summary, records }
+})
+
+/** The member that completions have in other layouts, too. */
+const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
+  const found = CompletionFinder.completions(Sample.of(files.flatMap(({ sample }) => sample)), "long")
+  if (Result.isFailure(found)) {
+    return yield* new SourceError({ reason: new LayoutUnknown({ file: files[0]!.file.name, problem: found.failure }) })
+  }
+  return found.success?.layout === "long" ? found.success.completion : undefined
 })
 
 const at = ({ label }: Field): string => JSON.stringify(label)

@@ -6,8 +6,9 @@
  */
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"
-import type { LayoutOptions } from "./layout/Layout.ts"
+import { type LayoutOptions, optionNames } from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
+import * as KnownOptions from "./record/KnownOptions.ts"
 import type { RowResult } from "./record/Row.ts"
 import { invalidOption, type SourceError } from "./record/SourceError.ts"
 import type { Source } from "./record/SourceRecord.ts"
@@ -32,10 +33,13 @@ export const make = <E = never, R = never>(
   )
   return {
     description: name,
-    records: Effect.map(
-      Effect.mapError(Effect.fromResult(MakeLayout.make(options)), (problem) => invalidOption("layout", problem)),
-      (layout) => Group.toItems(rows, layout, { scratchDirectory }),
-    ).pipe(Stream.unwrap),
+    records: KnownOptions.check(options, optionNames).pipe(
+      Effect.andThen(
+        Effect.mapError(Effect.fromResult(MakeLayout.make(options)), (problem) => invalidOption("layout", problem)),
+      ),
+      Effect.map((layout) => Group.toItems(rows, layout, { scratchDirectory })),
+      Stream.unwrap,
+    ),
   }
 }
 

@@ -49,7 +49,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   counter: RejectLimit.Counter,
 ) {
   const ledger = yield* Ledger
-  const { maxCompletions } = yield* ServiceProfile
+  const limits = yield* ServiceProfile
   const { keepReordered = false } = options
   const maxCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
@@ -75,7 +75,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     let duplicates = 0
     let reordered = 0
     for (const read of items) {
-      const found = classify(read, seenAs, { draw: options.draw, keepReordered, maxCompletions })
+      const found = classify(read, seenAs, { draw: options.draw, keepReordered, limits })
       switch (found._tag) {
         case "New":
           fresh.push(options.mix(found.item))

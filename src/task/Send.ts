@@ -75,7 +75,7 @@ export const send = Effect.fnUntraced(function* <E>(
       /** Not if the task may have been created, and the service ignores its key, or may have forgotten it. */
       const checkKey = Effect.gen(function* () {
         if (!doubtful) return
-        if (profile.idempotencyKey === "ignored") return yield* new KeyIgnored()
+        if (profile.idempotencyKey !== "honored") return yield* new KeyIgnored()
         const now = yield* Clock.currentTimeMillis
         if (sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
       })
@@ -198,7 +198,7 @@ export const send = Effect.fnUntraced(function* <E>(
       case "Unavailable":
         // The failure may also come from another request, while this one waited for its turn.
         if (!reason.maybeDone || !doubtful) break
-        if (profile.idempotencyKey === "ignored") {
+        if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
           // Other tasks may be accepted; the next run sends this one again, under its key.

@@ -142,6 +142,16 @@ it.live.skipIf(!hasBrowser)(
           if (i === 3) {
             // Ranked fully: the marked completion gets the rank that is pressed.
             await page.keyboard.press("r")
+            await page.getByText("rank the marked completion").waitFor()
+            const size = page.viewportSize()!
+            for (const width of [1280, 1024]) {
+              await page.setViewportSize({ width, height: 800 })
+              const isCut = await page
+                .locator(".statement")
+                .evaluate(({ clientWidth, scrollWidth }) => scrollWidth > clientWidth)
+              assert.isFalse(isCut, `the hint is cut off at ${width} pixels`)
+            }
+            await page.setViewportSize(size)
             await page.keyboard.press(right)
             await page.keyboard.press("ArrowRight")
             await page.keyboard.press(right === "1" ? "2" : "1")

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, cliServed, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliServed, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -124,11 +124,45 @@ describe("a dataset without any pair", () => {
       const directory = yield* job
       const flags = ["--expert", "longest", "--min-votes", "9", ...quick]
       const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
-      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(said.status, 7, said.stderr)
       assert.isFalse(yield* fs.exists(`${directory}/dataset`))
       assert.match(said.stderr, /no pair is left: no dataset is written\. See .*\/refused\/report\.html/)
-      assert.match(said.stdout, /^Done in .*: there is no pair, and no dataset was written\.\n/)
+      assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
       assert.match(said.stdout, /left out +40 items: 40 too few votes/)
+    }))
+})
+
+describe("several judgments in one result", () => {
+  test("that are not listed as votes are one warning, which names the member", () =>
+    Effect.gen(function* () {
+      for (const [place, more] of [
+        ["judgments", { judgments: [{ expert: "ann" }, { expert: "bob" }] }],
+        ["annotations.labels", { annotations: { labels: [{ by: "ann" }, { by: "bob" }] } }],
+        [undefined, { judgments: 2, annotations: { votes: [{ expert: "ann", choice: 0 }] } }],
+      ] as const) {
+        const folder = yield* temporaryDirectory
+        yield* write(`${folder}/items.jsonl`, itemLines(3))
+        const service = yield* ScriptedService.make((request, before) => {
+          if (request.method === "POST") return ScriptedService.obliging(request, before)
+          const body = ScriptedService.resultOf(before, request.path.split("/").at(-1)!)
+          return { status: 200, body: { ...body, results: body.results.map((result) => ({ ...result, ...more })) } }
+        })
+        const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], to(service))
+        assert.strictEqual(said.status, 0, said.stderr)
+        const warnings = said.stderr.split("\n").filter((line) => line.includes("several judgments"))
+        assert.lengthOf(warnings, place === undefined ? 0 : 1)
+        if (place !== undefined) assert.include(warnings[0], `"${place}" of 3 results`)
+      }
+    }))
+})
+
+describe("an input without items", () => {
+  test("ends a run with 0: nothing is missing", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      yield* write(`${directory}/items.jsonl`, [])
+      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest"])
+      assert.strictEqual(said.status, 0, said.stderr)
     }))
 })
 
@@ -140,9 +174,9 @@ describe("a dataset that is there", () => {
       const manifest = `${directory}/dataset/manifest.json`
       const before = yield* fs.readFileString(manifest)
       const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"])
-      assert.strictEqual(said.status, 0)
+      assert.strictEqual(said.status, 7)
       assert.match(said.stderr, /no pair is left: the existing dataset .* is kept/)
-      assert.match(said.stdout, /^Done in .*: there is no pair, and no dataset was written\.\n/)
+      assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
       assert.match(said.stdout, /left out +40 items: 40 too few votes/)
       assert.strictEqual(yield* fs.readFileString(manifest), before)
       const { funnel } = yield* readReport(`${directory}/refused/report.json`)

@@ -137,6 +137,33 @@ describe("inspect", () => {
       )
     }))
 
+  test("says which models are known, and why none are; a run, if those of an earlier one were", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const batch = (first: number) =>
+        Effect.forEach(["a", "b"], (model) =>
+          write(
+            `${folder}/${model}${first}.jsonl`,
+            [first, first + 1].map((i) => JSON.stringify({ prompt: `p${i}`, response: `${model} ${i}` })),
+          ),
+        )
+      const run = () => cli(["run", `${folder}/*.jsonl`, "--dir", `${folder}/job`, "--expert", "longest"])
+      yield* batch(0)
+      const named = yield* cli(["inspect", `${folder}/*.jsonl`])
+      assert.match(named.stderr, /Models: named after the files/)
+      assert.match(named.stdout, /models +of 2 of 2 items/)
+      const first = yield* run()
+      assert.match(first.stderr, /Models: named after the files/)
+      assert.notMatch(first.stderr, /name no models/)
+      yield* batch(2)
+      const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
+      assert.match(unnamed.stderr, /Models: none, because only 0 of 4 prompts are in most of the files/)
+      assert.match(unnamed.stdout, /models +none/)
+      const second = yield* run()
+      assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
+      assert.match(second.stderr, /the items of this run name no models, unlike those of an earlier run/)
+    }))
+
   test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory
@@ -239,6 +266,52 @@ describe("inspect", () => {
       assert.match(misnamed.stderr, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /)
       const suppressed = yield* cli(["inspect", ...files])
       assert.match(suppressed.stderr, /aspen\.jsonl: --completion-path: the first records have no "completion"/)
+    }))
+
+  test("of a join, finds the completions as in other layouts", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const rows = (more: (i: number) => object) => [1, 2].map((i) => JSON.stringify({ id: `${i}`, ...more(i) }))
+      yield* write(
+        `${folder}/prompts.jsonl`,
+        rows((i) => ({ prompt: `p${i}` })),
+      )
+      const files = [`${folder}/prompts.jsonl`]
+      for (const model of ["a", "b"]) {
+        yield* write(
+          `${folder}/${model}.jsonl`,
+          rows((i) => ({ response: `${model} ${i}`, output: i })),
+        )
+        files.push("--completions", `${folder}/${model}.jsonl`)
+      }
+      const found = yield* cli(["inspect", ...files])
+      assert.match(found.stdout, /completions at "response", models named after the files/)
+      assert.match(found.stdout, /2 = 2 items/)
+      for (const model of ["a", "b"]) {
+        yield* write(
+          `${folder}/${model}.jsonl`,
+          rows(() => ({ response: "a", output: "b" })),
+        )
+      }
+      const several = yield* cli(["inspect", ...files])
+      assert.strictEqual(several.status, 2)
+      assert.match(several.stderr, /the completions may be at "response", or at "output": set --completion-path/)
+    }))
+
+  test("of several files, says that the others' formats are not known yet; of CSV, that a header may be missing", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      for (const name of ["a", "b", "c"]) yield* write(`${folder}/${name}.jsonl`, itemLines(2, name.charCodeAt(0)))
+      const said = yield* cli(["inspect", `${folder}/*.jsonl`])
+      assert.match(said.stdout, /a\.jsonl: JSONL\n +and 2 more files; their formats are detected as they are read\n/)
+      yield* write(`${folder}/data.csv`, ["What is 1 + 1?,Two.,Three.", "What is 2 + 2?,Four.,Five."])
+      const csv = yield* cli(["inspect", `${folder}/data.csv`])
+      assert.match(
+        csv.stderr,
+        /data\.csv: give --no-header if its first line has no names of columns; otherwise: found/,
+      )
+      const without = yield* cli(["inspect", `${folder}/data.csv`, "--no-header"])
+      assert.notMatch(without.stderr, /give --no-header/)
     }))
 
   test("ends with 1 where no record can be used, and with 2 where the layout can't be told", () =>

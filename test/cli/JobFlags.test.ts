@@ -152,6 +152,9 @@ describe("who judges, unattended", () => {
         const said = yield* cli(["run", sample, "--dir", job], { PREFSTREAM_BASE_URL: address })
         assert.strictEqual(said.status, 2)
         assert.match(said.stderr, /PREFSTREAM_BASE_URL is empty/)
+        const flag = yield* cli(["run", sample, "--dir", job, "--expert", "longest", "--base-url", address])
+        assert.strictEqual(flag.status, 2)
+        assert.match(flag.stderr, /--base-url is empty: give the address/)
       }
     }))
 })

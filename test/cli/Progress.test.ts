@@ -124,7 +124,7 @@ describe("where there is no terminal", () => {
       yield* TestClock.adjust("5 seconds")
       assert.match(
         lines[3] ?? "",
-        /^3 of 41 items judged, 26 submitted, 13 rejected, 12 failed, 11 in doubt, 0\.\d\/s, \d+ min /,
+        /^3 of 41 items judged, 26 submitted, 13 rejected, 5 failed, 7 invalid, 11 in doubt, 0\.\d\/s, \d+ min /,
       )
       yield* TestClock.adjust("1 minute")
       yield* plan(newTasks([20, 20, 20], 41))

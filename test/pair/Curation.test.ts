@@ -63,6 +63,11 @@ describe("an item gives no pair, and is counted,", () => {
     assert.strictEqual(curate([item(0, [first!, ...more])], { ties: "keep" }).kept, 1)
   })
 
+  it("tie, where a single vote has all completions at the top", () => {
+    const report = curate([item(0, [{ best: 0, annotations: { ranking: [[0, 1, 2]] } }])], {})
+    assert.deepStrictEqual(report.lost, [{ reason: "tie", count: 1 }])
+  })
+
   it("near_duplicate, but not where the item that it repeats gave no pair itself", () => {
     const twice = (first: readonly [Said, ...Array<Said>]) => [
       item(0, first),

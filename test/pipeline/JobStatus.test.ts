@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as StatusSummary from "../../src/cli/output/StatusSummary.ts"
 import * as JobStatus from "../../src/pipeline/JobStatus.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
@@ -118,6 +119,33 @@ describe("JobStatus", () => {
       yield* complete(65 * hour, 6, 7, 8, 9)
       const done = yield* statusAt(66 * hour)
       assert.deepStrictEqual([done.status, done.estimate, done.oldest_outstanding], ["done", null, null])
+    }),
+  )
+
+  test(
+    "estimates nothing while no result has come for much longer than before",
+    Effect.gen(function* () {
+      yield* job
+      for (const i of [1, 2, 3, 4, 5]) yield* complete((i * hour) / 2, i)
+      // Half an hour between two results.
+      assert.strictEqual((yield* statusAt(7 * hour)).estimate?.items_left, 50)
+      const status = yield* statusAt(8 * hour)
+      assert.isNull(status.estimate)
+      assert.match(
+        StatusSummary.text(status, { directory: "job", given: "--dir job" }),
+        /estimate +none: the last result arrived 5 h 30 min ago/,
+      )
+      yield* complete(8.5 * hour, 6)
+      assert.strictEqual((yield* statusAt(9 * hour)).estimate?.items_left, 40)
+    }),
+  )
+
+  test(
+    "estimates between two polls whose results arrive together",
+    Effect.gen(function* () {
+      yield* job
+      yield* complete(60_000, 0, 1, 2, 3, 4)
+      assert.strictEqual((yield* statusAt(10 * 60_000)).estimate?.items_left, 50)
     }),
   )
 

@@ -51,6 +51,29 @@ const bad: ReadonlyArray<readonly [line: string, code: Reject["code"], reason: R
   ],
 ]
 
+describe("a file of which every record is rejected", () => {
+  const csv = ["text,answer_1,answer_2", "a,b,c", "d,e,f"]
+
+  test("is named at the end, unless no other file has a record", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      yield* write(`${job}/a.jsonl`, itemLines(3))
+      yield* write(`${job}/b.csv`, csv)
+      yield* write(`${job}/c.jsonl`, [itemLines(1, 3)[0]!, "not JSON"])
+      yield* write(`${job}/d.jsonl`, ["not JSON", '{"prompt": "cut off'])
+      const files = [`${job}/a.jsonl`, `${job}/b.csv`, `${job}/c.jsonl`]
+      const said = yield* cli(["run", ...files, "--dir", `${job}/job`, ...embedded])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(reportOf(said).rejected, 3)
+      const warnings = said.stderr.split("\n").filter((line) => /records? (was|were) rejected/.test(line))
+      assert.lengthOf(warnings, 1)
+      assert.match(warnings[0]!, /b\.csv: all 2 records were rejected, first .*b\.csv:2: prompt: expected/)
+      const alone = yield* cli(["run", `${job}/d.jsonl`, "--dir", `${job}/other`, ...embedded])
+      assert.strictEqual(alone.status, 1, alone.stderr)
+      assert.notMatch(alone.stderr, /records were rejected, first/)
+    }))
+})
+
 describe("rejects.jsonl", () => {
   test("has one line for each refused record, with its file, line, code, reason and text", () =>
     Effect.gen(function* () {

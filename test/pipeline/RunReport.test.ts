@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Layer } from "effect"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
+import * as Summary from "../../src/cli/output/Summary.ts"
 import * as RunReport from "../../src/pipeline/RunReport.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan, reject } from "../task/support.ts"
@@ -120,7 +121,9 @@ describe("RunReport", () => {
       const ledger = yield* Ledger
       yield* submitted(12)
       for (let i = 0; i < 12; i++) yield* ledger.markFailed(2 * i, `reason ${i}`)
-      const { seconds, issues } = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
+      const report = yield* RunReport.make({ elapsed: Duration.millis(1_500) })
+      const { seconds, issues } = report
+      assert.match(Summary.text(report, { directory: "job", given: "--dir job" }), /reason 9\n… and 2 more\nTo list/)
       assert.deepStrictEqual(
         issues.map(({ reason, task_id }) => [task_id, reason]),
         Array.from({ length: 10 }, (_, i) => [`task_${i}`, `reason ${i}`]),

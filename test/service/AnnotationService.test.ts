@@ -463,7 +463,7 @@ describe("AnnotationService", () => {
           const answer = yield* call("GET", `${base}/v1/tasks/${json.task_id}`)
           assert.deepStrictEqual(answer.json, { task_id: json.task_id, status: "in_progress" })
         }
-        const warnings = log.filter((line) => line.includes("stays open"))
+        const warnings = log.filter((line) => /stays open|waits: expert/.test(line))
         assert.lengthOf(warnings, 2)
         assert.include(
           warnings.find((line) => line.includes(open.json.task_id)),

@@ -33,6 +33,26 @@ describe("make", () => {
     }).pipe(Effect.provide(platform)),
   )
 
+  it.effect("an option that no source has is refused, with the nearest known one, also of files and joins", () =>
+    Effect.gen(function* () {
+      const failureOf = <E, R>({ records }: { readonly records: Stream.Stream<unknown, E, R> }) =>
+        Effect.map(Effect.flip(Stream.runDrain(records)), String)
+      const misspelled: object = { promt: "question" }
+      assert.include(yield* failureOf(Source.make([good], misspelled)), "promt: no such option; did you mean prompt?")
+      assert.include(
+        yield* failureOf(Source.files("absent.jsonl", { maxLineByte: 1 } as object)),
+        "maxLineByte: no such option; did you mean maxLineBytes?",
+      )
+      const join = { prompts: "absent.jsonl", completions: ["a", "b"], completionsPath: "x" }
+      assert.include(
+        yield* failureOf(Source.join(join)),
+        "completionsPath: no such option; did you mean completionPath?",
+      )
+      const unset: object = { promt: undefined }
+      assert.lengthOf((yield* collect(Source.make([good], unset))).items, 1)
+    }).pipe(Effect.provide(platform)),
+  )
+
   it.effect("the ordinal goes on from array to array, and the program's own error comes through", () =>
     Effect.gen(function* () {
       const items = Stream.make(good, good, good).pipe(Stream.rechunk(2))

@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
+import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { once } from "../flags/JobFlags.ts"
 import { existingLedger } from "../flags/LedgerFlags.ts"
 import { pipelineArgument } from "../flags/PipelineFile.ts"
@@ -21,7 +22,11 @@ export const collectCommand = Command.make(
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }
-    yield* Job.runAndReport(job, service, Pipeline.collect({ ...Job.limitsOf(job), once, webhook }))
+    yield* Job.runAndReport(
+      job,
+      PublishedLimits.layer(service),
+      Pipeline.collect({ ...Job.limitsOf(job), once, webhook }),
+    )
   }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(

@@ -13,7 +13,7 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
-import { fromEnvironment, limitOf, serviceFlags } from "../flags/ServiceFlags.ts"
+import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { batchFlags, batchOf } from "../flags/TaskFlags.ts"
 import { integer, option } from "../flags/Values.ts"
 import { counts } from "../output/PreviewSummary.ts"
@@ -38,7 +38,7 @@ export const inspectCommand = Command.make(
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
       ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "votes", "show"]),
-      maxCompletions: yield* limitOf(flags),
+      limits: yield* limitsOf(flags),
     })
     yield* Console.log(
       flags.json ? JSON.stringify({ found, ...inspection }) : printable(text(source.description, found, inspection)),
@@ -87,7 +87,11 @@ const foundRows = ({
     "files",
     sampled.map(({ description, name }) => `${name}: ${description}`),
   ),
-  ["", files > sampled.length && `and ${count(files - sampled.length, "more file")}, each in its own format`],
+  [
+    "",
+    files > sampled.length &&
+      `and ${count(files - sampled.length, "more file")}; their formats are detected as they are read`,
+  ],
   ...empty.map((name) => ["", `${name}: no matching file`] as const),
   ["layout", layout ?? "unknown: no readable record at the start"],
   ["", unknownFields.length > 0 && `fields not in the first records: ${unknownFields.join(", ")}`],
@@ -95,10 +99,11 @@ const foundRows = ({
   ["not used", ignored.length > 0 && shorten(ignored.join(", "), maxShownCharacters)],
 ]
 
-const itemRows = ({ completions, conversations, drawn, gold, items }: Inspection.Inspection): Rows => [
+const itemRows = ({ completions, conversations, drawn, gold, items, models }: Inspection.Inspection): Rows => [
   ["each with", completions.length > 0 && sizes(completions)],
   ["", drawn > 0 && `drawn from more in ${number(drawn)} of ${count(items, "item")}`],
   ["", conversations > 0 && `${number(conversations)} of ${number(items)} prompts are conversations`],
+  ["models", models > 0 ? `of ${number(models)} of ${count(items, "item")}` : items > 0 && "none"],
   ["", gold > 0 && `${number(gold)} of ${number(items)} with a gold answer`],
 ]
 

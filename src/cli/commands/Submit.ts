@@ -7,7 +7,7 @@ import { inputFlags, maxRejects, sourceOf } from "../flags/InputFlags.ts"
 import type { Loaded } from "../flags/PipelineFile.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { itemOptionsOf, resubmitOptionsOf, taskFlags } from "../flags/TaskFlags.ts"
-import { limitOf } from "../flags/ServiceFlags.ts"
+import { limitsOf } from "../flags/ServiceFlags.ts"
 import { toggle } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
@@ -57,8 +57,7 @@ export const submitCommand = Command.make(
         service: undefined,
       }
     const service = yield* Job.checkedService(job, pipeline.service)
-    if (flags.dryRun)
-      return yield* Job.preview(job, { ...settingsOf(job, pipeline), maxCompletions: yield* limitOf(flags) })
+    if (flags.dryRun) return yield* Job.preview(job, { ...settingsOf(job, pipeline), limits: yield* limitsOf(flags) })
     yield* Job.announceInput(pipeline.source, place)
     yield* Job.runAndReport(
       job,

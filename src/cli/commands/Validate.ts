@@ -12,6 +12,7 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { type InputFlags, inputFlags, localInputs, maxRejects, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
+import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
 import { integer, option, text } from "../flags/Values.ts"
 import { number, printable } from "../output/Text.ts"
 
@@ -33,12 +34,15 @@ export const validateCommand = Command.make(
   "validate",
   {
     ...inputFlags,
+    baseUrl: serviceFlags.baseUrl,
+    maxCompletions: serviceFlags.maxCompletions,
     maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5 (default: 0)"),
     show: option(integer("show", { min: 0 }), "N", `Number of rejected records to print (default: ${defaultShown})`),
     rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text"),
     json: ledgerFlags.json,
   },
-  Effect.fn("prefstream validate")(function* (flags) {
+  Effect.fn("prefstream validate")(function* (given) {
+    const flags = yield* fromEnvironment(given)
     yield* check(flags)
     const fs = yield* FileSystem.FileSystem
     const source = yield* sourceOf(flags)
@@ -56,7 +60,11 @@ export const validateCommand = Command.make(
       shown++
       yield* Console.log(printable(`${Origin.describe(reject)}: ${reject.reason}`))
     })
-    const inspection = yield* Inspection.inspect(source, { onReject, readAll: flags.maxRejects !== undefined })
+    const inspection = yield* Inspection.inspect(source, {
+      onReject,
+      readAll: flags.maxRejects !== undefined,
+      limits: yield* limitsOf(flags),
+    })
     if (flags.json) {
       const { first: _, ...report } = inspection
       yield* Console.log(JSON.stringify(report))
@@ -74,7 +82,7 @@ export const validateCommand = Command.make(
 ).pipe(
   Command.withDescription(
     "Read the input as a run would, and print each rejected record on one line: file and line, field, what was expected, what was found. " +
-      "Sends nothing, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
+      "Sends no item, and writes nothing but --rejects. The exit status is 5 if more records are rejected than --max-rejects allows, else 0.",
   ),
   Command.withExamples([
     { command: "prefstream validate items.jsonl", description: "Is every record usable?" },

@@ -15,7 +15,7 @@ import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
-import { nearest } from "./NearestName.ts"
+import { nearest } from "../../io/NearestName.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */

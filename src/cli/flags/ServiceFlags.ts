@@ -5,7 +5,13 @@
  */
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
-import { defaults, ServiceProfile, type ServiceSettings, type ServiceSettingsError } from "../../api/ServiceProfile.ts"
+import {
+  defaults,
+  type ItemLimits,
+  ServiceProfile,
+  type ServiceSettings,
+  type ServiceSettingsError,
+} from "../../api/ServiceProfile.ts"
 import { defined } from "../../io/Values.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
@@ -36,7 +42,7 @@ export const serviceFlags = {
       Flag.withFallbackConfig(Config.Literals(["honored", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
     ),
     "honored|ignored",
-    "Whether the service honors Idempotency-Key (default: ignored) [PREFSTREAM_IDEMPOTENCY_KEY]",
+    "Whether the service honors Idempotency-Key (default: from openapi.json) [PREFSTREAM_IDEMPOTENCY_KEY]",
   ),
   idempotencyKeyLifetime: option(
     Flag.String("idempotency-key-lifetime").pipe(
@@ -121,6 +127,11 @@ const isEmpty = Effect.gen(function* () {
 
 /** The flags with the base URL of the environment, where none was given. A pipeline file names its own service. */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
+  if (flags.baseUrl?.trim() === "") {
+    return yield* new UsageError({
+      message: "--base-url is empty: give the address of the annotation service, or leave the flag out",
+    })
+  }
   const environment = yield* Config.option(Config.String("PREFSTREAM_BASE_URL"))
   if (flags.baseUrl === undefined && (Option.isNone(environment) ? yield* isEmpty : environment.value.trim() === "")) {
     const message = "PREFSTREAM_BASE_URL is empty: set the address of the annotation service, or unset it"
@@ -172,10 +183,14 @@ export const serviceRequired = Layer.effect(
   ),
 )
 
-/** Completions of a prompt that the service takes which a run would send to. */
-export const limitOf = ({ baseUrl, maxCompletions }: Pick<ServiceFlags, "baseUrl" | "maxCompletions">) =>
-  maxCompletions !== undefined
-    ? Effect.succeed(maxCompletions)
-    : baseUrl === undefined
-      ? Effect.succeed(TaskLimits.defaultLimits.completionsPerPrompt)
-      : Effect.flatMap(token, (token) => PublishedLimits.maxCompletions({ baseUrl, token }))
+/** What the service takes of an item to which a run would send. */
+export const limitsOf = Effect.fnUntraced(function* ({
+  baseUrl,
+  maxCompletions,
+}: Pick<ServiceFlags, "baseUrl" | "maxCompletions">) {
+  const limits: ItemLimits =
+    baseUrl === undefined
+      ? TaskLimits.ofItems(TaskLimits.defaultLimits)
+      : yield* PublishedLimits.read({ baseUrl, token: yield* token })
+  return { ...limits, ...defined({ maxCompletions }) }
+})

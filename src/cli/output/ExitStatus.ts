@@ -10,6 +10,7 @@
  * | 4 | tasks in doubt: they may have arrived, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
  * | 6 | a `--threshold` is exceeded, and the dataset was not written |
+ * | 7 | no pair came of the results, and the dataset was not written |
  * | 75 | another process is running the same job |
  *
  * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
@@ -25,6 +26,7 @@ export const waiting = 3
 export const inDoubt = 4
 export const rejects = 5
 export const thresholds = 6
+export const noPairs = 7
 export const busy = 75
 
 /** The meaning of a status in a few words. */
@@ -37,12 +39,14 @@ export const meaning = (status: number): string =>
     [inDoubt, "tasks in doubt"],
     [rejects, "too many rejects"],
     [thresholds, "a threshold is exceeded"],
+    [noPairs, "no pair came of the results"],
     [busy, "another process is running the same job"],
   ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 
 export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
   thresholds_exceeded: thresholds,
+  no_pairs: noPairs,
   results_invalid: failure,
   all_rejected: failure,
   unfinished: failure,

@@ -30,17 +30,18 @@ const line = Effect.gen(function* () {
   const rejected = Option.match(run, { onNone: () => 0, onSome: ({ counts }) => counts.rejected })
   const judged = tasks.completed.items
   const several = Option.exists(run, ({ votes }) => votes > 1)
-  const failed = tasks.failed.items + tasks.invalid.items
+  const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
   // Before the first result, what there is to do is to submit.
   const done = judged > 0 ? judged : submitted
-  const left = reading ? undefined : judged > 0 ? submitted - judged - failed - tasks.in_doubt.items : all - submitted
+  const left = reading ? undefined : judged > 0 ? submitted - judged - unusable - tasks.in_doubt.items : all - submitted
   const text = present([
     `${number(judged)} of ${number(all)}${reading ? "+" : ""} ${several ? "votes given" : "items judged"},`,
     `${number(submitted)} submitted,`,
     `${number(rejected + tasks.refused.items)} rejected,`,
-    failed > 0 && `${number(failed)} failed,`,
+    tasks.failed.items > 0 && `${number(tasks.failed.items)} failed,`,
+    tasks.invalid.items > 0 && `${number(tasks.invalid.items)} invalid,`,
     tasks.in_doubt.items > 0 && `${number(tasks.in_doubt.items)} in doubt,`,
   ]).join(" ")
   return { bar: `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`, text, done, left }

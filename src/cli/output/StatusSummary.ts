@@ -104,7 +104,8 @@ const waiting = ({ at, next_poll_at, oldest_outstanding: oldest }: JobStatus): s
   return `task ${oldest.task} (${oldest.task_id}) submitted ${minute(oldest.submitted_at)} (${duration(oldest.age_seconds)} ago)${poll}`
 }
 
-const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus): Rows => {
+const results = (status: JobStatus): Rows => {
+  const { at, estimate, oldest_outstanding, results, votes } = status
   if (oldest_outstanding === null) return []
   if (results.last_at === null) return [["results", "none yet, so there is no estimate"]]
   const { last_day, last_hour, since } = results
@@ -115,13 +116,15 @@ const results = ({ at, estimate, oldest_outstanding, results, votes }: JobStatus
       "results",
       `${count(last_hour.items, Summary.unit({ votes }))} in the last hour, ${number(last_day.items)} in the last day${perDay}`,
     ],
-    [
-      "estimate",
-      estimate === null
-        ? `none: no result arrived ${last_day.items === 0 ? "in the last day" : "since the oldest task was submitted"}`
-        : ending(estimate, votes),
-    ],
+    ["estimate", estimate === null ? `none: ${noEstimate(status, results.last_at)}` : ending(estimate, votes)],
   ]
+}
+
+const noEstimate = ({ at, oldest_outstanding: oldest, results }: JobStatus, lastAt: string): string => {
+  if (results.last_day.items === 0) return "no result arrived in the last day"
+  return oldest !== null && lastAt <= oldest.submitted_at
+    ? "no result arrived since the oldest task was submitted"
+    : `the last result arrived ${duration((millisOf(at) - millisOf(lastAt)) / 1000)} ago`
 }
 
 const ending = ({ ends_at, items_left, seconds_left, window_items, window_seconds }: Estimate, votes: number): string =>

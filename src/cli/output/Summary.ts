@@ -11,7 +11,7 @@ import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { excerpt } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
-import type { RunReport, IssueReport } from "../../pipeline/RunReport.ts"
+import type { RunReport } from "../../pipeline/RunReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { count, duration, number, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
@@ -67,7 +67,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ...more,
       ["ledger", ledger],
     ]),
-    ...issues(report.issues, resolveCommand(options)),
+    ...issues(report, resolveCommand(options)),
     ...(report.example === null ? [] : ["", "One of the pairs:", "", ...pair(report.example)]),
   ].join("\n")
 }
@@ -94,9 +94,9 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [ended("a threshold is exceeded, and the dataset was not written")]
     case "done":
       if (report.seconds === null) return ["All tasks are done."]
-      return [
-        `Done in ${duration(report.seconds)}${report.left_out !== null && report.dataset === null ? ": there is no pair, and no dataset was written" : ""}.`,
-      ]
+      return [`Done in ${duration(report.seconds)}.`]
+    case "no_pairs":
+      return [ended("no pair came of the results, and no dataset was written")]
     case "waiting":
       return [
         `Results are outstanding${after}${unsent === 0 ? "" : `: ${unfinished}`}.`,
@@ -228,8 +228,9 @@ const leftOut = (reasons: NonNullable<RunReport["left_out"]>): string | false =>
   return items > 0 && `${count(items, "item")}: ${said}`
 }
 
-const issues = (issues: ReadonlyArray<IssueReport>, resolve: string): ReadonlyArray<string> =>
-  issues.length === 0
+const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<string> => {
+  const all = tasks.in_doubt.tasks + tasks.failed.tasks + tasks.invalid.tasks + tasks.refused.tasks
+  return issues.length === 0
     ? []
     : [
         "",
@@ -237,8 +238,10 @@ const issues = (issues: ReadonlyArray<IssueReport>, resolve: string): ReadonlyAr
           ({ attempt, reason, state, task, task_id }) =>
             `${state.replace("_", " ")}: task ${task}${task_id === null ? "" : ` (${task_id})`}${attempt === 1 ? "" : `, attempt ${attempt}`}: ${reason ?? "no reason given"}`,
         ),
+        ...(all > issues.length ? [`… and ${number(all - issues.length)} more`] : []),
         `To list and settle them: ${resolve}`,
       ]
+}
 
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const)

@@ -46,6 +46,7 @@ const reasons: Record<string, string> = {
   no_match: "without a match in the join",
   conflicting_id: "with an id that belongs to other content",
   too_many_completions: "with more completions than the service takes",
+  too_long: "with a longer text than the service takes",
   refused_by_service: "refused by the service",
   in_doubt: "in doubt whether they were taken",
   pruned: "removed from the ledger",

@@ -3,11 +3,13 @@
  *
  * Guarantees: completions of the same text are one choice. Votes are in the order of tasks and of the service. Of
  * several votes of an expert on an item, the first counts. Votes are read from `annotations.votes`, of which other
- * services need only `expert` and `choice`. Without a valid list, the task's result is one vote.
+ * services need only `expert` and `choice`. Without a valid list, the task's result is one vote; if it seems to list several
+ * nevertheless, the vote says where (`unread`).
  */
-import { Option, Schema } from "effect"
+import { Option, Predicate, Schema } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
+import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText, topOf, withFirstIndices } from "../../domain/Tally.ts"
 import { type Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
@@ -28,6 +30,8 @@ export interface ItemVote {
   readonly seconds: number | null
   /** Null if there is none, or a blank one. */
   readonly rationale: string | null
+  /** The place in the result that seems to list several judgments, and was not read. */
+  readonly unread?: string
 }
 
 /** Thirty years: longer times come from a wrong clock. */
@@ -56,6 +60,16 @@ export const textOf = (rationale: string | null | undefined): string | null =>
 /** An element of `annotations.votes`. */
 type Given = Omit<ItemVote, "position"> & { readonly order: ReadonlyArray<number> }
 
+const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
+
+/** The member of the annotations that seems to list several judgments. */
+const severalIn = (annotations: Annotations): string | undefined =>
+  Object.keys(annotations).find((name) => {
+    const value = annotations[name]
+    if (!Array.isArray(value) || value.length < 2 || !value.every(Predicate.isObject)) return false
+    return nameSeveral.test(name) || value.every((one) => "choice" in one || "best_completion_index" in one)
+  })
+
 /** The votes of one task's result. */
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
@@ -78,16 +92,19 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
           rationale: textOf(rationale),
         }),
       ),
-    onNone: () => [
-      ofTexts({
+    onNone: () => {
+      const several = severalIn(annotations)
+      const unread = judgment.unread ?? (several === undefined ? undefined : `annotations.${several}`)
+      const vote = ofTexts({
         expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
         choice: bestCompletionIndex,
         ranking: Option.getOrUndefined(rankingOf(judgment)),
         order,
         seconds: null,
         rationale: textOf(annotations.rationale),
-      }),
-    ],
+      })
+      return [unread === undefined ? vote : { ...vote, unread }]
+    },
   })
 }
 

@@ -80,7 +80,6 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     const error = found?._tag === "JudgeError" ? found : undefined
     if (error?.isRetryable === false) {
       outages.answered(name, item.itemId)
-      yield* say(`expert ${name} gives no vote on a prompt: ${error.problem}`)
       return Option.some(error.problem)
     }
     const { breakdowns, inRow } = outages.failed(now, name, item.itemId, error)
@@ -91,8 +90,9 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
   })
 
   /**
-   * @param say logs when an expert begins to fail, and why one gives no vote
-   * @returns the answers to record, and the number of missing votes that no expert can give
+   * @param say logs when an expert begins to fail
+   * @returns the answers to record, the number of missing votes that no expert can give, and why an expert that failed gives
+   * none
    */
   const judge = Effect.fnUntraced(function* (
     item: Item,
@@ -102,6 +102,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     const answers: Array<Judged["answers"][number]> = []
     let votes = 0
     let kept = 0
+    let failed: string | undefined
     for (const expert of item.experts) {
       if (votes + kept === item.held) break
       const available = isAvailable(yield* Clock.currentTimeMillis)
@@ -118,10 +119,13 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
       }
       const reason = yield* failure(expert, item, exit.cause, say)
       if (Option.isNone(reason)) kept++
-      else answers.push({ expert, vote: Result.fail(reason.value) })
+      else {
+        answers.push({ expert, vote: Result.fail(reason.value) })
+        failed ??= `${expert}: ${reason.value}`
+      }
     }
     const judged: Judged = { itemId: item.itemId, answers }
-    return { judged, lacking: kept > 0 ? 0 : item.missing - votes }
+    return { judged, lacking: kept > 0 ? 0 : item.missing - votes, failed }
   })
 
   return {

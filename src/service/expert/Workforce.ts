@@ -30,8 +30,9 @@ const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
 
-const lackingReason = (lacking: number, prompts: number) =>
-  `no automatic expert can give the votes that ${lacking} of ${prompts} prompts miss`
+const lackingReason = (lacking: number, prompts: number, failed: string | undefined, cancels: boolean) =>
+  `no automatic expert can give the votes that ${lacking} of ${prompts} prompts miss${failed === undefined ? "" : ` (${failed})`}; ` +
+  (cancels ? "the next run asks again" : "people can give them, and a restart of the service asks the experts again")
 
 const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   const queue = yield* VoteQueue
@@ -47,11 +48,11 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
 
   const failing = new Set<string>()
   const lacking = new Set<string>()
-  const report = (reported: Set<string>, taskId: string, ends: boolean, reason: string) =>
+  const report = (reported: Set<string>, taskId: string, what: string, reason: string) =>
     Effect.suspend(() => {
       if (reported.has(taskId) || reported.size === maxReported) return Effect.void
       reported.add(taskId)
-      return Effect.logWarning(`Task ${taskId} ${ends ? "is cancelled" : "stays open"}: ${reason}`)
+      return Effect.logWarning(`Task ${taskId} ${what}: ${reason}`)
     })
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
@@ -61,18 +62,21 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       Effect.orDie,
     )
 
-  const giveUp = Effect.fnUntraced(function* (taskId: string, reason: string) {
-    yield* report(lacking, taskId, cancels, reason)
+  const giveUp = Effect.fnUntraced(function* (taskId: string, missing: number, prompts: number, failed?: string) {
+    const reason = lackingReason(missing, prompts, failed, cancels)
+    yield* report(lacking, taskId, cancels ? "is cancelled" : "stays open", reason)
     if (cancels) yield* persistently(store.cancelUnanswered(taskId))
   })
 
   const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
     const { guidelines, items, taskId } = claim
-    const say = (reason: string) => report(failing, taskId, false, reason)
+    const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
+    let failed: string | undefined
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, guidelines, say), (outcome) => {
         if (outcome.lacking > 0) unanswered++
+        failed ??= outcome.failed
         return outcome.judged
       })
 
@@ -90,7 +94,8 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* Effect.forEach(items, judgeAndRecord, { concurrency: concurrency, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
-    if (unanswered > 0) yield* giveUp(taskId, lackingReason(unanswered, claim.prompts))
+    if (unanswered > 0) return yield* giveUp(taskId, unanswered, claim.prompts, failed)
+    if (failed !== undefined) yield* report(failing, taskId, "misses the vote of an expert", failed)
   })
 
   const claim = Effect.fnUntraced(function* () {
@@ -137,7 +142,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     }
     const { idle, unanswered } = yield* claimAndBegin
     if (cancels) {
-      for (const { lacking, prompts, taskId } of unanswered) yield* giveUp(taskId, lackingReason(lacking, prompts))
+      for (const { lacking, prompts, taskId } of unanswered) yield* giveUp(taskId, lacking, prompts)
     }
     if (idle !== undefined) yield* rest(idle)
   })
@@ -150,7 +155,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     )
     const tasks = open.flatMap((page) => page.tasks)
     for (const { prompts, prompts_done, task_id } of tasks) {
-      yield* giveUp(task_id, lackingReason(prompts - prompts_done, prompts))
+      yield* giveUp(task_id, prompts - prompts_done, prompts)
     }
     if (tasks.length === 0) yield* queue.awaitWork
   })

@@ -7,6 +7,7 @@
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
+import { FlagKind } from "../../domain/Flag.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import { type ApiSettings, guide } from "./ApiGuide.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
@@ -109,6 +110,19 @@ const schemaOfAnnotations = {
     ranking: {
       ...ranking,
       description: "All completions as groups of indices, best first; present where every vote ranks them.",
+    },
+    flags: {
+      type: "array",
+      description: "Problems that experts reported; present where there are any.",
+      items: {
+        type: "object",
+        required: ["expert", "kind"],
+        properties: {
+          expert: { type: "string", description: "As in the votes." },
+          kind: { type: "string", enum: FlagKind.literals },
+          comment: { type: "string", description: "What the expert wrote." },
+        },
+      },
     },
     votes: {
       type: "array",

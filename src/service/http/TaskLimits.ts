@@ -7,6 +7,8 @@
  */
 import { Effect } from "effect"
 import { UnprocessableTask } from "../../api/Problems.ts"
+import type { ItemLimits } from "../../api/ServiceProfile.ts"
+import { charactersOf } from "../../domain/Text.ts"
 import { rlhfRanking, type TaskRequest } from "../../domain/Task.ts"
 
 /** Lengths of texts are in characters as JSON Schema counts them (code points). */
@@ -28,6 +30,13 @@ export const defaultLimits: TaskLimits = {
   guidelinesCharacters: 50_000,
 }
 
+/** Those of an item, as a client knows them. */
+export const ofItems = ({ completionCharacters, completionsPerPrompt, promptCharacters }: TaskLimits): ItemLimits => ({
+  maxCompletions: completionsPerPrompt,
+  maxPromptCharacters: promptCharacters,
+  maxCompletionCharacters: completionCharacters,
+})
+
 const supportedTaskTypes: ReadonlyArray<string> = [rlhfRanking]
 const maxErrors = 100
 
@@ -42,7 +51,7 @@ export const check = (
     if (!holds && errors.length < maxErrors) errors.push({ path, message })
   }
   const expectText = (text: string, max: number, place: () => Place) => {
-    const characters = text.length > max ? Array.from(text).length : text.length
+    const characters = text.length > max ? charactersOf(text) : text.length
     if (characters > max) {
       expect(false, place(), `expected at most ${max} characters, found ${characters}`)
     } else if (!text.isWellFormed()) {

@@ -47,6 +47,12 @@ export class FileCounts {
    * @param keys how many there are
    */
   areEven(keys: number): boolean {
+    const { even, several } = this.evenKeys(keys)
+    return 4 * even >= 3 * several
+  }
+
+  /** Of the keys with several records, how many have equally many in each of their files, which are more than half of all. */
+  evenKeys(keys: number): { readonly even: number; readonly several: number } {
     let several = 0
     let even = 0
     for (let key = 0; key < keys; key++) {
@@ -55,6 +61,6 @@ export class FileCounts {
       several++
       if (2 * files > this.#files && this.#inEachFile(key) !== uneven) even++
     }
-    return 4 * even >= 3 * several
+    return { even, several }
   }
 }

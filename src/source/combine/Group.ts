@@ -113,12 +113,22 @@ export const group = <E, R>(
       Stream.flattenIterable,
       Stream.map(Result.fail),
     )
-    const grouped = Stream.suspend(() => {
-      const isNamedByFile = fileModels.size > 1 && isModelMissing && counts.areEven(keys.count)
+    const grouped = Effect.gen(function* () {
+      const mayBeNamed = fileModels.size > 1 && isModelMissing
+      const isNamedByFile = mayBeNamed && counts.areEven(keys.count)
+      if (mayBeNamed) yield* Effect.logInfo(isNamedByFile ? "Models: named after the files" : whyNone(counts, keys))
       return Scratch.stream(() => groups(scratch, keys.count, isNamedByFile ? fileModels : new Map(), keyIsId))
-    })
+    }).pipe(Stream.unwrap)
     return Stream.concat(refused, grouped)
   }).pipe(Stream.unwrap)
+
+const whyNone = (counts: FileCounts, keys: KeyNumbers): string => {
+  const { even, several } = counts.evenKeys(keys.count)
+  return (
+    `Models: none, because only ${even} of ${several} prompts are in most of the files, equally often in each: ` +
+    "name their field with --model-path, or read the files of each batch in a run of their own"
+  )
+}
 
 /** @param models by file, of parts without a model */
 const groups = function* (

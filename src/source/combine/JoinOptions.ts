@@ -1,7 +1,8 @@
 /** The options of a join: its files, and the paths of the item's parts in their records. */
 import { Effect, Path } from "effect"
-import type { FormatOptions } from "../format/Format.ts"
+import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
+import type { NamesOf } from "../record/KnownOptions.ts"
 import { invalidOption, type SourceError } from "../record/SourceError.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "../record/Field.ts"
@@ -14,7 +15,7 @@ import * as KnownNames from "../record/KnownNames.ts"
  * Where a value is in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
  * `Listing.expand` reads names: also by folders and patterns.
  */
-export interface JoinOptions extends FormatOptions {
+export interface JoinOptions extends Format.FormatOptions {
   /** A record is a prompt. Of several files, each key counts once in all of them. */
   readonly prompts: string | ReadonlyArray<string>
   /** A record is a completion; two files or more, one for each model. */
@@ -60,6 +61,25 @@ export interface JoinOptions extends FormatOptions {
   readonly missing?: "reject" | "keep" | undefined
   /** Where the scratch file is made. Default: the system's place for temporary files. */
   readonly scratchDirectory?: string | undefined
+}
+
+export const optionNames: NamesOf<JoinOptions> = {
+  ...Format.optionNames,
+  prompts: true,
+  completions: true,
+  key: true,
+  promptKey: true,
+  completionKey: true,
+  promptPath: true,
+  systemPath: true,
+  completionPath: true,
+  metadataPath: true,
+  keep: true,
+  goldPath: true,
+  modelPath: true,
+  modelsPath: true,
+  missing: true,
+  scratchDirectory: true,
 }
 
 /** The files that names, folders and patterns mean: each name's in their order, those of a folder or pattern by name. */

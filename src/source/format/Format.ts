@@ -10,6 +10,7 @@ import type { Duration, FileSystem, Path, Scope } from "effect"
 import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
 import type { Input } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
+import type { NamesOf } from "../record/KnownOptions.ts"
 import type { RowResult } from "../record/Row.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import * as Compression from "./compression/Compression.ts"
@@ -38,6 +39,16 @@ export interface FormatOptions {
   readonly maxRowGroupBytes?: number | undefined
   /** The longest time in which nothing comes of a remote file. Default 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
+}
+
+export const optionNames: NamesOf<FormatOptions> = {
+  format: true,
+  encoding: true,
+  delimiter: true,
+  header: true,
+  maxLineBytes: true,
+  maxRowGroupBytes: true,
+  idleTimeout: true,
 }
 
 /** A file whose format is known. */

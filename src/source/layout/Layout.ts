@@ -10,6 +10,7 @@ import type { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
+import type { NamesOf } from "../record/KnownOptions.ts"
 import type { Place, Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 
@@ -55,6 +56,21 @@ export interface LayoutOptions {
   readonly keep?: ReadonlyArray<string> | undefined
   /** `wide`: what becomes of a record that lacks a completion. Default `reject`; two are needed in any case. */
   readonly missing?: "reject" | "keep" | undefined
+}
+
+export const optionNames: NamesOf<LayoutOptions> = {
+  layout: true,
+  id: true,
+  prompt: true,
+  system: true,
+  completions: true,
+  completion: true,
+  key: true,
+  model: true,
+  gold: true,
+  metadata: true,
+  keep: true,
+  missing: true,
 }
 
 /** What users call the options: messages name the flag that sets a part. */

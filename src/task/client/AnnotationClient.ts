@@ -282,7 +282,7 @@ const make = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
       waitsSince ??= now
       if (now - waitsSince >= Duration.toMillis(patience)) return false
-      if (profile.idempotencyKey === "ignored") {
+      if (profile.idempotencyKey !== "honored") {
         yield* release
         isClaimed = false
       }

@@ -1,12 +1,20 @@
 /**
- * The limits that a service publishes in the OpenAPI document at `openapi.json` below its base URL.
+ * What a service publishes in the OpenAPI document at `openapi.json` below its base URL: the limits of an item, and whether
+ * it declares `Idempotency-Key`.
  *
- * Guarantees: the document is requested once, for at most 5 seconds; without a usable one, there are no limits.
+ * Guarantees: the document is requested once, for at most 5 seconds; without a usable one, there are no limits, and keys
+ * count as ignored. References (`$ref`) are not followed.
  */
 import { Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { ServiceProfile, type ServiceSettings } from "../../api/ServiceProfile.ts"
+import { type ItemLimits, ServiceProfile, type ServiceSettings, unlimited } from "../../api/ServiceProfile.ts"
 import * as ResponseBody from "./ResponseBody.ts"
+
+export interface Published extends ItemLimits {
+  readonly idempotencyKey: "honored" | "ignored"
+}
+
+const nothing: Published = { ...unlimited, idempotencyKey: "ignored" }
 
 const timeLimit = "5 seconds"
 
@@ -18,24 +26,35 @@ const decodePaths = Schema.decodeUnknownOption(
 
 const decodeLimit = Schema.decodeUnknownOption(Schema.Int.check(Schema.isGreaterThan(1)))
 
-/** Of the path that creates tasks. */
-const maxCompletionsAt =
-  "post requestBody content application/json schema properties prompts items properties completions maxItems".split(" ")
+const at = (value: unknown, path: string): unknown =>
+  path
+    .split(" ")
+    .reduce<unknown>((value, name) => (Predicate.hasProperty(value, name) ? value[name] : undefined), value)
 
-const limitIn = (document: string): Option.Option<number> =>
-  Option.flatMap(decodePaths(document), ({ paths }) => {
-    const path = Object.keys(paths).find((path) => /(^|\/)tasks$/.test(path))
-    if (path === undefined) return Option.none()
-    return decodeLimit(
-      maxCompletionsAt.reduce<unknown>(
-        (value, name) => (Predicate.hasProperty(value, name) ? value[name] : undefined),
-        paths[path],
-      ),
-    )
+const isKey = (parameter: unknown): boolean => {
+  const name = at(parameter, "name")
+  return at(parameter, "in") === "header" && typeof name === "string" && name.toLowerCase() === "idempotency-key"
+}
+
+const publishedIn = (document: string): Published =>
+  Option.match(decodePaths(document), {
+    onNone: () => nothing,
+    onSome: ({ paths }) => {
+      const path = paths[Object.keys(paths).find((path) => /(^|\/)tasks$/.test(path)) ?? ""]
+      const prompt = at(path, "post requestBody content application/json schema properties prompts items properties")
+      const limit = (place: string) => Option.getOrElse(decodeLimit(at(prompt, place)), () => Infinity)
+      return {
+        maxCompletions: limit("completions maxItems"),
+        maxPromptCharacters: limit("prompt maxLength"),
+        maxCompletionCharacters: limit("completions items maxLength"),
+        idempotencyKey: [at(path, "parameters"), at(path, "post parameters")].flat().some(isKey)
+          ? "honored"
+          : "ignored",
+      }
+    },
   })
 
-/** Maximum completions per prompt; `Infinity` if the service states none. */
-export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(function* ({
+export const read = Effect.fn("PublishedLimits.read")(function* ({
   baseUrl,
   token,
 }: Pick<ServiceSettings, "baseUrl"> & { readonly token: ServiceSettings["token"] | undefined }) {
@@ -50,23 +69,32 @@ export const maxCompletions = Effect.fn("PublishedLimits.maxCompletions")(functi
   )
   return answer.pipe(
     Option.filter(({ problem, status }) => status === 200 && problem === undefined),
-    Option.flatMap(({ text }) => limitIn(text)),
-    Option.getOrElse(() => Infinity),
+    Option.match({ onNone: () => nothing, onSome: ({ text }) => publishedIn(text) }),
   )
 })
 
-/** The profile with the published limit, unless it has one. */
+const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
+
+/** The profile with what the service publishes, where it leaves that open. One that names a limit and how keys are treated needs no request. */
+const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
+  if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) return profile
+  const published = yield* read(profile)
+  const isDeclared = profile.idempotencyKey === "declared" && published.idempotencyKey === "honored"
+  if (isDeclared) {
+    yield* Effect.logInfo(
+      "The service's openapi.json declares Idempotency-Key: a request that may have arrived is sent again under its key (--idempotency-key ignored: it is held as in doubt)",
+    )
+  }
+  return {
+    ...profile,
+    maxCompletions: given(profile.maxCompletions, published.maxCompletions),
+    maxPromptCharacters: given(profile.maxPromptCharacters, published.maxPromptCharacters),
+    maxCompletionCharacters: given(profile.maxCompletionCharacters, published.maxCompletionCharacters),
+    idempotencyKey: profile.idempotencyKey === "declared" ? published.idempotencyKey : profile.idempotencyKey,
+  }
+})
+
 export const layer = <E, R>(
   service: Layer.Layer<ServiceProfile, E, R>,
 ): Layer.Layer<ServiceProfile, E, R | HttpClient.HttpClient> =>
-  Layer.effect(
-    ServiceProfile,
-    Effect.flatMap(ServiceProfile, (profile) =>
-      profile.maxCompletions === Infinity
-        ? Effect.map(maxCompletions(profile), (maxCompletions) => ({
-            ...profile,
-            maxCompletions,
-          }))
-        : Effect.succeed(profile),
-    ),
-  ).pipe(Layer.provide(service))
+  Layer.effect(ServiceProfile, Effect.flatMap(ServiceProfile, complete)).pipe(Layer.provide(service))

@@ -15,8 +15,13 @@ import * as Expected from "./Expected.ts"
 import type { ParsedRequest } from "./Model.ts"
 import { promptOf } from "./Rows.ts"
 
+/** Where another service may list several judgments, which are not read there. */
+const unreadNames = ["judgments", "votes"] as const
+const Several = Schema.optionalKey(Schema.Unknown)
+const AnsweredItem = Schema.Struct({ ...ResultItem.fields, judgments: Several, votes: Several })
+
 /** The completed answer, as far as it is used. */
-const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
 
@@ -50,6 +55,7 @@ export const match = (
     const details = items[i]!
     const { order } = details
     const annotations = found.annotations ?? {}
+    const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
     judgments.push({
       taskId,
       itemId: details.item_id,
@@ -58,6 +64,7 @@ export const match = (
       models: details.models,
       bestCompletionIndex: order?.[index] ?? index,
       annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
+      ...(unread !== undefined && { unread }),
       metadata: details.metadata,
       gold: details.gold,
       isCheck: details.check === true,
@@ -95,8 +102,8 @@ export const checkAnswer = Effect.fnUntraced(function* (
 /** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
-  results: ReadonlyArray<ResultItem>,
-): ReadonlyArray<ResultItem | undefined> => {
+  results: ReadonlyArray<typeof AnsweredItem.Type>,
+): ReadonlyArray<typeof AnsweredItem.Type | undefined> => {
   if (prompts.every(({ prompt }, i) => results[i]!.prompt === prompt)) return results
   const byPrompt = new Map(results.map((result) => [result.prompt, result]))
   return new Set(prompts.map(({ prompt }) => prompt)).size === prompts.length

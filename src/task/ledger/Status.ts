@@ -75,8 +75,11 @@ export interface Progress {
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
-  /** Items judged since the oldest outstanding task was submitted, at most a day ago, in campaigns with open tasks. */
-  readonly pace: Option.Option<{ readonly since: number; readonly items: number }>
+  /**
+   * Tasks and items judged since the oldest outstanding task was submitted, at most a day ago, in campaigns with open tasks,
+   * and when the last of them was.
+   */
+  readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
 
 const optional = (values: ReadonlyArray<number | null>, choose: (...values: Array<number>) => number) => {
@@ -138,13 +141,18 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
       "campaign",
       waiting.map(({ campaign }) => campaign),
     )
+    const inPace = sql`${ofWaiting} AND completed_at > ${Option.getOrElse(paceSince, () => now)}`
     const [recent] = yield* sql<{
-      readonly [Name in "tasks" | "items" | "hourTasks" | "hourItems" | "paceItems"]: number | null
+      readonly [Name in "tasks" | "items" | "hourTasks" | "hourItems" | "paceTasks" | "paceItems" | "paceLastAt"]:
+        | number
+        | null
     }>`
       SELECT COUNT(*) AS tasks, SUM(item_count) AS items,
         SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS "hourTasks",
         SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS "hourItems",
-        SUM(CASE WHEN ${ofWaiting} AND completed_at > ${Option.getOrElse(paceSince, () => now)} THEN item_count ELSE 0 END) AS "paceItems"
+        SUM(CASE WHEN ${inPace} THEN 1 ELSE 0 END) AS "paceTasks",
+        SUM(CASE WHEN ${inPace} THEN item_count ELSE 0 END) AS "paceItems",
+        MAX(CASE WHEN ${inPace} THEN completed_at END) AS "paceLastAt"
       FROM task WHERE ${all} AND state = 'completed' AND completed_at > ${day}`
     return {
       counts: countsOf(rows),
@@ -166,7 +174,12 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
       ),
       lastHour: { tasks: recent?.hourTasks ?? 0, items: recent?.hourItems ?? 0 },
       lastDay: { tasks: recent?.tasks ?? 0, items: recent?.items ?? 0 },
-      pace: Option.map(paceSince, (since) => ({ since, items: recent?.paceItems ?? 0 })),
+      pace: Option.map(paceSince, (since) => ({
+        since,
+        tasks: recent?.paceTasks ?? 0,
+        items: recent?.paceItems ?? 0,
+        lastAt: recent?.paceLastAt ?? since,
+      })),
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 

@@ -1,5 +1,5 @@
 /** What the ledger gives out as streams, page by page in bounded memory, in the order of the items. */
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
@@ -10,6 +10,11 @@ import * as Payload from "./Payload.ts"
 
 /** An item that nobody will judge, as the input had it. */
 interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
+
+export interface PlannedItem extends Pick<ItemDetails, "models"> {
+  readonly itemId: string
+  readonly prompt: Prompt
+}
 
 export interface DroppedTask {
   readonly state: "refused" | "given_up"
@@ -136,17 +141,25 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids and prompts of all items that were planned, judged or not, in the order in which they were, over all campaigns:
+   * Ids, prompts, and models of all items that were planned, judged or not, in the order in which they were, over all campaigns:
    * where several have an item, once in each. Without gold items that were mixed in, and without what was pruned.
    */
-  const prompts: Stream.Stream<{ readonly itemId: string; readonly prompt: Prompt }, SqlError> = pages(
+  const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq
       WHERE t.job = ${job} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
     (row) => {
       const { items, prompts } = parsePrompts(row)
       return items.flatMap((details, i) =>
-        details.check === true ? [] : [{ itemId: details.item_id, prompt: promptOf(prompts[i]!.prompt, details) }],
+        details.check === true
+          ? []
+          : [
+              {
+                itemId: details.item_id,
+                prompt: promptOf(prompts[i]!.prompt, details),
+                ...Struct.pick(details, ["models"]),
+              },
+            ],
       )
     },
   ).pipe(Stream.flattenIterable)

@@ -3,10 +3,11 @@
  *
  * Guarantees: a plan and an inspection of the same input come to the same end, given the same record of what was seen.
  */
+import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { BatchItem, Classification } from "../ledger/Model.ts"
 import type { Draw } from "./CompletionDraw.ts"
-import { conflict, identifyReordered, tooManyCompletions } from "./TaskRequests.ts"
+import { beyondLimits, conflict, identifyReordered } from "./TaskRequests.ts"
 
 export type Classified =
   | { readonly _tag: "New" | "Known"; readonly item: BatchItem }
@@ -18,7 +19,7 @@ export type Classified =
 export const classify = (
   read: BatchItem,
   seenAs: (item: BatchItem) => Classification,
-  options: { readonly draw: Draw; readonly keepReordered: boolean; readonly maxCompletions: number },
+  options: { readonly draw: Draw; readonly keepReordered: boolean; readonly limits: ItemLimits },
 ): Classified => {
   const isReordered = read.item.id === undefined && seenAs(read) === "conflict"
   if (isReordered && !options.keepReordered) return { _tag: "Duplicate", isReordered }
@@ -32,9 +33,8 @@ export const classify = (
       return { _tag: "Known", item }
     case "new": {
       const drawn = options.draw(item)
-      return drawn.item.completions.length > options.maxCompletions
-        ? { _tag: "Rejected", reject: tooManyCompletions(drawn, options.maxCompletions) }
-        : { _tag: "New", item: drawn }
+      const reject = beyondLimits(drawn, options.limits)
+      return reject === undefined ? { _tag: "New", item: drawn } : { _tag: "Rejected", reject }
     }
   }
 }

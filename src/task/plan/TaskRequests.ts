@@ -7,9 +7,11 @@
 import { Array as Arr } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as ItemBytes from "../ledger/ItemBytes.ts"
+import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../../domain/PromptItem.ts"
-import type { Reject } from "../../domain/Reject.ts"
+import type { Reject, RejectCode } from "../../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../../domain/Task.ts"
+import { charactersOf } from "../../domain/Text.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import {
   type BatchItem,
@@ -62,12 +64,29 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: JSON.stringify(item),
 })
 
-/** Of an item that the service does not take. The text is left out: such items are large, and nothing is wrong with the record. */
-export const tooManyCompletions = ({ item: { completions }, origin }: BatchItem, maxCompletions: number): Reject => ({
-  ...origin,
-  code: "too_many_completions",
-  reason: `completions: expected at most ${maxCompletions}, which is what the service takes, found ${completions.length}`,
-})
+/** Why the service does not take an item, if so. The text is left out: such items are large, and nothing is wrong with the record. */
+export const beyondLimits = (
+  { item: { completions }, origin, prompt }: BatchItem,
+  { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
+): Reject | undefined => {
+  const reject = (code: RejectCode, place: string, max: string, found: number): Reject => ({
+    ...origin,
+    code,
+    reason: `${place}: expected at most ${max}, which is what the service takes, found ${found}`,
+  })
+  const tooLong = (place: string, text: string, max: number) => {
+    const found = text.length > max ? charactersOf(text) : 0
+    return found > max ? reject("too_long", place, `${max} characters`, found) : undefined
+  }
+  if (completions.length > maxCompletions) {
+    return reject("too_many_completions", "completions", String(maxCompletions), completions.length)
+  }
+  const long = tooLong("prompt", prompt, maxPromptCharacters)
+  if (long !== undefined || completions.every(({ length }) => length <= maxCompletionCharacters)) return long
+  return completions
+    .map((text, i) => tooLong(`completions[${i}]`, text, maxCompletionCharacters))
+    .find((reject) => reject !== undefined)
+}
 
 /** The tasks of a batch, one for each vote, ready to be planned. */
 export const newTasks = (

@@ -49,6 +49,32 @@ describe("the votes on an item", () => {
     ])
   })
 
+  it("say where a result seems to list several that are not read", () => {
+    const several = [
+      { expert: "ann", choice: 1 },
+      { expert: "bob", choice: 0 },
+    ]
+    const unread = (annotations: Record<string, unknown>) =>
+      votesOf(judgedItem(abc, [{ best: 1, annotations }])).map(({ unread }) => unread)
+    assert.deepStrictEqual(unread({ judgments: [{ by: "ann" }, { by: "bob" }] }), ["annotations.judgments"])
+    assert.deepStrictEqual(unread({ decisions: several }), ["annotations.decisions"])
+    assert.deepStrictEqual(unread({ votes: [...several, { expert: "cleo", choice: 7 }] }), ["annotations.votes"])
+    assert.deepStrictEqual(unread({ votes: several, judgments: several }), [undefined, undefined])
+    for (const annotations of [
+      {},
+      { votes: 3, judgments: several.slice(1), ranking: [[1], [0, 2]] },
+      {
+        spans: [
+          { from: 0, to: 7 },
+          { from: 9, to: 12 },
+        ],
+        tags: ["a", "b"],
+      },
+    ]) {
+      assert.deepStrictEqual(unread(annotations), [undefined])
+    }
+  })
+
   it("need no more than expert and choice, and have then the order that was sent", () => {
     const votes = [
       { expert: "ann", choice: 1 },

@@ -233,6 +233,25 @@ describe("an expert that fails", () => {
       ])
     }))
 
+  for (const [cancelUnanswered, said] of [
+    [true, /^Task \S+ is cancelled: .* 1 of 1 prompts miss \(shaky: no connection\); the next run asks again$/],
+    [
+      false,
+      /^Task \S+ stays open: .* \(shaky: no connection\); people can give them, and a restart of the service asks/,
+    ],
+  ] as const) {
+    test(`for good, and is the only one, is named in one message (${cancelUnanswered ? "cancelled" : "open"})`, () =>
+      Effect.gen(function* () {
+        lines.length = 0
+        yield* working({ experts: [failing(Infinity, { isRetryable: false }).expert], cancelUnanswered })
+        yield* create([["p", "a", "b"]])
+        yield* until(Effect.sync(() => lines.length > 0))
+        yield* Effect.repeat(Effect.yieldNow, { times: 1_000 })
+        assert.lengthOf(lines, 1)
+        assert.match(lines[0]!, said)
+      }))
+  }
+
   test("is left alone for as long as it says", () =>
     Effect.gen(function* () {
       const shaky = failing(1, { isRetryable: true, retryAfter: 120_000 })

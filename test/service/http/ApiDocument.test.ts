@@ -104,7 +104,7 @@ layer(Served.layer)("the OpenAPI document", (it) => {
   test("says of the results what a vote holds", ({ document }) => {
     const { schema } = document.paths["/v1/tasks/{task_id}"].get.responses["200"].content["application/json"]
     const { annotations } = schema.properties.results.items.properties
-    assert.containsAllKeys(annotations.properties, ["rationale", "votes", "agreement", "tie", "ranking"])
+    assert.containsAllKeys(annotations.properties, ["rationale", "votes", "agreement", "tie", "ranking", "flags"])
     assert.sameMembers(Object.keys(annotations.properties.votes.items.properties), Object.keys(Vote.fields))
   })
 

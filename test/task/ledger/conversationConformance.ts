@@ -154,7 +154,11 @@ export const conversationConformance = (test: LedgerTest) =>
         yield* plan(items.map(identify), { shuffleSeed: 3 })
         assert.deepStrictEqual(
           yield* Stream.runCollect(ledger.prompts),
-          items.map(({ item: { id, prompt } }) => ({ itemId: id, prompt })),
+          items.map(({ item: { id, models, prompt } }) => ({
+            itemId: id,
+            prompt,
+            ...(models === undefined ? {} : { models }),
+          })),
         )
         for (const task of yield* plannedTasks) {
           yield* ledger.claim(task)

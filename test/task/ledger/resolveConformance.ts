@@ -503,7 +503,7 @@ export const resolveConformance = (test: LedgerTest) =>
           lastResultAt: Option.some(24 * hour),
           lastHour: { tasks: 1, items: 3 },
           lastDay: { tasks: 2, items: 5 },
-          pace: Option.some({ since: hour - 1, items: 5 }),
+          pace: Option.some({ since: hour - 1, tasks: 2, items: 5, lastAt: 24 * hour }),
         })
         yield* TestClock.setTime(25 * hour)
         const later = yield* ledger.progress

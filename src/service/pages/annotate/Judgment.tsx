@@ -122,7 +122,7 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
     )
   }
   const lacks = unranked(entry.ranks)
-  if (statement === "") return <span class="muted">Nothing ranked: keys 1 to 9 rank the marked completion</span>
+  if (statement === "") return <span class="muted">Keys 1 to 9 rank the marked completion</span>
   return (
     <>
       Best first: <strong>{statement}</strong>

@@ -146,7 +146,7 @@ const ExpertTable = ({
       { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
       { label: "Judged", cell: ({ judged }) => count(judged) },
       {
-        label: "Agrees with majority",
+        label: "Agrees with the others",
         nothing: "nothing to compare",
         cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
       },
