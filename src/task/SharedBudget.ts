@@ -16,7 +16,6 @@ const layerBudget = Layer.effect(
     const { requestsPerSecond } = yield* ServiceProfile
     return Option.some({
       atOnce: ledger.shareOf,
-      // Without the ledger nothing is sent, and the worker ends.
       take: (wanted: number) => Effect.orElseSucceed(ledger.takeSlots(wanted, requestsPerSecond), () => noSlots),
       sent: ledger.countRequest,
       pause: (millis: number) => Effect.ignore(ledger.pauseRequests(millis), { log: "Warn" }),

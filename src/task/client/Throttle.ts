@@ -113,17 +113,16 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   /** How many requests this process may send at once. */
   const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
-  /** The next slot that is not missed. */
-  const nextSlot = (now: number): number => {
+  const dropMissedSlots = (now: number): void => {
     while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
-    return slots[0] ?? Infinity
   }
 
   /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= most()) return Infinity
     const oldest = departures[ordinal % departures.length]!
-    const own = budget === undefined ? Math.max(nextAt, oldest + window) : nextSlot(now)
+    dropMissedSlots(now)
+    const own = budget === undefined ? Math.max(nextAt, oldest + window) : (slots[0] ?? Infinity)
     return Math.max(0, own - now, pausedUntil - now, quotaUntil(now) - now)
   }
 
@@ -186,7 +185,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       yield* room.close
       if (held || inFlight >= most()) return yield* room.await
       const now = yield* Clock.currentTimeMillis
-      nextSlot(now)
+      dropMissedSlots(now)
       const wants = Math.min(most() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
       const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : catchUp + 1) - now
       if (left > 0) return yield* Effect.raceFirst(room.await, Effect.sleep(Duration.millis(left)))
