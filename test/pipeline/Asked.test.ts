@@ -76,7 +76,7 @@ describe("the order of completions", () => {
         assert.strictEqual(items.length, 245)
         assert.deepStrictEqual(
           prompts,
-          items.map(({ itemId, prompt }) => ({ itemId, prompt })),
+          items.map(({ itemId, prompt }) => ({ itemId, prompt, models })),
         )
         const places: Array<number> = []
         for (const item of items) {
