@@ -24,6 +24,7 @@ import * as RejectCounts from "./RejectCounts.ts"
 
 /** How a run would read, count and batch. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
+  /** Maximum prompts and bytes of a task. Default: those of a run. */
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
@@ -51,17 +52,21 @@ export interface Inspection {
   readonly stopped: boolean
   /** Those that earlier runs did not read. */
   readonly items: number
+  /** Items that earlier runs have read. */
   readonly known: number
   /** How many of the items have more completions than are sent. */
   readonly drawn: number
+  /** Records of an item that was read before, in this input. */
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
   readonly reordered: number
+  /** Records that cannot be used. */
   readonly rejected: number
   /** By reason, the most frequent first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
   /** How many tasks a first run would submit, all votes together. */
   readonly tasks: number
+  /** Tasks of each item. */
   readonly votes: number
   /** How many items have a known right answer. */
   readonly gold: number
@@ -71,6 +76,7 @@ export interface Inspection {
   readonly conversations: number
   /** How many items have so many completions, fewest first. */
   readonly completions: ReadonlyArray<{ readonly completions: number; readonly items: number }>
+  /** The first items, at most `show`. */
   readonly first: ReadonlyArray<SourceItem>
 }
 

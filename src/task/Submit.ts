@@ -44,8 +44,11 @@ export const defaultMaxAttempts = 3
 
 /** An option has a value that it cannot have. */
 export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
+  /** Its name in `SubmitOptions`. */
   option: Schema.Literals(["votes", "shuffleSeed", "completionsPerItem", "completionsSeed", "maxRejects"]),
+  /** The allowed values, in words. */
   expected: Schema.String,
+  /** The value that was given. */
   found: Schema.Unknown,
 }) {
   override get message() {
