@@ -22,8 +22,8 @@ export interface Judgment {
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
   readonly annotations: Annotations
-  /** The member beside them that seems to list several judgments, and is not read. */
-  readonly unread?: "judgments" | "votes"
+  /** The member of the result that seems to list several judgments, and is not read. `annotations` are then empty. */
+  readonly unread?: "annotations" | "judgments" | "votes"
   readonly metadata: Metadata | undefined
   readonly gold: Gold | undefined
   /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */

@@ -15,7 +15,7 @@ import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
-import { nearest } from "../../io/NearestName.ts"
+import { didYouMean } from "../../io/NearestName.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
@@ -87,10 +87,7 @@ const settings = {
 const unknownSettings = (pipeline: Loaded): ReadonlyArray<string> =>
   Object.keys(pipeline).filter((name) => name !== "_tag" && !Object.hasOwn(settings, name))
 
-const withNearest = (name: string): string => {
-  const known = nearest(name, Object.keys(settings))
-  return known === undefined ? name : `${name} (did you mean ${known}?)`
-}
+const withNearest = (name: string): string => name + didYouMean(name, Object.keys(settings))
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
