@@ -15,7 +15,7 @@ import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
+import type { FunnelStep, GoldReport, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
@@ -68,12 +68,14 @@ export interface Exported {
   readonly example: Option.Option<PreferencePair>
   /** Judged items that give no pair, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined
+  /** Votes on items with a known answer; undefined where no dataset was written. */
+  readonly gold: Pick<GoldReport, "votes" | "right"> | undefined
 }
 
 /** Maximum items whose language is detected, which takes up to 0.1 ms each: then the interval of a share is at most ±1.4%. */
 const maxLanguageSample = 5_000
 
-const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
+const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
 
 /**
  * Writes the dataset of all results that are there when it begins, if there is one. Fails with `ThresholdsExceeded` where
@@ -162,6 +164,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       )
       const refused = JobFolder.refused(settings.directory)
       rankings = report.rankings
+      gold = report.gold
       leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
       if (failed.length > 0 || written.rows === 0) {
         yield* fs.makeDirectory(refused, { recursive: true })
@@ -178,6 +181,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const conversational = settings.conversational ?? (yield* hasConversations)
     let leftOut: Exported["leftOut"]
+    let gold: Exported["gold"]
     let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
     const write = Dataset.write({
       directory,
@@ -223,7 +227,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         )
       }
     }
-    return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
+    return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut, gold } satisfies Exported
   },
   Effect.scoped,
   LedgerReader.snapshot,

@@ -58,6 +58,8 @@ const settings = {
   guidelines: true,
   taskType: true,
   votes: true,
+  price: true,
+  budget: true,
   shuffleSeed: true,
   completionsPerItem: true,
   completionsSeed: true,

@@ -245,7 +245,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
       sql`SELECT run, read_count FROM run WHERE ${here}
-        AND read_count <> new_count + known_count + duplicate_count + rejected_count ORDER BY run`,
+        AND read_count <> new_count + over_budget_count + known_count + duplicate_count + rejected_count ORDER BY run`,
       ({ read_count, run }) => `run ${run} read ${read_count} records, which is not what became of them`,
     ),
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(

@@ -16,7 +16,8 @@ import type { Write } from "../../sql/GroupCommit.ts"
  *  │ └──────────┤            └─────→ failed    the service gave the task up
  *  │            ├→ refused                     the service refused it; it was not created
  *  │            └→ in_doubt                    it may have been created; held for a person to resolve
- *  └→ superseded                               another campaign began before it was sent; planned again when a run returns to its own
+ *  └→ superseded                               another campaign began before it was sent, or the budget does not allow it;
+ *                                              planned again when a run returns to its campaign, and may spend more
  * ```
  *
  * What follows an answer, or the lack of one, `task/Send` decides; after a crash `Submit` and `Collect`, and for a lost
@@ -77,6 +78,8 @@ export interface RunTerms extends CampaignTerms {
 export interface Run {
   readonly run: number
   readonly campaign: number
+  /** How many votes may count in all: see `Spending`. Default: any number. */
+  readonly maxVotes?: number | undefined
 }
 
 /** An item with its identity and with its bytes in a task. */

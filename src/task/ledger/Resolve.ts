@@ -12,6 +12,7 @@ import type { Issue, LedgerContext, TaskState } from "./Model.ts"
 import { NoSuchTask, NotResolvable, TaskIdTaken } from "./NotResolved.ts"
 import { forUpdate, inChunks, ownerOf } from "./Rows.ts"
 import type { Parts } from "./Parts.ts"
+import { countedVotes, votesOfAttempt } from "./Spending.ts"
 import { issueColumns } from "./Status.ts"
 
 /** States that an attempt may be in when the items are planned again. */
@@ -111,17 +112,10 @@ export const writeDecisions = (
   })
 
   const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
-    sql`INSERT INTO task_attempt ${sql.insert({
-      job,
-      seq,
-      attempt,
-      idempotency_key: idempotencyKey,
-      task_id: taskId,
-      state,
-      reason,
-      sent_at: sentAt,
-      ended_at: now,
-    })}`
+    sql`INSERT INTO task_attempt
+      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, votes)
+      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now},
+        ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
 
   /** A task as it was before it was given up. */
   const revive = Effect.fnUntraced(function* (task: Issue) {
@@ -234,12 +228,13 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans those of them again that are `only`, each as another attempt. Gives their number. */
+  /** Plans those of them again that are `only`, each as another attempt, while no more than `maxVotes` count. Gives their number. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
     maxAttempts: number,
     only?: ReadonlySet<number>,
+    maxVotes = Infinity,
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* Clock.currentTimeMillis
@@ -253,7 +248,12 @@ export const writeDecisions = (
     const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
       write(
         Effect.gen(function* () {
-          const still = yield* Effect.filter(some, isStill)
+          let left = maxVotes === Infinity ? maxVotes : maxVotes - (yield* countedVotes({ job, sql }))
+          const still = (yield* Effect.filter(some, isStill)).filter(({ items }) => {
+            const isWithin = items <= left
+            if (isWithin) left -= items
+            return isWithin
+          })
           yield* Effect.forEach(still, (task) => planAgain(task, now))
           yield* tell("again")
           return still.length
