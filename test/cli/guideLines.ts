@@ -98,9 +98,9 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
   // src/task
-  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": { ends: 0, before: "a service" },
-  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": { ends: 0, before: "a service" },
-  "npx prefstream status": { ends: 3, before: "a service" },
+  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
+  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream status": { ends: 3 },
   "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },
   "npx prefstream ledger backup week-48.backup.db --dir week-48": ok,
   "npx prefstream ledger prune --before 90d --results --dir week-48": ok,
