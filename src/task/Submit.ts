@@ -58,6 +58,7 @@ export const defaultMaxAttempts = 3
 
 /** An option has a value that it cannot have. */
 export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
+  /** Its name in `SubmitOptions`. */
   option: Schema.Literals([
     "votes",
     "shuffleSeed",
@@ -67,7 +68,9 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
     "price",
     "budget",
   ]),
+  /** The allowed values, in words. */
   expected: Schema.String,
+  /** The value that was given. */
   found: Schema.Unknown,
 }) {
   override get message() {

@@ -6,7 +6,7 @@
  * crontabs, units and manifests by `ScheduledJobs.test.ts`, those of recipes by `Recipes.test.ts`.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
@@ -113,6 +113,15 @@ describe("the guides' command lines", () => {
     )
   })
 
+  it("and those in the heads of recipes are run by tests of recipes", () => {
+    const tests = ["Recipes", "PanelRecipe"]
+      .map((name) => readFileSync(`${root}test/cli/${name}.test.ts`, "utf8"))
+      .join()
+    const recipes = readdirSync(`${root}pipelines`).filter((file) => file.endsWith(".ts"))
+    assert.isNotEmpty(recipes)
+    for (const recipe of recipes) assert.include(tests, `pipelines/${recipe}`)
+  })
+
   it("name scripts of npm that there are", () => {
     const { scripts }: { scripts: object } = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
     const own = guides.flatMap((guide) => [
@@ -150,6 +159,8 @@ describe("the guides' command lines", () => {
         }
         return to(service)
       }
+      case "a service":
+        return base
       case "a database":
         return { ...base, PREFSTREAM_LEDGER: servers.database }
       case undefined:
@@ -227,12 +238,11 @@ describe("the guides' command lines", () => {
                 const line = lines[text]
                 if (line === undefined || typeof line === "string") continue
                 if (line.before === "a database" && notInstalled) continue
-                const needed = /prefstream (run items|schedule)\b(?!\.)/.test(text) ? service : {}
                 yield* Effect.scoped(
                   Effect.gen(function* () {
                     if (line.alone === true) yield* enter
                     const prepared = yield* prepare(line.before, servers)
-                    yield* carryOut(here(text), line, { ...needed, ...prepared, ...env })
+                    yield* carryOut(here(text), line, { ...prepared, ...env })
                   }),
                 )
               }

@@ -19,7 +19,13 @@ export const guides = [
 ]
 
 /** What is carried out before a line, in its folder. */
-export type Before = "a dataset" | "results" | "tasks that need attention" | "tasks at a service" | "a database"
+export type Before =
+  | "a service"
+  | "a dataset"
+  | "results"
+  | "tasks that need attention"
+  | "tasks at a service"
+  | "a database"
 
 export interface Line {
   /** The exit status, or what a command that does not end says, on stdout or stderr, before it is stopped. */
@@ -80,9 +86,10 @@ export const lines: { readonly [line: string]: Line | string } = {
   "prefstream completion fish > ~/.config/fish/completions/prefstream.fish": ok,
   "prefstream help COMMAND": ok,
   // src/pipeline
-  "prefstream run items --dir job --once": { ends: 0, repeated: true },
+  "prefstream run items --dir job --once": { ends: 0, before: "a service", repeated: true },
   "prefstream schedule --cron '0 2 * * *' --time-zone Europe/Berlin -- run items --dir job --once": {
     ends: /next run at \S+T02:00:00/,
+    before: "a service",
   },
   "npx prefstream worker items.jsonl --job week-48": { ends: /Worker \S+ of job week-48/, before: "a database" },
   "prefstream status --json": { ends: 3, before: "tasks at a service" },
