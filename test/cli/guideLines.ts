@@ -126,7 +126,7 @@ export const lines: { readonly [line: string]: Line | string } = {
     ends: /Webhooks are received at http:\/\/127\.0\.0\.1:\d+\/webhook/,
     before: "tasks at a service",
   },
-  "prefstream doctor --listen 8485 --webhook-url URL": "the URL is the reader's own: Doctor.test.ts",
+  "prefstream doctor --listen 8485 --webhook-url URL": { ends: 0, before: "a service" },
   // src/telemetry
   "prefstream worker items.jsonl … --monitor 0.0.0.0:9464": { ends: /Worker \S+ of job/, before: "a database" },
   "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 prefstream run items.jsonl": ok,
@@ -140,6 +140,8 @@ export interface Servers {
   readonly judge: string
   readonly collector: string
   readonly database: string
+  /** A free port. */
+  readonly port: number
 }
 
 /** All that is replaced in a line. */
@@ -153,6 +155,10 @@ export const substitutions = (servers: Servers): ReadonlyArray<readonly [string 
   ["http://collector:4318", servers.collector],
   ["user/preferences", "ada/preferences"],
   ["items.jsonl … --monitor 0.0.0.0:9464", "items.jsonl --monitor 0"],
+  [
+    "--listen 8485 --webhook-url URL",
+    `--listen ${servers.port} --webhook-url http://127.0.0.1:${servers.port}/webhook`,
+  ],
   ["--listen 8485", "--listen 0"],
   [/prefstream serve/, "prefstream serve --port 0"],
   ["COMMAND", "run"],
