@@ -39,6 +39,8 @@ const maxSeconds = 1e9
 
 const ListedVote = Schema.Struct({
   ...Vote.fields,
+  /** Null in imported votes of unnamed experts. */
+  expert: Schema.NullOr(Vote.fields.expert),
   order: Schema.optionalKey(Vote.fields.order),
   seconds: Schema.optionalKey(Vote.fields.seconds),
 })

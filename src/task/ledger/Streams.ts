@@ -164,14 +164,15 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all. */
+  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all, that was sent. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{
         seq: number
         millis: number
       }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
-        WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
+        WHERE t.job = ${job} AND t.state = 'completed' AND t.submitted_at IS NOT NULL
+          AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
         ORDER BY t.seq LIMIT ${smallRows}`,
       ({ millis }) => millis,
     )
