@@ -16,6 +16,9 @@ const commands = [
   command("import", "Import votes that were given elsewhere", () =>
     import("./commands/Import.ts").then((module) => module.importCommand),
   ),
+  command("votes", "Print all votes as JSON Lines or CSV", () =>
+    import("./commands/Votes.ts").then((module) => module.votesCommand),
+  ),
   command("status", "Show the state of a job", () =>
     import("./commands/Status.ts").then((module) => module.statusCommand),
   ),

@@ -65,7 +65,15 @@ const decodeStored = Schema.decodeUnknownSync(Stored)
 
 /** What makes two votes on an item the same. */
 const keyOf = ({ choice, expert, judged_at, ranking, rationale, strength }: ImportedVote): string =>
-  Sha256.hex(JSON.stringify([expert, choice, ranking, rationale, strength, judged_at])).slice(0, 32)
+  Sha256.hex(
+    JSON.stringify([
+      expert,
+      choice,
+      ranking,
+      rationale,
+      ...[strength, judged_at].map((value) => value && String(value)),
+    ]),
+  ).slice(0, 32)
 
 const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
   const keys = new Map<string, number>()

@@ -3,6 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { cli, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const line = (value: unknown) => JSON.stringify(value)
@@ -208,5 +209,58 @@ describe("prefstream import", () => {
       assert.deepInclude(JSON.parse(mixed.stdout), { read: 2, imported: 1, rejected: 1 })
       assert.strictEqual((yield* readLines(`${job}/rejects.jsonl`))[0]?.["code"], "not_imported")
       yield* isSound(job)
+    }))
+
+  for (const format of ["jsonl", "csv"]) {
+    test(`reads what prefstream votes prints as ${format}, and comes to the same pairs, byte for byte`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const rated = line({
+          item_id: "q4",
+          prompt: format === "csv" ? 'A question,\nwith "quotes"' : [{ role: "user", content: "A question" }],
+          completions: ["x", "y ", "[1]"],
+          models: ["m1", "m2", "m3"],
+          metadata: { source: "s" },
+          gold: { best_completion_index: 2 },
+          votes: [
+            { expert: "ann", chosen_index: 2, ranking: [[2], [0, 1]], seconds: 4.5, judged_at: "2026-11-01T00:00:00Z" },
+            { expert: null, chosen_index: 1, strength: 2 },
+          ],
+        })
+        const { folder, job, report } = yield* imported([rated])
+        assert.deepInclude(report, { imported: 1, votes: 2 })
+        yield* write(`${folder}/table.jsonl`, table)
+        yield* cli(["import", `${folder}/table.jsonl`, "--dir", job])
+        const printed = yield* cli(["votes", "--dir", job, "--as", format])
+        assert.strictEqual(printed.status, 0, printed.stderr)
+        yield* fs.writeFileString(`${folder}/printed.${format}`, printed.stdout)
+        const again = yield* cli(["import", `${folder}/printed.${format}`, "--dir", `${folder}/again`, "--json"])
+        assert.deepInclude(JSON.parse(again.stdout), { read: 8, imported: 8, rejected: 0, votes: 8, ties: 1 })
+        yield* exported(job)
+        yield* exported(`${folder}/again`)
+        const bytes = (job: string) => fs.readFileString(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+        assert.strictEqual(yield* bytes(`${folder}/again`), yield* bytes(job))
+        assert.strictEqual((yield* cli(["votes", "--dir", `${folder}/again`, "--as", format])).stdout, printed.stdout)
+        const known = yield* cli(["import", `${folder}/printed.${format}`, "--dir", job, "--json"])
+        assert.deepInclude(JSON.parse(known.stdout), { read: 8, duplicates: 8, votes: 0 })
+      }))
+  }
+
+  test("gives the pairs of a service's votes, after prefstream votes, but for their task ids", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temporaryDirectory
+      const job = `${folder}/job`
+      const gold = `${root}data/sample.jsonl`
+      const run = yield* cli(["run", gold, "--dir", job, "--expert", `gold:${gold}`, "--expert", "longest"])
+      assert.strictEqual(run.status, 0, run.stderr)
+      const printed = yield* cli(["votes", "--dir", job])
+      yield* fs.writeFileString(`${folder}/votes.jsonl`, printed.stdout)
+      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/again`, "--json"])
+      assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 72 })
+      const { pairs } = yield* exported(`${folder}/again`)
+      const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+      const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
+      assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
     }))
 })

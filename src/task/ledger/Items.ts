@@ -291,7 +291,7 @@ export const writeItems = (
   ) {
     const now = yield* Clock.currentTimeMillis
     const tasks = step.tasks.map(toRow)
-    isNoted ||= yield* write(
+    const isToNote = yield* write(
       Effect.gen(function* () {
         const placed = yield* planTasks(run, tasks)
         const isToNote = yield* noteConversations(tasks)
@@ -309,6 +309,7 @@ export const writeItems = (
         return isToNote
       }),
     )
+    isNoted ||= isToNote
   })
 
   /** How many items nobody will judge, now that one of their tasks was refused. */

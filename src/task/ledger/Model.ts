@@ -191,6 +191,7 @@ export interface CompletedTask extends ParsedRequest, BatchPlace {
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
   readonly result: string
+  readonly completedAt: number | null
 }
 
 /**
@@ -244,10 +245,9 @@ export interface ReadCounts {
   readonly rejected: number
 }
 
-/** What one step of reading records besides tasks. */
+/** What one step of reading records besides tasks; `counts` are of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
-  /** Of the run so far. */
   readonly counts: ReadCounts
   readonly finished: boolean
 }
