@@ -13,6 +13,12 @@ const allCommands: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.su
 
 const commands = [
   ...schedulable,
+  command("import", "Import votes that were given elsewhere", () =>
+    import("./commands/Import.ts").then((module) => module.importCommand),
+  ),
+  command("export-votes", "Print all votes as JSON Lines or CSV", () =>
+    import("./commands/ExportVotes.ts").then((module) => module.exportVotesCommand),
+  ),
   command("status", "Show the state of a job", () =>
     import("./commands/Status.ts").then((module) => module.statusCommand),
   ),

@@ -31,3 +31,15 @@ export const Vote = Schema.Struct({
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
 })
 export type Vote = typeof Vote.Type
+
+/** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
+export interface ImportedVote extends Pick<Vote, "choice" | "ranking" | "rationale"> {
+  /** Null if the file names none. */
+  readonly expert: string | null
+  readonly order?: ReadonlyArray<number>
+  readonly seconds?: number
+  /** As the file has it. */
+  readonly strength?: string | number
+  /** When the vote was given, as the file has it. */
+  readonly judged_at?: string | number
+}

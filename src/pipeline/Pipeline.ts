@@ -32,7 +32,9 @@ export type { RunReport, RunStatus } from "./RunReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"
 export * as JobStatus from "./JobStatus.ts"
+export * as VoteTable from "./VoteTable.ts"
 export { exportDataset }
+export { importVotes, type ImportReport, type ImportSettings, layer as layerImport } from "./ImportVotes.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {

@@ -25,7 +25,7 @@ export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisf
 
 const ofTask = (task: CompletedTask) =>
   Effect.mapError(
-    Effect.fromResult(match(task.taskId, task, task.result, task.vote)),
+    Effect.fromResult(match(task.taskId, task, task.result, task.vote, task.completedAt ?? undefined)),
     (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
   )
 

@@ -131,7 +131,7 @@ const checkOptions = ({
 }
 
 /** Why a run failed; undefined where it was stopped. */
-const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
+export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
   return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)

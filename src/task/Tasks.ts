@@ -23,6 +23,7 @@ export {
   UnusableAnswer,
 } from "./client/AnnotationClientError.ts"
 export { collect, type CollectOptions } from "./Collect.ts"
+export { type ImportCounts, type ImportOptions, importVotes } from "./ImportVotes.ts"
 export { Ledger, LedgerReader } from "./ledger/Ledger.ts"
 export type { CheckReport, IntegrityIssue } from "./ledger/LedgerCheck.ts"
 export * as LedgerLocation from "./ledger/LedgerLocation.ts"

@@ -19,7 +19,7 @@ import { reportExpectedFailures } from "./Job.ts"
 const campaignOf = (text: string): Option.Option<number | "all"> =>
   text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
 
-const campaign = option(
+export const campaign = option(
   Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),
   "N|all",
   "Campaign (runs under the same guidelines) to export, or all (default: that of the last run)",

@@ -12,6 +12,9 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "system-path", "id-path", "gold-path", "metadata-path", "keep", "keep-reordered", "input-format", "encoding",
     "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
   ],
+  VOTES: [
+    "choice-path", "choice-as", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",
+  ],
   TASKS: [
     "guidelines", "guidelines-file", "new-campaign", "votes", "price", "budget", "gold", "gold-rate", "batch-size", "batch-bytes",
     "completions-per-item", "completions-seed", "shuffle", "shuffle-seed", "resubmit", "max-attempts",
@@ -41,7 +44,7 @@ export const isEssential = (name: string, usage: string) =>
   essential.has(name) || (usage.startsWith("prefstream worker ") && ["ledger", "job"].includes(name))
 
 export const essential: ReadonlySet<string> = new Set([
-  "prompt-path", "completion-path", "completions", "key", "guidelines-file", "votes", "base-url", "listen", "expert",
+  "prompt-path", "completion-path", "completions", "key", "choice-path", "choice-as", "votes-path", "expert-path", "guidelines-file", "votes", "base-url", "listen", "expert",
   "threshold", "format", "dir", "once", "json",
 ]) // prettier-ignore
 

@@ -11,7 +11,7 @@ import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText, topOf, withFirstIndices } from "../../domain/Tally.ts"
-import { type Ranking, Vote } from "../../domain/Vote.ts"
+import { type ImportedVote, Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
 export interface ItemVote {
@@ -39,9 +39,12 @@ const maxSeconds = 1e9
 
 const ListedVote = Schema.Struct({
   ...Vote.fields,
+  /** Null in imported votes of unnamed experts. */
+  expert: Schema.NullOr(Vote.fields.expert),
   order: Schema.optionalKey(Vote.fields.order),
   seconds: Schema.optionalKey(Vote.fields.seconds),
 })
+const asRanking = Schema.decodeUnknownOption(Ranking)
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
 
 const fits =
@@ -106,6 +109,30 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
       return [unread === undefined ? vote : { ...vote, unread }]
     },
   })
+}
+
+/**
+ * The votes of one task's result as it has them, with indices of the input's order, and with members that are not counted.
+ * Without a valid list, the result itself.
+ */
+export const recordedIn = ({
+  annotations,
+  bestCompletionIndex,
+  completions,
+}: Judgment): ReadonlyArray<ImportedVote> => {
+  const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `asVotes` has read each of them
+  if (Option.isSome(listed)) return annotations["votes"] as ReadonlyArray<ImportedVote>
+  const rationale = textOf(annotations.rationale)
+  const ranking = Option.getOrUndefined(asRanking(annotations["ranking"]))
+  return [
+    {
+      expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
+      choice: bestCompletionIndex,
+      ...(ranking !== undefined && { ranking }),
+      ...(rationale !== null && { rationale }),
+    },
+  ]
 }
 
 /** All that were given, at least one; some may be of the same expert. */

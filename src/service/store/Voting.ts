@@ -16,6 +16,7 @@ import type { Metadata } from "../../domain/PromptItem.ts"
 import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
+import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import { Database } from "../database/Database.ts"
@@ -87,22 +88,10 @@ export const resultOf = (
   { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
   flags: ReadonlyArray<Flag>,
-): ResultItem & { readonly metadata?: Metadata } => {
-  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
-  return {
-    prompt,
-    best_completion_index: best,
-    annotations: {
-      rationale: rationale ?? "",
-      votes,
-      agreement,
-      ...(tie && { tie }),
-      ...(ranking !== undefined && { ranking }),
-      ...(flags.length > 0 && { flags }),
-    },
-    ...(metadata !== undefined && { metadata }),
-  }
-}
+): ResultItem & { readonly metadata?: Metadata } => ({
+  ...VotedResult.of({ prompt, completions }, votes, flags),
+  ...(metadata !== undefined && { metadata }),
+})
 
 export interface VotingOptions {
   /** The index of the right answer to a prompt, where it is known: experts are measured by it. */

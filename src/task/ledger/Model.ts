@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { ItemBytes } from "./ItemBytes.ts"
 import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
+import type { Reject } from "../../domain/Reject.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { BodyCache } from "./BodyCache.ts"
 import type { Job } from "./Jobs.ts"
@@ -131,6 +132,12 @@ export interface NewTask {
   readonly votes?: number | undefined
 }
 
+/** The result of a task that was never sent, in the shape of an answer: its item's votes were given elsewhere. */
+export interface ImportedResult {
+  readonly taskId: string
+  readonly result: string
+}
+
 export interface PlannedTask {
   readonly seq: number
   /** Which part of the job it belongs to. */
@@ -189,6 +196,7 @@ export interface CompletedTask extends ParsedRequest, BatchPlace {
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
   readonly result: string
+  readonly completedAt: number | null
 }
 
 /**
@@ -240,6 +248,13 @@ export interface ReadCounts {
   /** How many of the duplicates are an item that has the same completions in another order. */
   readonly reordered: number
   readonly rejected: number
+}
+
+/** What one step of reading records besides tasks; `counts` are of the run so far. */
+export interface ReadingStep {
+  readonly rejects: ReadonlyArray<Reject>
+  readonly counts: ReadCounts
+  readonly finished: boolean
 }
 
 /** The tasks of this ledger are at another service than the one that is to be asked. */

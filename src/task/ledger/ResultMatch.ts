@@ -46,6 +46,7 @@ export const match = (
   { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
   result: string,
   vote = 1,
+  completedAt?: number,
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
@@ -80,6 +81,7 @@ export const match = (
       bestCompletionIndex: order?.[index] ?? index,
       annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
       ...(unread !== undefined && { unread }),
+      ...(completedAt !== undefined && { completedAt }),
       metadata: details.metadata,
       gold: details.gold,
       isCheck: details.check === true,

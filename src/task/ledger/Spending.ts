@@ -2,7 +2,8 @@
  * What the job's votes cost, and how many its budget allows.
  *
  * A vote is an item in a task. It counts once it is planned: while it is sent, outstanding, or in doubt, and when it was
- * given. It does not count if the service refused its task or canceled it, or if it was never sent and will not be.
+ * given. It does not count if the service refused its task or canceled it, if it was never sent and will not be, or if it was
+ * imported.
  *
  * Guarantees: price and budget of the last run that set them hold for the job; votes are counted from the rows of tasks
  * and attempts, never from a running total, so that a count inside a transaction is exact at each kill.
@@ -47,7 +48,9 @@ export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state"
   return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
 }
 
-const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)`
+/** Imported votes are completed without having been submitted. */
+const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
+  AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
 /** All votes that count against a budget. */
 export const countedVotes = ({ job, sql }: Here) =>

@@ -1,0 +1,30 @@
+/**
+ * The result of one prompt, made from its votes: what the built-in service answers, and what an import records.
+ *
+ * Guarantees: the best completion, the agreement and the ranking are those of `Tally`.
+ */
+import type { Flag } from "./Flag.ts"
+import * as Tally from "./Tally.ts"
+import type { ResultItem, TaskPrompt } from "./Task.ts"
+import type { ImportedVote, Vote } from "./Vote.ts"
+
+/** @param votes in the order in which they were given; at least one */
+export const of = (
+  { completions, prompt }: TaskPrompt,
+  votes: ReadonlyArray<Vote | ImportedVote>,
+  flags: ReadonlyArray<Flag>,
+): ResultItem => {
+  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
+  return {
+    prompt,
+    best_completion_index: best,
+    annotations: {
+      rationale: rationale ?? "",
+      votes,
+      agreement,
+      ...(tie && { tie }),
+      ...(ranking !== undefined && { ranking }),
+      ...(flags.length > 0 && { flags }),
+    },
+  }
+}
