@@ -49,6 +49,7 @@ const drawRatings = (rows: ReadonlyArray<LeaderboardRow>, groups: number) => (wi
     ({ rating }: LeaderboardRow) => rating.low ?? (rating.high === null ? rating.value : domain[0]),
     ({ rating }: LeaderboardRow) => rating.high ?? (rating.low === null ? rating.value : domain[1]),
   ]
+  const ticks = Math.max(2, Math.floor(width / 110))
   const longest = Math.max(...labels.map(({ label }) => label.length))
   return plot({
     width,
@@ -58,10 +59,10 @@ const drawRatings = (rows: ReadonlyArray<LeaderboardRow>, groups: number) => (wi
     marginTop: 8,
     marginBottom: 40,
     style,
-    x: { domain, label: null, grid: true },
+    x: { domain, label: null, grid: true, ticks },
     y: { type: "band", domain: labels.map(({ key }) => key), label: null },
     marks: [
-      axisX({ label: "rating →", tickSpacing: 64, tickFormat: points }),
+      axisX({ label: "rating →", ticks, tickFormat: points }),
       axisY({ tickSize: 0, label: null, tickFormat: (key: number) => labels[key]?.label ?? "" }),
       ruleX([1000], { stroke: "var(--line-strong)", strokeDasharray: "4 3" }),
       ruleY(labels, { y: "key", x1: low, x2: high, stroke: "var(--accent)", strokeWidth: 3, strokeOpacity: 0.45 }),

@@ -3,12 +3,14 @@
  *
  * Intervals are those of a ratio of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3): the
  * value ± 1.96 standard errors, √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ over the n items, since votes on an item are not
- * independent of each other.
+ * independent of each other. Where all have the same outcome, that would have no width: it is Wilson's then, with an item
+ * as one trial (`stats/BinomialTest`).
  *
  * Guarantees: deterministic; at most `maxPoints` points, evenly spaced, however many items there are. Memory: 48 bytes
  * per point and model.
  */
 import type { AccrualPoint, Estimate } from "../../domain/Leaderboard.ts"
+import * as BinomialTest from "../stats/BinomialTest.ts"
 import type { ItemVote } from "../votes/ItemVotes.ts"
 import { isDecided } from "../votes/ItemVotes.ts"
 import type { Comparison } from "./Comparisons.ts"
@@ -45,6 +47,7 @@ export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
   if (n < minItems) return { value, low: null, high: null }
+  if (value === 0 || value === 1) return { value, ...BinomialTest.wilsonInterval(value * n, n)! }
   const squares = Math.max(0, yy - 2 * value * xy + value * value * xx)
   const half = (normal95 * Math.sqrt((n / (n - 1)) * squares)) / x
   return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Leaderboard as Board } from "../../../src/domain/Leaderboard.ts"
 import type { JudgedItem } from "../../../src/domain/JudgedItem.ts"
 import * as Leaderboard from "../../../src/pair/rating/Leaderboard.ts"
+import { wilsonInterval } from "../../../src/pair/stats/BinomialTest.ts"
 import { votesOf } from "../../../src/pair/votes/ItemVotes.ts"
 import { judgedItem, type Said } from "../../support/judged.ts"
 import { seeded } from "../stats/support.ts"
@@ -275,6 +276,7 @@ describe("odd votes", () => {
     ]
     const board = rate(items)!
     const a = rowOf(board, "a")
+    assert.deepStrictEqual(a.win_rate, { value: 1, ...wilsonInterval(40, 40) })
     assert.isTrue(Number.isFinite(a.rating.value) && a.rating.low !== null && a.rating.high === null)
     assert.deepStrictEqual(
       board.models.map(({ extreme }) => extreme),
