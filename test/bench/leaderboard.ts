@@ -1,6 +1,6 @@
 /**
  * A leaderboard with its intervals, beside a loop that fits each resample from its votes on:
- * `node test/bench/leaderboard.ts [votes] [models] [resamples]`.
+ * `node test/bench/leaderboard.ts [votes] [models] [resamples]`; needs no build.
  *
  * The votes are of planted abilities, each on an item of its own, an eighth of them ties. The loop draws votes, not counts
  * of outcomes, and maximizes the same likelihood by gradient ascent with the step of the curvature's bound, from zero on:
@@ -85,7 +85,9 @@ const loop = (drawn: Uint32Array): Float64Array => {
     }
     if (longest < 1e-6) break
   }
-  return parameters
+  // Only the prior, which is weak, says where their mean is.
+  const mean = parameters.subarray(0, models).reduce((sum, ability) => sum + ability, 0) / models
+  return parameters.map((value, i) => (i < models ? value - mean : value))
 }
 
 /** The same votes, fitted by prefstream. */
