@@ -39,10 +39,13 @@ export interface LeaderboardRow {
   readonly rating_at_equal_length: number | null
   /** Share of its comparisons that it won, a tie counted as half. */
   readonly win_rate: Estimate
+  /** Items on which it was compared. */
   readonly items: number
-  /** Comparisons of a vote: with each other completion of its item of which the vote says something. */
+  /** Comparisons that it won: a vote makes one with each other completion of its item of which it says something. */
   readonly wins: number
+  /** Comparisons in which a vote ranked it together with the other. */
   readonly ties: number
+  /** Comparisons that it lost. */
   readonly losses: number
   /**
    * Whether it never lost or never won against those outside of a circle of models that beat each other: its rating
@@ -87,17 +90,23 @@ export interface Accrual {
 
 /** The models with what the votes say of them. */
 export interface Leaderboard {
+  /** How votes became ratings. */
   readonly method: LeaderboardMethod
+  /** Votes on these items. */
   readonly votes: number
   /** Items with at least one comparison of two models. */
   readonly items: number
+  /** Of two models by a vote. */
   readonly comparisons: number
+  /** Comparisons without a winner. */
   readonly ties: number
   /** Davidson's ν: the odds of a tie to a win between equal models are ν to 1. Null without ties, or if all are. */
   readonly tie_parameter: number | null
   /** By group and rating. */
   readonly models: ReadonlyArray<LeaderboardRow>
+  /** Number of groups, usually 1. */
   readonly groups: number
+  /** What was controlled for. */
   readonly controls: ReadonlyArray<ControlRow>
   /** The first two models of the largest group; null if there are none, or no resamples. */
   readonly lead: {
@@ -108,5 +117,6 @@ export interface Leaderboard {
     /** Votes, in addition to the present ones, after which the 95% interval of the difference would be above 0. */
     readonly votes_needed: number | null
   } | null
+  /** The course of agreement and win rates. */
   readonly accrual: Accrual
 }

@@ -276,7 +276,7 @@ describe("odd votes", () => {
     ]
     const board = rate(items)!
     const a = rowOf(board, "a")
-    assert.deepStrictEqual(a.win_rate, { value: 1, ...wilsonInterval(40, 40) })
+    assert.deepStrictEqual(a.win_rate, { value: 1, ...wilsonInterval(40, 40)! })
     assert.isTrue(Number.isFinite(a.rating.value) && a.rating.low !== null && a.rating.high === null)
     assert.deepStrictEqual(
       board.models.map(({ extreme }) => extreme),
