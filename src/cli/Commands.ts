@@ -22,6 +22,9 @@ const commands = [
   command("status", "Show the state of a job", () =>
     import("./commands/Status.ts").then((module) => module.statusCommand),
   ),
+  command("leaderboard", "Rate the models by the votes on their completions", () =>
+    import("./commands/Leaderboard.ts").then((module) => module.leaderboardCommand),
+  ),
   command("inspect", "Show what files contain, and what a run would do", () =>
     import("./commands/Inspect.ts").then((module) => module.inspectCommand),
   ),

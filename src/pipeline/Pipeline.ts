@@ -28,6 +28,7 @@ import * as Stop from "./Stop.ts"
 
 export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
 export { ThresholdsExceeded } from "./Export.ts"
+export { leaderboard, type LeaderboardSettings } from "./Leaderboard.ts"
 export type { RunReport, RunStatus } from "./RunReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"

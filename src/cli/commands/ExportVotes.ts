@@ -4,7 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
-import { campaign } from "./Export.ts"
+import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { option } from "../flags/Values.ts"
 
@@ -18,7 +18,7 @@ export const exportVotesCommand = Command.make(
   "export-votes",
   {
     as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table (default: jsonl)"),
-    campaign,
+    campaign: campaignFlag("print"),
     ...where,
   },
   Effect.fn("prefstream export-votes")(function* (flags) {

@@ -26,6 +26,8 @@ export interface ItemVote {
    * null if several are at the top, or have the text of the choice.
    */
   readonly position: number | null
+  /** The order in which completions were shown or, if only that is known, sent, as indices. */
+  readonly order: ReadonlyArray<number>
   /** Time for the vote, if the service reports it. */
   readonly seconds: number | null
   /** Null if there is none, or a blank one. */
@@ -61,7 +63,7 @@ export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
 /** An element of `annotations.votes`. */
-type Given = Omit<ItemVote, "position"> & { readonly order: ReadonlyArray<number> }
+type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
@@ -77,10 +79,10 @@ const severalIn = (annotations: Annotations): string | undefined =>
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
   const first = firstOfText(completions)
-  const ofTexts = ({ order, ...vote }: Given): ItemVote => {
+  const ofTexts = (vote: Given): ItemVote => {
     const byText = withFirstIndices(vote, first)
     const copies = first.filter((text) => text === byText.choice).length
-    return { ...byText, position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null }
+    return { ...byText, position: isDecided(byText) && copies === 1 ? vote.order.indexOf(byText.choice) : null }
   }
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {
@@ -154,6 +156,17 @@ export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean =
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
+
+/**
+ * Which of two completions a vote prefers: 1 for `a`, −1 for `b`, 0 if it ranks them together. Undefined if it says
+ * nothing of them: of two that it did not choose, and at least one of which it did not rank.
+ */
+export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
+  const { choice, ranking } = vote
+  const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true
+  if (isRanked(a) && isRanked(b)) return preference(vote, a, b)
+  return choice === a ? 1 : choice === b ? -1 : undefined
+}
 
 const preference = ({ choice, ranking }: ItemVote, a: number, b: number): number => {
   if (ranking === undefined) return choice === a ? 1 : choice === b ? -1 : 0

@@ -40,9 +40,17 @@ describe("the votes on an item", () => {
     const item = judgedItem(abc, [{ best: result!.best_completion_index, annotations }])
     const ranking: Ranking = [[1], [0, 2]]
     assert.deepStrictEqual(votesOf(item), [
-      { expert: "ann", choice: 1, ranking, position: 2, seconds: 41.5, rationale: "It names the survey." },
-      { expert: "bob", choice: 1, ranking: undefined, position: 1, seconds: null, rationale: null },
-      { expert: "cleo", choice: 0, ranking: undefined, position: 0, seconds: 12, rationale: null },
+      {
+        expert: "ann",
+        choice: 1,
+        ranking,
+        order: [2, 0, 1],
+        position: 2,
+        seconds: 41.5,
+        rationale: "It names the survey.",
+      },
+      { expert: "bob", choice: 1, ranking: undefined, order: [0, 1, 2], position: 1, seconds: null, rationale: null },
+      { expert: "cleo", choice: 0, ranking: undefined, order: [0, 1, 2], position: 0, seconds: 12, rationale: null },
     ])
     assert.deepStrictEqual(flagsIn(annotations), [
       { expert: "cleo", kind: "unclear_prompt", comment: "With or without snow?" },
@@ -101,7 +109,7 @@ describe("the votes on an item", () => {
   ])("are the task's result where its list is %s", (_, votes) => {
     const said = { best: 2, annotations: { votes, expert: "ann", rationale: "R" }, order: [1, 2, 0] }
     assert.deepStrictEqual(votesOf(judgedItem(abc, [said])), [
-      { expert: "ann", choice: 2, ranking: undefined, position: 1, seconds: null, rationale: "R" },
+      { expert: "ann", choice: 2, ranking: undefined, order: [1, 2, 0], position: 1, seconds: null, rationale: "R" },
     ])
   })
 
