@@ -85,9 +85,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   /** Claims the items of a task that can be judged now, or counts those that none of the experts can vote on any more. */
   const claimOf = Effect.fnUntraced(function* (
     task: OpenTask,
-    experts: ReadonlyArray<AutomaticExpert>,
+    asked: ReadonlyArray<AutomaticExpert>,
     { isAvailable }: ClaimRequest,
   ) {
+    const assigned = yield* voting.lanes.assignedTo(task.organization, task.group_id)
+    const experts = assigned === undefined ? asked : asked.filter(({ expert_no }) => assigned.has(expert_no))
+    if (experts.length === 0 && asked.length > 0) return noClaim
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
     const answered = new Set<string>()
     let open: ReadonlyArray<{ readonly item_id: number; readonly open: number }>

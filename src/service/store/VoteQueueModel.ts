@@ -58,6 +58,10 @@ export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingT
 /** The vote does not name each place once, or names one that is not there. */
 export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", { problem: Schema.String }) {}
 
+/** No task is in the group. */
+export class NoSuchGroup extends Schema.TaggedError<NoSuchGroup>()("NoSuchGroup", {}) {}
+export class NoSuchExpert extends Schema.TaggedError<NoSuchExpert>()("NoSuchExpert", { expertId: Schema.String }) {}
+
 /** Which items to claim, for which automatic experts. */
 export interface ClaimRequest {
   /** Names, in the order in which they are to be asked. */

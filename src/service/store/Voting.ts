@@ -20,6 +20,7 @@ import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import { Database } from "../database/Database.ts"
+import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
 
@@ -107,6 +108,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
   const contents = yield* Contents.make
+  const lanes = yield* Lanes.make
 
   /** A write that may end tasks. It wakes the webhooks, even if its caller was interrupted. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
@@ -358,6 +360,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     nextCompletion,
     putBack,
     contents,
+    lanes,
     requests,
     writeEnding,
     withdraw: webhooks.withdraw,
