@@ -11,6 +11,7 @@ import { Cause, Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
+import * as Assessment from "../../domain/Assessment.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
@@ -78,9 +79,15 @@ export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choi
   ...(JSON.parse(body) as VoteBody),
 })
 
-/** The vote with a rationale that can be stored as it is. */
+/** The vote with texts that can be stored as they are. */
 export const storableVote = (vote: Vote): Vote =>
-  vote.rationale === undefined ? vote : { ...vote, rationale: toStorableText(vote.rationale) }
+  vote.rationale === undefined && vote.edited === undefined
+    ? vote
+    : {
+        ...vote,
+        ...(vote.rationale !== undefined && { rationale: toStorableText(vote.rationale) }),
+        ...(vote.edited !== undefined && { edited: toStorableText(vote.edited) }),
+      }
 
 /** One result item from its votes and flags, in the order in which they were given. */
 export const resultOf = (
@@ -89,6 +96,8 @@ export const resultOf = (
   flags: ReadonlyArray<Flag>,
 ): ResultItem & { readonly metadata?: Metadata } => {
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
+  const marked = votes.flatMap(({ expert, flags = [] }) => flags.map((kind) => ({ expert, kind })))
+  const all = [...flags, ...marked]
   return {
     prompt,
     best_completion_index: best,
@@ -98,7 +107,8 @@ export const resultOf = (
       agreement,
       ...(tie && { tie }),
       ...(ranking !== undefined && { ranking }),
-      ...(flags.length > 0 && { flags }),
+      ...Assessment.combine(completions, best, votes),
+      ...(all.length > 0 && { flags: all }),
     },
     ...(metadata !== undefined && { metadata }),
   }

@@ -4,12 +4,12 @@
  * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
  * names the place; every index points into completions in the order of the input, whatever order was sent.
  */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, identity, Option, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeValue } from "../../io/Values.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
-import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
+import { type Annotations, ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import type { ParsedRequest } from "./Model.ts"
@@ -25,12 +25,17 @@ const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(Answe
 SchemaJITCompiler.enable(Answer.ast)
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
 
-/** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */
+/**
+ * The judgments of one task, in the order of its prompts, or the reason why its result does not fit.
+ *
+ * @param read brings annotations into prefstream's own shape
+ */
 export const match = (
   taskId: string,
   { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
   result: string,
   vote = 1,
+  read: (annotations: Annotations) => Annotations = identity,
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
@@ -54,7 +59,7 @@ export const match = (
     }
     const details = items[i]!
     const { order } = details
-    const annotations = found.annotations ?? {}
+    const annotations = read(found.annotations ?? {})
     const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
     judgments.push({
       taskId,

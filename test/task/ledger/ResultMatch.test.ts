@@ -55,6 +55,22 @@ describe("ResultMatch.match", () => {
     })
   })
 
+  it("has ratings in the order of the input, of votes, too", () => {
+    const asked = {
+      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
+      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
+    }
+    const aspects = { clarity: [1, null, 3], depth: 2, odd: [1] }
+    const votes = [{ expert: "e", choice: 0, aspects }]
+    const said = { ...item("p", 0), annotations: { aspects, votes } }
+    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said])))
+    const undone = { clarity: [null, 3, 1], depth: 2, odd: [1] }
+    assert.deepStrictEqual(judgment?.annotations, {
+      aspects: undone,
+      votes: [{ expert: "e", choice: 2, aspects: undone }],
+    })
+  })
+
   it("matches by text where results come in another order", () => {
     const judgments = match("task_1", question(["p", "q", "r"]), answer([item("r", 1), item("p", 0), item("q", 1)]))
     assert.deepStrictEqual(

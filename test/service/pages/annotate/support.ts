@@ -3,6 +3,7 @@ import type { HeldItem, Progress, Work } from "../../../../src/service/pageApi/A
 export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}): HeldItem => ({
   item_id: id,
   guidelines: null,
+  rubric: { strength: [], all_bad: false, flags: [], edit: false, aspects: [] },
   prompt: `prompt ${id}`,
   completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
   draft: null,
