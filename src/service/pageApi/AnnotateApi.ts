@@ -16,6 +16,7 @@ import {
 } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { FlagKind } from "../../domain/Flag.ts"
+import { Message } from "../../domain/Message.ts"
 import { Rubric } from "../../domain/Rubric.ts"
 import { Conflict, NotSignedIn } from "./WebProblems.ts"
 
@@ -70,6 +71,8 @@ export const HeldItem = Schema.Struct({
   guidelines: Schema.NullOr(Schema.String),
   rubric: Rubric,
   prompt: Schema.String,
+  /** The messages of a prompt that is a conversation; null where it is a text. */
+  turns: Schema.NullOr(Schema.Array(Message)),
   /** In the order of this expert. */
   completions: Schema.Array(Schema.String),
   draft: Schema.NullOr(Draft),

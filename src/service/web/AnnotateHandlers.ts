@@ -8,6 +8,7 @@ import { Effect, Layer, Option, Result, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
+import * as Conversation from "../../domain/Conversation.ts"
 import { none } from "../../domain/Rubric.ts"
 import { Database } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
@@ -57,6 +58,7 @@ const show = (item: HeldItem): typeof Work.Type.item => ({
   guidelines: Guidelines.textOf(item.guidelines) ?? null,
   rubric: Result.getOrElse(Guidelines.parse(item.guidelines), () => ({ rubric: none })).rubric,
   prompt: item.prompt.prompt,
+  turns: Option.getOrNull(Conversation.parse(item.prompt.prompt)),
   completions: item.order.map((index) => item.prompt.completions[index]!),
   draft: Option.getOrNull(Option.flatMap(item.draft, decodeDraft)),
   undone: item.undone,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect } from "effect"
+import * as Conversation from "../../../src/domain/Conversation.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
@@ -204,6 +205,26 @@ describe("work", () => {
       assert.deepInclude(done, { item: null, progress: { judged: 2, judged_today: 2, needed: 0, undoable: true } })
       const { json: last } = yield* expert.ask("POST", "/annotate/api/undo")
       assert.strictEqual(last.item.item_id, two.item.item_id)
+    }))
+})
+
+describe("a conversation", () => {
+  test("comes as its turns, and a text as none", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const expert = yield* joined(service.base, yield* signedIn(service))
+      const turns = [
+        { role: "system", content: "Be terse." },
+        { role: "user", content: "Hello\n\n[there]" },
+      ] as const
+      yield* taskOf(service, [
+        [Conversation.render(turns), "a", "b"],
+        ["Hello", "a", "b"],
+      ])
+      const { json: first } = yield* expert.ask("POST", "/annotate/api/next")
+      assert.deepStrictEqual(first.item.turns, turns)
+      const { json: second } = yield* expert.ask("POST", `/annotate/api/items/${first.item.item_id}/vote`, vote(0))
+      assert.isNull(second.item.turns)
     }))
 })
 

@@ -7,7 +7,6 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
-import { RichText } from "../shared/RichText.tsx"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"
 import { isBusy } from "./annotationStep.ts"
@@ -19,6 +18,7 @@ import { Judgment } from "./Judgment.tsx"
 import type { Action } from "./keys.ts"
 import { usePreference } from "./preferences.ts"
 import * as ranking from "./ranking.ts"
+import { Prompt } from "./Prompt.tsx"
 import { promptPage, Reader } from "./Reader.tsx"
 import { ReasonDialog } from "./ReasonDialog.tsx"
 import { isAsked, Rubric } from "./Rubric.tsx"
@@ -190,7 +190,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
           </button>
         </div>
         <Clamped text={prompt} expand={shown.expand} name="the prompt">
-          {(text) => <RichText text={text} source={shown.source} below={2} />}
+          {(text) => <Prompt item={item} text={text} source={shown.source} />}
         </Clamped>
       </section>
       <section aria-label="Completions">
@@ -260,8 +260,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       {reader !== null && (
         <Reader
           page={reader}
-          prompt={prompt}
-          completions={completions}
+          item={item}
           entry={entry}
           source={shown.source}
           difference={difference}

@@ -5,6 +5,7 @@ export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}):
   guidelines: null,
   rubric: { strength: [], all_bad: false, flags: [], edit: false, aspects: [] },
   prompt: `prompt ${id}`,
+  turns: null,
   completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
   draft: null,
   undone: false,
