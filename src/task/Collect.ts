@@ -137,7 +137,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
-          return yield* ledger.markFailed(task.seq, Recheck.failedStatusReason(view.status), task.taskId)
+          return yield* ledger.markFailed(
+            task.seq,
+            Recheck.failedStatusReason(view.status),
+            task.taskId,
+            Recheck.isCanceled(view.status),
+          )
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)

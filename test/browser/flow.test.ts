@@ -10,8 +10,8 @@ import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hasBrowser, launched, open } from "../support/browser.ts"
-import { picture } from "../support/pictures.ts"
 import { fillIn, folder, invite, running, serve } from "../support/browserService.ts"
+import { picture } from "../support/pictures.ts"
 import { run } from "../support/program.ts"
 
 const freePort = () =>

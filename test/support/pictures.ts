@@ -1,4 +1,7 @@
-/** Pictures of a page, and what axe finds wrong with it. `SCREENSHOTS=DIR` keeps the pictures. */
+/**
+ * What a page looks like, and what axe finds wrong with it: wide and light, narrow and dark. `SCREENSHOTS=DIR` keeps
+ * the pictures.
+ */
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import axe from "axe-core"
