@@ -1,8 +1,10 @@
 /**
  * The result of one prompt, made from its votes: what the built-in service answers, and what an import records.
  *
- * Guarantees: the best completion, the agreement and the ranking are those of `Tally`.
+ * Guarantees: the best completion, the agreement and the ranking are those of `Tally`, the assessment is that of `Assessment`;
+ * flags include the problems that experts marked in their votes.
  */
+import * as Assessment from "./Assessment.ts"
 import type { Flag } from "./Flag.ts"
 import * as Tally from "./Tally.ts"
 import type { ResultItem, TaskPrompt } from "./Task.ts"
@@ -15,6 +17,15 @@ export const of = (
   flags: ReadonlyArray<Flag>,
 ): ResultItem => {
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
+  const assessed = votes.map(({ choice, ranking, ...members }) => ({
+    choice,
+    ranking,
+    ...Assessment.read(members, choice, completions.length),
+  }))
+  const marked = votes.flatMap((vote) =>
+    "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],
+  )
+  const all = [...flags, ...marked]
   return {
     prompt,
     best_completion_index: best,
@@ -24,7 +35,8 @@ export const of = (
       agreement,
       ...(tie && { tie }),
       ...(ranking !== undefined && { ranking }),
-      ...(flags.length > 0 && { flags }),
+      ...Assessment.combine(completions, best, assessed),
+      ...(all.length > 0 && { flags: all }),
     },
   }
 }

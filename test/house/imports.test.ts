@@ -16,7 +16,7 @@ const mayImport: { readonly [folder: string]: string } = {
   node: "node:* @effect/platform-node @effect/sql-pg package.json",
   sql: "node",
   telemetry: "node",
-  api: "domain io",
+  api: "domain io yaml",
   source: "domain io node hyparquet @aws-sdk/client-s3",
   task: "domain io node sql telemetry api",
   pair: "domain io node eld",

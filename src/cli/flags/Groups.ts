@@ -16,7 +16,8 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "choice-path", "choice-as", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",
   ],
   TASKS: [
-    "guidelines", "guidelines-file", "new-campaign", "votes", "price", "budget", "gold", "gold-rate", "batch-size", "batch-bytes",
+    "guidelines", "guidelines-file", "rubric", "new-campaign", "votes", "price", "budget", "gold", "gold-rate",
+    "batch-size", "batch-bytes",
     "completions-per-item", "completions-seed", "shuffle", "shuffle-seed", "resubmit", "max-attempts",
   ],
   SERVICE: [
@@ -31,8 +32,8 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "expert", "turnaround", "judge-base-url", "judge-template", "judge-body", "judge-concurrency", "judge-disagreement",
   ],
   DATASET: [
-    "pairs", "pair-seed", "aggregate", "min-votes", "min-agreement", "ties", "drop", "threshold", "evaluation-prompts",
-    "evaluation-path", "split", "split-seed", "format", "margin", "conversational", "title", "license",
+    "pairs", "pair-seed", "aggregate", "annotation-path", "min-votes", "min-agreement", "ties", "drop", "threshold", "evaluation-prompts",
+    "evaluation-path", "split", "split-seed", "format", "margin", "margin-from", "edited", "conversational", "title", "license",
   ],
   JOB: [
     "dir", "ledger", "job", "once", "dry-run", "timeout", "grace", "lock-wait", "waiting-ok", "quiet", "json", "monitor",

@@ -82,6 +82,9 @@ const settings = {
   splitSeed: true,
   formats: true,
   margin: true,
+  marginFrom: true,
+  edited: true,
+  annotationPaths: true,
   conversational: true,
   card: true,
 } satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag">]: true }

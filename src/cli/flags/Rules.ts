@@ -87,6 +87,7 @@ const rules: ReadonlyArray<Rule> = [
     onlyWith: { text: "--pairs best-against-one", holds: ({ pairs }) => pairs === "best-against-one" },
   },
   { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
+  { flags: ["marginFrom"], onlyWith: either("margin", ({ margin }) => margin) },
   { flags: ["splitSeed"], onlyWith: either("split", ({ splits }) => splits) },
   { flags: ["results"], onlyWith: given("before"), why: "which says how old they must be" },
   { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },

@@ -1,8 +1,9 @@
 /**
  * The flags that say how items become tasks and are put to experts: guidelines, batches, votes, order, gold items.
  */
-import { Effect, FileSystem, Option, Schema, Struct } from "effect"
+import { Effect, FileSystem, Option, Result, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
+import * as Guidelines from "../../api/Guidelines.ts"
 import * as Cost from "../../domain/Cost.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
@@ -49,6 +50,7 @@ export const batchFlags = {
 export const itemFlags = {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts"),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts"),
+  rubric: file("rubric", "YAML file with what experts are asked besides the choice; goes into the guidelines"),
   ...batchFlags,
   shuffle: choice(
     "shuffle",
@@ -119,8 +121,18 @@ export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command
       : yield* GoldFile.read(flags.gold).pipe(
           Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
         )
+  const written = flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile)
+  const guidelines =
+    flags.rubric === undefined
+      ? Result.map(Guidelines.parse(written), () => written)
+      : Guidelines.withRubric(written, yield* fs.readFileString(flags.rubric))
+  if (Result.isFailure(guidelines)) {
+    return yield* new UsageError({
+      message: `${flags.rubric === undefined ? "guidelines" : "--rubric"}: ${guidelines.failure}`,
+    })
+  }
   return {
-    guidelines: flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile),
+    guidelines: guidelines.success,
     ...Struct.pick(flags, ["keepReordered", "votes", "completionsPerItem", "completionsSeed"]),
     batch: batchOf(flags),
     shuffleSeed: flags.shuffle === false ? false : flags.shuffleSeed,

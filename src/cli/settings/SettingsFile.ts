@@ -31,7 +31,7 @@ export interface Setting {
 /** Flags whose values are paths. */
 export const paths: ReadonlySet<string> = new Set([
   "completions", "database", "dir", "evaluation-prompts", "files", "gold", "guidelines-file", "judge-template", "ledger",
-  "prefstream.yaml",
+  "prefstream.yaml", "rubric",
 ]) // prettier-ignore
 
 const isPath = (name: string, value: string): boolean =>

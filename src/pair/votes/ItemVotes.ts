@@ -7,6 +7,7 @@
  * nevertheless, the vote says where (`unread`).
  */
 import { Option, Predicate, Schema } from "effect"
+import * as Assessment from "../../domain/Assessment.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
@@ -14,7 +15,8 @@ import { firstOfText, topOf, withFirstIndices } from "../../domain/Tally.ts"
 import { type ImportedVote, Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
-export interface ItemVote {
+/** With what the vote says besides its choice; ratings are in the order of the completions. */
+export interface ItemVote extends Assessment.Assessment {
   /** The expert's name at the service; null if it gives none. */
   readonly expert: string | null
   /** The preferred text, as the index of the first completion with it. */
@@ -39,12 +41,20 @@ export interface ItemVote {
 /** Thirty years: longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
+const other = Schema.optionalKey(Schema.Unknown)
+
+/** What else a vote says is read by `Assessment`, which leaves out what it does not know. */
 const ListedVote = Schema.Struct({
   ...Vote.fields,
   /** Null in imported votes of unnamed experts. */
   expert: Schema.NullOr(Vote.fields.expert),
   order: Schema.optionalKey(Vote.fields.order),
   seconds: Schema.optionalKey(Vote.fields.seconds),
+  strength: other,
+  all_bad: other,
+  edited: other,
+  aspects: other,
+  flags: other,
 })
 const asRanking = Schema.decodeUnknownOption(Ranking)
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
@@ -87,8 +97,9 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {
     onSome: (votes) =>
-      votes.map(({ choice, expert, order: shown = order, ranking, rationale, seconds = -1 }) =>
+      votes.map(({ choice, expert, order: shown = order, ranking, rationale, seconds = -1, ...members }) =>
         ofTexts({
+          ...Assessment.read(members, choice, completions.length),
           expert,
           choice,
           ranking,
@@ -101,6 +112,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
       const several = severalIn(annotations)
       const unread = judgment.unread ?? (several === undefined ? undefined : `annotations.${several}`)
       const vote = ofTexts({
+        ...Assessment.read(annotations, bestCompletionIndex, completions.length),
         expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
         choice: bestCompletionIndex,
         ranking: Option.getOrUndefined(rankingOf(judgment)),

@@ -6,6 +6,7 @@
  * expert may judge an item is always read from the database. Items that return to the queue are visited again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
+import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
@@ -135,7 +136,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const { guidelines, prompts } = yield* voting.requests.of(task.seq)
     const claim: Claim = {
       taskId: task.task_id,
-      guidelines,
+      guidelines: Guidelines.textOf(guidelines),
       prompts: task.prompts,
       items: claimed.map(({ experts, held, item_id, open }) => ({
         itemId: item_id,

@@ -9,6 +9,9 @@
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Guidelines from "../../api/Guidelines.ts"
+import { none } from "../../domain/Rubric.ts"
+import * as Assessments from "./Assessments.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import * as Places from "./Places.ts"
@@ -251,17 +254,22 @@ export const make = Effect.fnUntraced(function* (options: {
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
+        const { guidelines, prompts } = yield* voting.requests.of(task.seq)
+        const { completions } = prompts[promptIndexOf(itemId)]!
+        const rubric = Result.getOrElse(Guidelines.parse(guidelines), () => ({ rubric: none })).rubric
+        const members = Assessments.toMembers(given.assessment, rubric, completions, { ...choice.success, order })
+        if (Result.isFailure(members)) return Result.fail(new InvalidVote({ problem: members.failure }))
 
         yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
         const items = yield* sql<{ votes: number }>`
           UPDATE item SET votes = votes + 1 WHERE item_id = ${itemId} RETURNING votes`
-        const { prompts } = yield* voting.requests.of(task.seq)
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
         const vote = storableVote({
           expert: expertId,
           ...choice.success,
           order,
           seconds: Math.round(shown * 1000) / 1000,
+          ...members.success,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
         })
         ended = yield* voting.give(
@@ -323,7 +331,7 @@ export const make = Effect.fnUntraced(function* (options: {
           WHERE expert_no = ${expert_no}`
 
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
-        const { order, ranking, rationale, seconds } = JSON.parse(vote.body) as VoteBody
+        const { order, ranking, rationale, seconds, ...members } = JSON.parse(vote.body) as VoteBody
         const places = Places.toPlaces({ choice: vote.choice, ...(ranking !== undefined && { ranking }) }, order)
         const rows = yield* sql<HoldRow>`
           INSERT INTO hold ${sql.insert({
@@ -333,7 +341,7 @@ export const make = Effect.fnUntraced(function* (options: {
             turn: 0,
             shown_at: vote.shown_at,
             shown_order: JSON.stringify(order),
-            draft: draft({ ...places, rationale, seconds }),
+            draft: draft({ ...places, rationale, seconds, assessment: Assessments.toPlaces(members, order) }),
             undone: 1,
           })} RETURNING ${columns}`
         yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}

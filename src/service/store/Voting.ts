@@ -80,9 +80,15 @@ export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choi
   ...(JSON.parse(body) as VoteBody),
 })
 
-/** The vote with a rationale that can be stored as it is. */
+/** The vote with texts that can be stored as they are. */
 export const storableVote = (vote: Vote): Vote =>
-  vote.rationale === undefined ? vote : { ...vote, rationale: toStorableText(vote.rationale) }
+  vote.rationale === undefined && vote.edited === undefined
+    ? vote
+    : {
+        ...vote,
+        ...(vote.rationale !== undefined && { rationale: toStorableText(vote.rationale) }),
+        ...(vote.edited !== undefined && { edited: toStorableText(vote.edited) }),
+      }
 
 /** One result item from its votes and flags, in the order in which they were given. */
 export const resultOf = (

@@ -263,7 +263,9 @@ export const reader = (
       const shown = member(at, "seconds", isTextual)
       const seconds = isEmpty(shown) ? Number.NaN : Number(shown)
       const rationale = text(fields.rationale?.get(at, isTextual))
-      const strength = fields.strength?.get(at, isTextual) ?? scale
+      const stated = fields.strength?.get(at, isTextual) ?? scale
+      const isNumeric = typeof stated === "string" && stated.trim() !== "" && Number.isFinite(Number(stated))
+      const strength = isNumeric ? Number(stated) : stated
       const judged = fields.judgedAt?.get(at, isTextual)
       return {
         expert: text(given.expert) ?? null,

@@ -423,3 +423,64 @@ describe("the margin of a pair", () => {
     )
   })
 })
+
+describe("what votes say besides the choice", () => {
+  const said = (expert: string, choice: number, members: object) => ({ expert, choice, ...members })
+  const pairsOf = (...tasks: Parameters<typeof judgedItem>[1]) => {
+    const consensus = Consensus.byMajority(judgedItem(abc, tasks))
+    return Consensus.withVotes(fullRanking(consensus.judgment), consensus)
+  }
+  const columns = ({ all_bad, aspects, edited, rejected, strength }: ReturnType<typeof pairsOf>[number]) => ({
+    rejected,
+    strength,
+    all_bad,
+    edited,
+    aspects: aspects === null ? null : JSON.parse(aspects),
+  })
+
+  it("is that of the votes, over the tasks of an item", () => {
+    const pairs = pairsOf(
+      { best: 1, annotations: { votes: [said("ann", 1, { strength: 3, all_bad: true, edited: "b!" })], strength: 3 } },
+      { best: 1, annotations: { expert: "bob", strength: 2, all_bad: true, aspects: { clarity: [1, 5, null] } } },
+      { best: 0, annotations: { votes: [said("cleo", 0, { strength: 1, edited: "a!" })] } },
+    )
+    assert.deepStrictEqual(pairs.map(columns), [
+      { rejected: "a", strength: 2.5, all_bad: true, edited: "b!", aspects: { clarity: { chosen: 5, rejected: 1 } } },
+      {
+        rejected: "c",
+        strength: 2.5,
+        all_bad: true,
+        edited: "b!",
+        aspects: { clarity: { chosen: 5, rejected: null } },
+      },
+    ])
+  })
+
+  it("of one task's result stays where its votes say nothing", () => {
+    const [pair] = pairsOf({ best: 1, annotations: { strength: 2, votes: [said("ann", 1, {}), said("bob", 1, {})] } })
+    assert.strictEqual(pair?.strength, 2)
+  })
+
+  it("is of the best only: other pairs of a ranking have no strength and no edit", () => {
+    const pairs = pairsOf({
+      best: 1,
+      annotations: { ranking: [[1], [0], [2]], strength: 1, edited: "b!", aspects: { clarity: [2, 3, 1] } },
+    })
+    assert.deepStrictEqual(
+      pairs.map(({ aspects, chosen, edited, strength }) => [chosen, strength, edited, aspects]),
+      [
+        ["b", 1, "b!", '{"clarity":{"chosen":3,"rejected":2}}'],
+        ["b", 1, "b!", '{"clarity":{"chosen":3,"rejected":1}}'],
+        ["a", null, null, '{"clarity":{"chosen":2,"rejected":1}}'],
+      ],
+    )
+  })
+
+  it("of another shape is left out, and the votes are read nevertheless", () => {
+    const odd = { strength: "much", all_bad: 1, edited: 7, aspects: [1], flags: { a: 1 } }
+    const item = judgedItem(abc, [{ best: 1, annotations: { votes: [said("ann", 1, odd), said("bob", 1, {})] } }])
+    assert.strictEqual(votesOf(item).length, 2)
+    const consensus = Consensus.byMajority(item)
+    assert.deepInclude(bestAgainstRest(consensus.judgment)[0], { strength: null, all_bad: null, edited: null })
+  })
+})
