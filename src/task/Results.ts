@@ -7,6 +7,7 @@ import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask, NoSuchCampaign } from "./ledger/Model.ts"
 import { match } from "./ledger/ResultMatch.ts"
@@ -46,11 +47,13 @@ type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
 export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
   completedOf(campaign).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
 
-/**
- * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
- * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
- */
-export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> =>
+/** An item with its place in the ledger: its number in its first vote. */
+export interface PlacedItem extends ItemPlace {
+  readonly item: JudgedItem
+}
+
+/** The items of `items` with their places. */
+export const placed = (campaign?: number | "all"): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> =>
   completedOf(campaign).pipe(
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(
@@ -60,11 +63,20 @@ export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, Judg
           const first = task.seq - batch - (task.vote - 1) * task.batchItems
           for (const [i, judgment] of (yield* ofTask(task)).entries()) places[first + i]!.push(judgment)
         }
-        return places.filter(Arr.isArrayNonEmpty).map(judgedItem)
+        return places.flatMap((judgments, i) =>
+          Arr.isArrayNonEmpty(judgments) ? [{ seq: batch + i, batch, item: judgedItem(judgments) }] : [],
+        )
       }),
     ),
     Stream.flatMap(Stream.fromIterable),
   )
+
+/**
+ * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
+ * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
+ */
+export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> =>
+  Stream.map(placed(campaign), ({ item }) => item)
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
   const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]
