@@ -1,11 +1,11 @@
 /**
- * The name that a misspelled one probably stands for.
+ * Suggests the name that a misspelled one probably stands for.
  *
- * Guarantees: the one with the fewest insertions, deletions and substitutions of characters; of several, the first. None
+ * Guarantees: suggests the one with the fewest insertions, deletions and substitutions of characters; of several, the first. None
  * if these are more than half of the characters, unless the name is the beginning of a known one.
  */
 
-export const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
+const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
   const ranked = known
     .map((candidate) => ({ candidate, changes: editsBetween(name, candidate) }))
     .filter(
@@ -13,6 +13,12 @@ export const nearest = (name: string, known: ReadonlyArray<string>): string | un
     )
     .toSorted((a, b) => a.changes - b.changes)
   return ranked[0]?.candidate
+}
+
+/** ` (did you mean NAME?)`, or nothing if no known name is near. */
+export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
+  const candidate = nearest(name, known)
+  return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 
 /** The Levenshtein distance, a row at a time. */

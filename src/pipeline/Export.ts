@@ -36,6 +36,7 @@ import * as SplitTable from "./SplitTable.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
+  /** Each check that failed. `value` is null if there was nothing to measure; `direction` is `below` if larger values are worse. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -77,8 +78,8 @@ const maxLanguageSample = 5_000
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
 
 /**
- * Writes the dataset of all results that are there when it begins. Fails with `ThresholdsExceeded` where a threshold of the
- * settings is exceeded.
+ * Writes the dataset of all results that are there when it begins, if there is one. Fails with `ThresholdsExceeded` where
+ * a threshold of the settings is exceeded.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
@@ -169,7 +170,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         yield* fs.makeDirectory(refused, { recursive: true })
         yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
         const page = `${refused}/report.html`
-        return yield* failed.length > 0
+        // Before the first result there is nothing to measure, and nothing wrong.
+        return yield* failed.length > 0 && standing("judged") > 0
           ? new ThresholdsExceeded({ checks: failed, report: page })
           : new NoPairs({ report: page })
       }

@@ -23,6 +23,7 @@ import * as RejectCounts from "./RejectCounts.ts"
 
 /** How a run would read, count and batch. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
+  /** Maximum prompts and bytes of a task. Default: those of a run. */
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
@@ -56,12 +57,15 @@ export interface Inspection {
   readonly items: number
   /** How many of the items are beyond the budget. */
   readonly over_budget: number
+  /** Items that earlier runs have read. */
   readonly known: number
   /** How many of the items have more completions than are sent. */
   readonly drawn: number
+  /** Records of an item that was read before, in this input. */
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
   readonly reordered: number
+  /** Records that cannot be used. */
   readonly rejected: number
   /** By reason, the most frequent first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
@@ -69,6 +73,7 @@ export interface Inspection {
   readonly tasks: number
   /** How many votes these tasks ask for: of items, and of gold items that are mixed in. */
   readonly new_votes: number
+  /** Tasks of each item. */
   readonly votes: number
   /** How many items have a known right answer. */
   readonly gold: number
@@ -78,6 +83,7 @@ export interface Inspection {
   readonly conversations: number
   /** How many items have so many completions, fewest first. */
   readonly completions: ReadonlyArray<{ readonly completions: number; readonly items: number }>
+  /** The first items, at most `show`. */
   readonly first: ReadonlyArray<SourceItem>
 }
 

@@ -41,17 +41,23 @@ export type RunStatus =
 
 /** The content of `run --json`: what a run did, and the states of its tasks. */
 export interface RunReport {
+  /** The exit status of the command line follows from it. */
   readonly status: RunStatus
   /** The campaign of the run: where several were run over the ledger, the items are counted in this one. */
   readonly campaign: number | null
+  /** Records of this run's input. */
   readonly read: number
+  /** Items whose tasks were sent, in this run or before. */
   readonly submitted: number
   /** Items of this run's input that an earlier run had read. */
   readonly known: number
+  /** Items with a task that is still to be sent. */
   readonly not_submitted: number
+  /** Records of an item that was read before, in this input. */
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
   readonly reordered: number
+  /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
@@ -69,6 +75,7 @@ export interface RunReport {
   readonly pruned: number
   /** The first of the tasks that need attention, those in doubt before others. */
   readonly issues: ReadonlyArray<IssueReport>
+  /** What the command wrote; null if it wrote none. */
   readonly dataset: DatasetInfo | null
   /** Judged items that give no pair of the dataset, by reason; null where none was written. */
   readonly left_out: FunnelStep["lost"] | null

@@ -59,6 +59,7 @@ export const defaultMaxAttempts = 3
 
 /** An option has a value that it cannot have. */
 export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
+  /** Its name in `SubmitOptions`. */
   option: Schema.Literals([
     "votes",
     "votesUpTo",
@@ -69,7 +70,9 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
     "price",
     "budget",
   ]),
+  /** The allowed values, in words. */
   expected: Schema.String,
+  /** The value that was given. */
   found: Schema.Unknown,
 }) {
   override get message() {

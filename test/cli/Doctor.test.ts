@@ -1,6 +1,7 @@
 /** `prefstream doctor`, against a real service, a scripted one, and none. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
+import { freePort } from "../../src/node/Cluster.ts"
 import { cli, cliIn, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -47,8 +48,13 @@ describe("doctor", () => {
       const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
       assert.match(
         (yield* findings([], to(open))).service ?? "",
-        /^failed: .*gives the same answer to a wrong token: the base URL must end/,
+        /^warning: .*answers without a token as with one: it needs none, or the base URL is wrong: .*must end/,
       )
+      const any = yield* ScriptedService.make(({ headers }) => ({
+        status: headers["authorization"] === undefined ? 401 : 404,
+        body: {},
+      }))
+      assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, also a wrong one$/)
       const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
       assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
       const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
@@ -86,10 +92,30 @@ describe("doctor", () => {
       const ignored = yield* cli(["doctor", "--webhook-url", elsewhere.baseUrl], env)
       assert.deepStrictEqual([ignored.status, ignored.stdout], [2, ""])
       assert.match(ignored.stderr, /--webhook-url: only with --listen/)
-      const stripe = yield* findings(["--listen", "0", "--webhook-scheme", "stripe"], env)
-      assert.match(stripe.webhook ?? "", /^ok: .*only the service can sign/)
+      for (const scheme of ["stripe", "github", "shared-secret"]) {
+        const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
+        assert.match(webhook ?? "", /^ok: .*\/webhook: deliveries arrive; only the service can sign/)
+      }
       const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
       assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
+    }))
+
+  test("says where the public URL leads, if it is another path than the receiver's", () =>
+    Effect.gen(function* () {
+      const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
+      for (const [scheme, path, more, expected] of [
+        ["standard-webhooks", "/", [], "/webhook"],
+        ["svix", "/webhooks", [], "/webhook"],
+        ["stripe", "/webhook/", ["--webhook-path", "/hooks"], "/hooks"],
+      ] as const) {
+        const port = String(yield* freePort)
+        const url = `http://127.0.0.1:${port}${path}`
+        const args = ["--listen", port, "--webhook-url", url, "--webhook-scheme", scheme, ...more]
+        assert.strictEqual(
+          (yield* findings(args, env)).webhook,
+          `failed: ${url} leads to ${path}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+        )
+      }
     }))
 
   test("checks the settings of a run, and goes on where something is wrong", () =>

@@ -38,15 +38,15 @@ describe("make", () => {
       const failureOf = <E, R>({ records }: { readonly records: Stream.Stream<unknown, E, R> }) =>
         Effect.map(Effect.flip(Stream.runDrain(records)), String)
       const misspelled: object = { promt: "question" }
-      assert.include(yield* failureOf(Source.make([good], misspelled)), "promt: no such option; did you mean prompt?")
+      assert.include(yield* failureOf(Source.make([good], misspelled)), "promt: no such option (did you mean prompt?)")
       assert.include(
         yield* failureOf(Source.files("absent.jsonl", { maxLineByte: 1 } as object)),
-        "maxLineByte: no such option; did you mean maxLineBytes?",
+        "maxLineByte: no such option (did you mean maxLineBytes?)",
       )
       const join = { prompts: "absent.jsonl", completions: ["a", "b"], completionsPath: "x" }
       assert.include(
         yield* failureOf(Source.join(join)),
-        "completionsPath: no such option; did you mean completionPath?",
+        "completionsPath: no such option (did you mean completionPath?)",
       )
       const unset: object = { promt: undefined }
       assert.lengthOf((yield* collect(Source.make([good], unset))).items, 1)

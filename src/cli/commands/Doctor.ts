@@ -6,43 +6,29 @@
  * Adapter: asks `node:process` for Node's version.
  */
 import process from "node:process"
-import { Clock, Console, Deferred, Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
 import { CliOutput, Command, Completions } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
-import { ServiceProfile } from "../../api/ServiceProfile.ts"
-import { layerMac } from "../../api/WebhookSignature.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { version } from "../../node/Version.ts"
 import { noAnswer } from "../../task/client/AnnotationClientError.ts"
-import { Ledger } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
-import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
 import { datasetOf } from "../flags/DatasetFlags.ts"
 import { ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { addressOf, fromEnvironment, serviceFlags } from "../flags/ServiceFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { text } from "../flags/Values.ts"
-import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
+import { webhookFlags } from "../flags/WebhookFlags.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { messageOf } from "../output/Failure.ts"
+import { failed, type Finding, notChecked, type State, timeLimit } from "../output/Finding.ts"
 import { duration, inOneLine, printable } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
 import { runFlags } from "./Run.ts"
-
-type State = "ok" | "warning" | "failed" | "not checked"
-
-interface Finding {
-  readonly name: string
-  readonly state: State
-  readonly message: string
-}
+import { webhook } from "./WebhookCheck.ts"
 
 /** Deliveries are accepted within 5 minutes by default; half of that leaves time for the delivery itself. */
 const maxClockDifference = 150_000
-
-const timeLimit = "10 seconds"
 
 export const doctorCommand = Command.make(
   "doctor",
@@ -93,8 +79,6 @@ export const doctorCommand = Command.make(
     },
   ]),
 )
-
-const failed = (name: string, failure: unknown): Finding => ({ name, state: "failed", message: messageOf(failure) })
 
 const settings = Effect.fnUntraced(
   function* (flags: object) {
@@ -166,8 +150,6 @@ const ledger = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("ledger", failure))),
 )
 
-const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
-
 const unavailable = (failure: unknown): ReadonlyArray<Finding> => [
   failed("service", failure),
   notChecked("clock", "no answer to compare with"),
@@ -181,30 +163,31 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
     const message = "no base URL: a run starts a service of its own; set PREFSTREAM_BASE_URL for yours"
     return [notChecked("service", message), notChecked("clock", "no service to compare with")]
   }
-  const ask = (token: Redacted.Redacted<string>) =>
+  const ask = (token: Redacted.Redacted<string> | undefined) =>
     HttpClientRequest.get(`${address.baseUrl.replace(/\/+$/, "")}/tasks/prefstream-doctor`).pipe(
-      HttpClientRequest.bearerToken(Redacted.value(token)),
+      (request) => (token === undefined ? request : HttpClientRequest.bearerToken(request, token)),
       HttpClientRequest.acceptJson,
       HttpClient.execute,
       Effect.timeout(timeLimit),
     )
   const before = yield* Clock.currentTimeMillis
-  const asked = yield* Effect.result(Effect.all([ask(address.token), ask(Redacted.make("prefstream-doctor"))]))
+  const wrongToken = Redacted.make("prefstream-doctor")
+  const asked = yield* Effect.result(Effect.all([ask(address.token), ask(wrongToken), ask(undefined)]))
   if (asked._tag === "Failure") {
     const { detail } = noAnswer(asked.failure)
     const message = `${address.baseUrl}: ${detail}: check address, proxy and firewall`
     return [{ name: "service", state: "failed", message } as const, notChecked("clock", "no answer to compare with")]
   }
   const after = yield* Clock.currentTimeMillis
-  const [answer, toWrongToken] = asked.success
-  return [answered(address.baseUrl, answer, toWrongToken), clock(answer.headers["date"], before, after)]
+  const [answer, ...others] = asked.success
+  return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
 /** What the answer for a task that does not exist says of the service and the token. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
-  toWrongToken: HttpClientResponse.HttpClientResponse,
+  [toWrongToken, toNoToken]: readonly [HttpClientResponse.HttpClientResponse, HttpClientResponse.HttpClientResponse],
 ): Finding => {
   const of = (state: State, message: string): Finding => ({ name: "service", state, message: `${baseUrl}: ${message}` })
   const whereItEnds = "the base URL must end before /tasks, as in https://host/v1"
@@ -212,8 +195,14 @@ const answered = (
     if (!/json/.test(headers["content-type"] ?? "")) {
       return of("failed", `answers ${statusText(status)}, but not like an annotation service: ${whereItEnds}`)
     }
+    if (toNoToken.status === status) {
+      return of(
+        "warning",
+        `answers without a token as with one: it needs none, or the base URL is wrong: ${whereItEnds}`,
+      )
+    }
     return toWrongToken.status === status
-      ? of("failed", `gives the same answer to a wrong token: ${whereItEnds}; or else the service checks no token`)
+      ? of("warning", "accepts any token, also a wrong one")
       : of("ok", "answers, and accepts the token")
   }
   if (status === 401 || status === 403)
@@ -237,56 +226,3 @@ const clock = (date: string | undefined, before: number, after: number): Finding
   const message = `differs from the service's by ${duration(difference / 1000)}: webhooks would be refused as too old or too new: set it by NTP`
   return { name, state: "failed", message }
 }
-
-const webhook = Effect.fnUntraced(
-  function* (flags: Parameters<typeof webhookOf>[0] & { readonly webhookUrl: string | undefined }) {
-    const name = "webhook"
-    const options = yield* webhookOf(flags, undefined)
-    if (options === undefined)
-      return { name, state: "not checked", message: "no --listen: results are polled" } as const
-    const { scheme = "standard-webhooks", secrets } = options
-    const fs = yield* FileSystem.FileSystem
-    const folder = yield* fs.makeTempDirectoryScoped()
-    const listening = yield* Deferred.make<string>()
-    const profile = ServiceProfile.layer({ baseUrl: "http://127.0.0.1/v1", token: Redacted.make("none") })
-    yield* WebhookReceiver.layer({ ...options, onListening: (url) => Deferred.succeed(listening, url) }).pipe(
-      Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
-      Layer.build,
-    )
-    const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
-    const [secret] = secrets ?? []
-    if (secret === undefined || (scheme !== "standard-webhooks" && scheme !== "svix")) {
-      const message = `settings and port are right; only the service can sign as ${scheme} does: have it send a test`
-      return { name, state: "ok", message } as const
-    }
-    const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
-    const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    const headers = yield* StandardWebhooks.sign({ id: `doctor_${seconds}`, timestamp: seconds, body }, [
-      yield* StandardWebhooks.readSecret(secret),
-    ])
-    const prefix = scheme === "svix" ? "svix" : "webhook"
-    const response = yield* HttpClientRequest.post(url).pipe(
-      HttpClientRequest.setHeaders(
-        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace(/^webhook/, prefix), value])),
-      ),
-      HttpClientRequest.bodyUint8Array(body, "application/json"),
-      HttpClient.execute,
-      Effect.timeout(timeLimit),
-      Effect.mapError(
-        (failure) =>
-          new ExitStatus.UsageError({
-            message: `${url}: ${noAnswer(failure).detail}: check address, proxy and firewall`,
-          }),
-      ),
-    )
-    if (response.status === 204) return { name, state: "ok", message: `${url}: a signed delivery arrives` } as const
-    const why =
-      response.status === 401
-        ? "the signature did not arrive as it was sent: a proxy must pass on headers and body unchanged"
-        : "does the address lead to --listen and its path?"
-    return { name, state: "failed", message: `${url} answered ${statusText(response.status)}: ${why}` } as const
-  },
-  Effect.scoped,
-  Effect.provide(layerMac),
-  Effect.catch((failure) => Effect.succeed(failed("webhook", failure))),
-)

@@ -15,7 +15,7 @@ import * as FileLock from "../../node/FileLock.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
-import { nearest } from "../../io/NearestName.ts"
+import { didYouMean } from "../../io/NearestName.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
@@ -91,10 +91,7 @@ const settings = {
 const unknownSettings = (pipeline: Loaded): ReadonlyArray<string> =>
   Object.keys(pipeline).filter((name) => name !== "_tag" && !Object.hasOwn(settings, name))
 
-const withNearest = (name: string): string => {
-  const known = nearest(name, Object.keys(settings))
-  return known === undefined ? name : `${name} (did you mean ${known}?)`
-}
+const withNearest = (name: string): string => name + didYouMean(name, Object.keys(settings))
 
 const isPipeline = (value: unknown): value is Loaded => Predicate.isTagged(value, "Pipeline")
 
@@ -129,9 +126,14 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const isSetting = ["UnknownExpert", "UnusableGoldFile", "JudgeSettingsError", "ServiceSettingsError"].some((tag) =>
-      Predicate.isTagged(failure, tag),
-    )
+    const settingTags = [
+      "ConfigError",
+      "JudgeSettingsError",
+      "ServiceSettingsError",
+      "UnknownExpert",
+      "UnusableGoldFile",
+    ]
+    const isSetting = settingTags.some((tag) => Predicate.isTagged(failure, tag))
     const reason: ServiceUnusable | UsageError | FileLock.FileLockError =
       isUsageError(failure) || isFileLockError(failure)
         ? failure

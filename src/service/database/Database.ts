@@ -10,6 +10,7 @@ import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { createAccountTables } from "./AccountTables.ts"
+import { addOperatorRoles } from "./OperatorTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 import { createWebhookTables } from "./WebhookTables.ts"
 
@@ -18,6 +19,7 @@ const migrate = Migrations.run({
   table: "prefstream_service_migration",
   migrations: {
     "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
+    "0002_operator_roles": addOperatorRoles,
   },
 })
 

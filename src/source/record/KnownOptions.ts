@@ -4,7 +4,7 @@
  * Guarantees: an unknown option that is set is an `InvalidOption` with its name and the nearest known one.
  */
 import { Effect } from "effect"
-import { nearest } from "../../io/NearestName.ts"
+import { didYouMean } from "../../io/NearestName.ts"
 import { invalidOption, type SourceError } from "./SourceError.ts"
 
 /** The names of all options, which the type keeps complete. */
@@ -13,8 +13,5 @@ export type NamesOf<Options> = { readonly [Name in keyof Required<Options>]: tru
 export const check = (options: object, names: object): Effect.Effect<void, SourceError> => {
   const unknown = Object.entries(options).find(([name, value]) => value !== undefined && !Object.hasOwn(names, name))
   if (unknown === undefined) return Effect.void
-  const known = nearest(unknown[0], Object.keys(names))
-  return Effect.fail(
-    invalidOption(unknown[0], `no such option${known === undefined ? "" : `; did you mean ${known}?`}`),
-  )
+  return Effect.fail(invalidOption(unknown[0], `no such option${didYouMean(unknown[0], Object.keys(names))}`))
 }

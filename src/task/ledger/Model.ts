@@ -53,7 +53,9 @@ export interface CampaignTerms {
 export interface Campaign {
   /** From 1 on. */
   readonly campaign: number
+  /** The contract's `task_type`, such as `rlhf_ranking`. */
   readonly taskType: string
+  /** Undefined if its tasks have none. */
   readonly guidelines: string | undefined
   /** The same for the same terms. */
   readonly fingerprint: string
@@ -274,7 +276,9 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
 
 /** No run over this ledger was in that campaign. */
 export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuchCampaign", {
+  /** The one that was asked for. */
   campaign: Schema.Int,
+  /** Those that there are. */
   campaigns: Schema.Array(Schema.Int),
 }) {
   override get message() {

@@ -5,43 +5,15 @@
  * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
  * and poll others.
  */
-import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result, Schema } from "effect"
+import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
-import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
+import type { Issue, LedgerContext, TaskState } from "./Model.ts"
+import { NoSuchTask, NotResolvable, TaskIdTaken } from "./NotResolved.ts"
 import { forUpdate, inChunks, ownerOf } from "./Rows.ts"
 import type { Parts } from "./Parts.ts"
 import { countedVotes, votesOfAttempt } from "./Spending.ts"
 import { issueColumns } from "./Status.ts"
-
-/** The ledger has no such task. */
-export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", { number: Schema.Int }) {
-  override get message() {
-    return `the ledger has no task ${this.number}`
-  }
-}
-
-/** A task's state does not allow what was decided about it. */
-export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResolvable", {
-  number: Schema.Int,
-  state: TaskState,
-  verb: Schema.Literals(["adopt", "send again", "give up"]),
-}) {
-  override get message() {
-    const why = this.state === "completed" ? "its result is here" : `it is ${this.state.replace("_", " ")}`
-    return `cannot ${this.verb} task ${this.number}: ${why}`
-  }
-}
-
-/** Another task of the ledger is known by that id at the service, or was. */
-export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken", {
-  taskId: Schema.String,
-  number: Schema.Int,
-}) {
-  override get message() {
-    return `${this.taskId} is task ${this.number} already`
-  }
-}
 
 /** States that an attempt may be in when the items are planned again. */
 export type Replannable = "failed" | "invalid" | "refused"

@@ -4,21 +4,36 @@
  * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
  * names the place; every index points into completions in the order of the input, whatever order was sent.
  */
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeValue } from "../../io/Values.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
-import { ResultItem, type TaskPrompt } from "../../domain/Task.ts"
+import { Annotations, ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import type { ParsedRequest } from "./Model.ts"
 import { promptOf } from "./Rows.ts"
 
 /** Where another service may list several judgments, which are not read there. */
-const unreadNames = ["judgments", "votes"] as const
+const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
-const AnsweredItem = Schema.Struct({ ...ResultItem.fields, judgments: Several, votes: Several })
+const AnsweredItem = Schema.Struct({
+  ...ResultItem.fields,
+  // Where the contract has an object, another service may have something else, of which nothing is used.
+  annotations: Schema.optionalKey(
+    Schema.Union([
+      Schema.NullOr(Annotations),
+      Schema.Array(Schema.Unknown),
+      Schema.String,
+      Schema.Number,
+      Schema.Boolean,
+    ]),
+  ),
+  judgments: Several,
+  votes: Several,
+})
+const isAnnotations = (value: unknown): value is Annotations => Predicate.isObject(value)
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
@@ -54,7 +69,7 @@ export const match = (
     }
     const details = items[i]!
     const { order } = details
-    const annotations = found.annotations ?? {}
+    const annotations = isAnnotations(found.annotations) ? found.annotations : {}
     const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
     judgments.push({
       taskId,

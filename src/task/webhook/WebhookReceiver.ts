@@ -5,11 +5,12 @@
  * repeated, reordered, or lost one changes only when tasks are polled. Does not speak TLS, nor fetch results: `collect` does.
  */
 import { Effect, Layer, Schema } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import type { WebhookScheme } from "../../api/WebhookScheme.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as HealthRoutes from "../../telemetry/HealthRoutes.ts"
 import * as WebhookHandler from "./Handler.ts"
+import * as OtherPaths from "./OtherPaths.ts"
 
 /** How deliveries are verified (default: Standard Webhooks, with `secrets`) and which tasks they name. */
 export type RouteOptions = WebhookScheme &
@@ -26,11 +27,15 @@ export type ListenOptions = RouteOptions & {
   readonly port?: number | undefined
   /** Told the URL where webhooks are received; it is logged by default. */
   readonly onListening?: ((url: string) => Effect.Effect<void>) | undefined
+  /** Told the path of each `POST` to a path where nothing is received; logged by default, once per path. */
+  readonly onOtherPath?: ((path: string) => Effect.Effect<void>) | undefined
 }
 
 /** The receiver cannot listen at its address. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  /** The address or name that was asked for. */
   host: Schema.String,
+  /** 0 stands for any free one. */
   port: Schema.Int,
   /** As the system calls it: `EADDRINUSE`, `EACCES`. */
   code: Schema.String,
@@ -78,7 +83,19 @@ export const layer = (options: ListenOptions) => {
       Layer.effect(HttpServer.HttpServer, Effect.fail(new CannotListen({ host, port, code: codeOf(cause) }))),
     ),
   )
-  const routes = isHealthPath(path) ? route(options) : Layer.merge(route(options), HealthRoutes.layer)
+  const elsewhere = HttpRouter.use(
+    Effect.fnUntraced(function* (router) {
+      const tell = options.onOtherPath ?? (yield* OtherPaths.logged(path))
+      yield* router.add("POST", "/*", ({ url }) =>
+        Effect.as(
+          tell(url.split("?", 1)[0]!),
+          HttpServerResponse.empty({ status: 404, headers: { connection: "close" } }),
+        ),
+      )
+    }),
+  )
+  const received = Layer.merge(route(options), elsewhere)
+  const routes = isHealthPath(path) ? received : Layer.merge(received, HealthRoutes.layer)
   return Layer.provideMerge(
     Layer.effectDiscard(announce),
     HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }),

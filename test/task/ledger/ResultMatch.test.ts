@@ -34,6 +34,22 @@ describe("ResultMatch.match", () => {
     assert.deepStrictEqual(judgments.success[1]?.annotations, { rationale: "r", agreement: 0.7 })
   })
 
+  it("uses nothing of annotations that are not an object, and names a list of several", () => {
+    const several = [{ rationale: "r" }, { rationale: "s" }]
+    for (const [annotations, unread] of [
+      [several, "annotations"],
+      [[{ rationale: "r" }], undefined],
+      [[], undefined],
+      ["It is better.", undefined],
+      [7, undefined],
+      [null, undefined],
+    ] as const) {
+      const [judgment] = Result.getOrThrow(match("task_1", question(["p"]), answer([{ ...item("p", 1), annotations }])))
+      assert.deepStrictEqual(judgment?.annotations, {})
+      assert.deepStrictEqual([judgment?.bestCompletionIndex, judgment?.unread], [1, unread])
+    }
+  })
+
   it("tells choices of the completions as the input has them, in whatever order they were sent", () => {
     const asked = {
       prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
@@ -100,6 +116,7 @@ describe("ResultMatch.match", () => {
       ],
       ["no results", ["p"], JSON.stringify({ task_id: "task_1", status: "completed" }), /results/],
       ["a result without an index", ["p"], answer([{ prompt: "p" }]), /best_completion_index/],
+      ["a rationale that is no text", ["p"], answer([{ ...item("p", 0), annotations: { rationale: 5 } }]), /rationale/],
       ["an index that is no integer", ["p"], answer([item("p", 0.5)]), /expected an integer.*best_completion_index/i],
       ["no JSON", ["p"], '{"task_id":"task_1","status":"comp', /JSON/i],
     ]

@@ -8,7 +8,9 @@ import * as NodeServer from "../../../src/node/HttpServer.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
 import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../../support/webhooks.ts"
-import { due, looked, outstanding, received, receiving, withLedger } from "./webhookSupport.ts"
+import { due, logged, looked, outstanding, received, receiving, withLedger } from "./webhookSupport.ts"
+
+const statusOf = (url: string) => fetch(url).then(({ status }) => status)
 
 const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
 
@@ -113,6 +115,31 @@ describe("WebhookReceiver", () => {
         }),
       ))
   }
+
+  test("logs a delivery to another path, once per path and without its query, and answers 404", () =>
+    Effect.gen(function* () {
+      const lines = yield* logged(
+        received(
+          Effect.fnUntraced(function* (url) {
+            const origin = new URL(url).origin
+            const post = (path: string) =>
+              Effect.map(send(`${origin}${path}`, signed(completed(["task_0"]))), ({ status }) => status)
+            assert.strictEqual(yield* post("/webhooks?key=secret"), 404)
+            assert.strictEqual(yield* post("/webhooks"), 404)
+            // Within the minute.
+            assert.strictEqual(yield* post("/"), 404)
+            assert.strictEqual(yield* Effect.promise(() => statusOf(`${origin}/favicon.ico`)), 404)
+            assert.strictEqual(yield* Effect.promise(() => statusOf(`${origin}/healthz`)), 200)
+            assert.deepStrictEqual(yield* due, [])
+            assert.strictEqual(yield* post("/webhook"), 204)
+            assert.deepStrictEqual(yield* due, ["task_0"])
+          }),
+        ),
+      )
+      assert.deepStrictEqual(lines, [
+        "a webhook delivery was refused: it came to /webhooks, but webhooks are received at /webhook: correct the path of the webhook URL at the service, or set --webhook-path",
+      ])
+    }))
 
   test("takes a time that is 4 minutes off", () =>
     received(

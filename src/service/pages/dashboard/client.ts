@@ -5,11 +5,8 @@
  */
 import { type Answer, makeApi, type Method } from "../shared/api.ts"
 import type * as DashboardApi from "../../pageApi/DashboardApi.ts"
+import type { Account } from "../../pageApi/OperatorsApi.ts"
 import type { TaskStatus } from "./routes.ts"
-
-interface Operator {
-  readonly name: string
-}
 
 const tasksPerPage = 50
 const deliveriesPerPage = 20
@@ -33,11 +30,17 @@ const ask = async <A>(method: Method, path: string, body?: unknown): Promise<Ans
   return answer
 }
 
-const get = <A>(path: string) => ask<A>("GET", path)
-const post = <A>(path: string, body?: unknown) => ask<A>("POST", path, body)
-const put = <A>(path: string, body: unknown) => ask<A>("PUT", path, body)
+export const get = <A>(path: string) => ask<A>("GET", path)
+export const post = <A>(path: string, body?: unknown) => ask<A>("POST", path, body)
+export const put = <A>(path: string, body: unknown) => ask<A>("PUT", path, body)
 
-const page = (limit: number, before: number | undefined, more: Record<string, string | undefined> = {}): string => {
+export const remove = <A>(path: string) => ask<A>("DELETE", path)
+
+export const page = (
+  limit: number,
+  before: number | undefined,
+  more: Record<string, string | undefined> = {},
+): string => {
   const query = new URLSearchParams({ limit: String(limit) })
   if (before !== undefined) query.set("before", String(before))
   for (const [key, value] of Object.entries(more)) if (value !== undefined) query.set(key, value)
@@ -45,10 +48,12 @@ const page = (limit: number, before: number | undefined, more: Record<string, st
 }
 
 /** Does not tell of a missing session: that is what it asks. */
-export const session = () => api<Operator>("GET", "/session")
+export const session = () => api<Account>("GET", "/session")
+/** Whose link it is; nobody's yet, where the name is null. */
+export const link = (code: string) => api<{ readonly name: string | null }>("POST", "/link", { code })
 export const setUp = (code: string, name: string, password: string) =>
-  api<Operator>("POST", "/set-up", { code, name, password })
-export const signIn = (name: string, password: string) => api<Operator>("POST", "/sign-in", { name, password })
+  api<Account>("POST", "/set-up", { code, name, password })
+export const signIn = (name: string, password: string) => api<Account>("POST", "/sign-in", { name, password })
 export const signOut = () => post<void>("/sign-out")
 
 export const overview = () => get<DashboardApi.Overview>("/overview")
@@ -69,7 +74,7 @@ export const revokeToken = (tokenId: string) => post<void>(`/tokens/${id(tokenId
 export const webhook = () => get<DashboardApi.WebhookSettings>("/webhook")
 export const setWebhook = (url: string) =>
   put<{ readonly settings: DashboardApi.WebhookSettings; readonly secret: string | null }>("/webhook", { url })
-export const removeWebhook = () => ask<void>("DELETE", "/webhook")
+export const removeWebhook = () => remove<void>("/webhook")
 export const rotateSecret = (keep_hours: number) =>
   post<{ readonly settings: DashboardApi.WebhookSettings; readonly secret: string }>("/webhook/rotate-secret", {
     keep_hours,

@@ -10,6 +10,8 @@ describe("routes", () => {
     ["#/tasks/task_1", { page: "task", taskId: "task_1", prompt: undefined }],
     ["#/tasks/task_1?prompt=21", { page: "task", taskId: "task_1", prompt: 21 }],
     ["#/experts", { page: "experts" }],
+    ["#/operators", { page: "operators" }],
+    ["#/account", { page: "account" }],
     ["#/developer", { page: "developer", before: undefined }],
     ["#/developer?before=7", { page: "developer", before: 7 }],
     ["#/developer/deliveries/msg_1", { page: "delivery", messageId: "msg_1" }],

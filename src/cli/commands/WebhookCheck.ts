@@ -1,0 +1,90 @@
+/**
+ * The part of `doctor` that sends a test webhook to the receiver, by way of the public URL if one is given.
+ *
+ * Guarantees: the delivery is recorded in a temporary ledger. It is signed where the scheme lets anyone with the secret
+ * sign (`standard-webhooks`, `svix`); otherwise it is unsigned, and its refusal shows that deliveries arrive.
+ */
+import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
+import { layerMac } from "../../api/WebhookSignature.ts"
+import { statusText } from "../../node/StatusText.ts"
+import { noAnswer } from "../../task/client/AnnotationClientError.ts"
+import { Ledger } from "../../task/ledger/Ledger.ts"
+import * as WebhookReceiver from "../../task/webhook/WebhookReceiver.ts"
+import { webhookOf } from "../flags/WebhookFlags.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import { failed, type Finding, notChecked, timeLimit } from "../output/Finding.ts"
+
+export const webhook = Effect.fnUntraced(
+  function* (flags: Parameters<typeof webhookOf>[0] & { readonly webhookUrl: string | undefined }) {
+    const name = "webhook"
+    const options = yield* webhookOf(flags, undefined)
+    if (options === undefined) return notChecked(name, "no --listen: results are polled")
+    const { scheme = "standard-webhooks", secrets } = options
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* fs.makeTempDirectoryScoped()
+    const listening = yield* Deferred.make<string>()
+    const otherPath = yield* Deferred.make<string>()
+    const profile = ServiceProfile.layer({ baseUrl: "http://127.0.0.1/v1", token: Redacted.make("none") })
+    yield* WebhookReceiver.layer({
+      ...options,
+      onListening: (url) => Deferred.succeed(listening, url),
+      onOtherPath: (path) => Deferred.succeed(otherPath, path),
+    }).pipe(
+      Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
+      Layer.build,
+      // The refusal of an unsigned delivery is no news here.
+      Effect.provideService(References.MinimumLogLevel, "Error"),
+    )
+    const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
+    const [secret] = secrets ?? []
+    // Only the service can sign by the other schemes: a refused signature then says that deliveries arrive.
+    const isSigned = secret !== undefined && (scheme === "standard-webhooks" || scheme === "svix")
+    const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
+    const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const headers: { readonly [name: string]: string } = isSigned
+      ? yield* StandardWebhooks.sign({ id: `doctor_${seconds}`, timestamp: seconds, body }, [
+          yield* StandardWebhooks.readSecret(secret),
+        ])
+      : {}
+    const prefix = scheme === "svix" ? "svix" : "webhook"
+    const response = yield* HttpClientRequest.post(url).pipe(
+      HttpClientRequest.setHeaders(
+        Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.replace(/^webhook/, prefix), value])),
+      ),
+      HttpClientRequest.bodyUint8Array(body, "application/json"),
+      HttpClient.execute,
+      Effect.timeout(timeLimit),
+      Effect.mapError(
+        (failure) =>
+          new ExitStatus.UsageError({
+            message: `${url}: ${noAnswer(failure).detail}: check address, proxy and firewall`,
+          }),
+      ),
+    )
+    const wrong = (message: string): Finding => ({ name, state: "failed", message: `${url} ${message}` })
+    const found = yield* Deferred.poll(otherPath)
+    if (Option.isSome(found)) {
+      const expected = options.path ?? WebhookReceiver.defaultPath
+      return wrong(
+        `leads to ${yield* found.value}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+      )
+    }
+    const { status } = response
+    if (isSigned && status === 204) return { name, state: "ok", message: `${url}: a signed delivery arrives` } as const
+    if (!isSigned && (status === 400 || status === 401)) {
+      const message = `${url}: deliveries arrive; only the service can sign as ${scheme} does: have it send a test`
+      return { name, state: "ok", message } as const
+    }
+    const why =
+      isSigned && status === 401
+        ? "the signature did not arrive as it was sent: a proxy must pass on headers and body unchanged"
+        : "does the address lead to --listen and its path?"
+    return wrong(`answered ${statusText(status)}: ${why}`)
+  },
+  Effect.scoped,
+  Effect.provide(layerMac),
+  Effect.catch((failure) => Effect.succeed(failed("webhook", failure))),
+)

@@ -1,0 +1,21 @@
+/** What `doctor` finds: one line per check, in plain words, with what to do. */
+import { messageOf } from "./Failure.ts"
+
+export type State = "ok" | "warning" | "failed" | "not checked"
+
+export interface Finding {
+  readonly name: string
+  readonly state: State
+  readonly message: string
+}
+
+export const failed = (name: string, failure: unknown): Finding => ({
+  name,
+  state: "failed",
+  message: messageOf(failure),
+})
+
+export const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
+
+/** For each request of a check. */
+export const timeLimit = "10 seconds"

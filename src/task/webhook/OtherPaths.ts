@@ -1,0 +1,32 @@
+/**
+ * Logs webhook deliveries to a path where nothing is received, since their results otherwise wait for the next poll.
+ *
+ * Guarantees: each path is logged once, and at most one per minute, since anybody who finds the port can cause them. A
+ * path that was not logged because of this is logged when it comes again. Only the first 100 paths are logged.
+ */
+import { Clock, Duration, Effect } from "effect"
+import { excerpt } from "../../io/Values.ts"
+
+const logInterval = Duration.toMillis("1 minute")
+const maxPaths = 100
+const maxPathCharacters = 100
+
+/**
+ * @param expected the path where webhooks are received
+ * @returns a function that logs the path of a delivery
+ */
+export const logged = (expected: string) =>
+  Effect.sync(() => {
+    let lastLogged = Number.NEGATIVE_INFINITY
+    const paths = new Set<string>()
+    return Effect.fnUntraced(function* (path: string) {
+      const now = yield* Clock.currentTimeMillis
+      const shown = excerpt(path, maxPathCharacters)
+      if (now - lastLogged < logInterval || paths.size === maxPaths || paths.has(shown)) return
+      lastLogged = now
+      paths.add(shown)
+      yield* Effect.logWarning(
+        `a webhook delivery was refused: it came to ${shown}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
+      )
+    })
+  })

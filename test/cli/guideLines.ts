@@ -1,0 +1,165 @@
+/** The command lines of the guides, for `Guides.test.ts`: how each is carried out, and all that is replaced in them. */
+import { secret } from "../support/webhooks.ts"
+
+export const guides = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "data/README.md",
+  "pipelines/README.md",
+  "src/README.md",
+  "src/cli/README.md",
+  "src/pipeline/README.md",
+  "src/service/README.md",
+  "src/task/README.md",
+  "src/task/ledger/README.md",
+  "src/task/webhook/README.md",
+  "src/telemetry/README.md",
+  "test/bench/README.md",
+  "test/package/README.md",
+]
+
+/** What is carried out before a line, in its folder. */
+export type Before =
+  | "a service"
+  | "a dataset"
+  | "results"
+  | "tasks that need attention"
+  | "tasks at a service"
+  | "a database"
+
+export interface Line {
+  /** The exit status, or what a command that does not end says, on stdout or stderr, before it is stopped. */
+  readonly ends: number | RegExp
+  readonly before?: Before
+  /** Repeated until it exits with that status: experts take their time. */
+  readonly repeated?: true
+  /** An alternative to the lines before it: it has a folder of its own. */
+  readonly alone?: true
+}
+
+const ok: Line = { ends: 0 }
+const npm = "npm installs or tests the whole project: CI does (.ci/run). Only its scripts are checked"
+
+/** A line, without its comment, and how it is carried out; or why it cannot be. */
+export const lines: { readonly [line: string]: Line | string } = {
+  // README.md
+  "npm ci && npm start": npm,
+  "npm ci && npm test": npm,
+  "npx prefstream run node_modules/prefstream/data/sample.jsonl --expert gold:node_modules/prefstream/data/sample.jsonl --dir quickstart":
+    ok,
+  "npx prefstream inspect items.jsonl": ok,
+  "npx prefstream init items.jsonl": ok,
+  "npx prefstream run items.jsonl --expert longest --dir trial": ok,
+  "npx prefstream serve": { ends: /^PREFSTREAM_TOKEN=pst_/m },
+  "npx prefstream run items.jsonl --guidelines-file guidelines.md --dir week-48 --once": { ends: 0, repeated: true },
+  "npx prefstream status --dir week-48": ok,
+  "prefstream run pipelines/quickstart.ts": ok,
+  // CONTRIBUTING.md
+  "npm ci": npm,
+  "npm test": npm,
+  "npm start": npm,
+  // data
+  "npx prefstream inspect answers.csv.gz": ok,
+  "npx prefstream validate answers.csv.gz": ok,
+  "npx prefstream run alpaca.parquet --prompt-path '{instruction}\\n\\n{input}'": ok,
+  "npx prefstream run samples.jsonl --layout long --key question_id --completion-path 'choices[0].text' --model-path model":
+    ok,
+  "npx prefstream run pairs.csv --prompt-path input --completion-path output_1 --completion-path output_2 --gold-path label":
+    ok,
+  "npx prefstream verify quickstart/dataset": { ends: 0, before: "a dataset" },
+  "npx prefstream push quickstart/dataset --repo user/preferences": { ends: 0, before: "a dataset" },
+  "npx prefstream export --dir week-48 --split test=0.1 --min-agreement 0.6 --evaluation-prompts arena-hard.jsonl --evaluation-path 'turns[0].content' --drop contamination --drop near-duplicates --threshold longer-chosen=0.7 --threshold near-duplicates=0.05 --format openrlhf --format llamafactory-sharegpt":
+    { ends: 0, before: "results" },
+  // src/cli
+  "npx prefstream run items.jsonl --dir week-48": ok,
+  "npx prefstream run question.jsonl --completions answers/gpt-3.5.jsonl --completions answers/gpt-4.jsonl --key question_id --prompt-path 'turns[0].content' --completion-path 'choices[0].turns[0].content' --dir arena":
+    ok,
+  "npx prefstream run items.jsonl --dir week-48 --expert longest --dry-run": ok,
+  "npx prefstream submit items.jsonl --dir week-48": ok,
+  "npx prefstream collect --dir week-48 --once": { ends: 0, repeated: true },
+  "npx prefstream export --dir week-48": ok,
+  "prefstream init items.jsonl": ok,
+  "npx prefstream config": ok,
+  "npx prefstream config export --dir week-48": { ends: 0, before: "results" },
+  "source <(prefstream completion bash)": ok,
+  'prefstream completion zsh > "${fpath[1]}/_prefstream"': ok,
+  "prefstream completion fish > ~/.config/fish/completions/prefstream.fish": ok,
+  "prefstream help COMMAND": ok,
+  // src/pipeline
+  "prefstream run items --dir job --once": { ends: 0, before: "a service", repeated: true },
+  "prefstream schedule --cron '0 2 * * *' --time-zone Europe/Berlin -- run items --dir job --once": {
+    ends: /next run at \S+T02:00:00/,
+    before: "a service",
+  },
+  "npx prefstream worker items.jsonl --job week-48": { ends: /Worker \S+ of job week-48/, before: "a database" },
+  "prefstream status --json": { ends: 3, before: "tasks at a service" },
+  // src/service
+  "npx prefstream serve --votes 3": { ends: /^PREFSTREAM_TOKEN=pst_/m },
+  "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
+  "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
+  // src/task
+  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
+  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream status": { ends: 3 },
+  "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },
+  "npx prefstream ledger backup week-48.backup.db --dir week-48": ok,
+  "npx prefstream ledger prune --before 90d --results --dir week-48": ok,
+  "npx prefstream ledger compact --dir week-48": ok,
+  "npx prefstream run items.jsonl --dir week-48 --job week-48": { ends: 0, before: "a database" },
+  "npx prefstream resolve --dir week-48": { ends: 0, before: "tasks that need attention" },
+  "npx prefstream resolve 21 --adopt task_8f3a --dir week-48": {
+    ends: 0,
+    before: "tasks that need attention",
+    alone: true,
+  },
+  "npx prefstream resolve 21 41 --send-again --dir week-48": {
+    ends: 0,
+    before: "tasks that need attention",
+    alone: true,
+  },
+  "npx prefstream resolve --all failed --give-up --dir week-48": {
+    ends: 0,
+    before: "tasks that need attention",
+    alone: true,
+  },
+  "npx prefstream collect --dir week-48 --listen 8485": {
+    ends: /Webhooks are received at http:\/\/127\.0\.0\.1:\d+\/webhook/,
+    before: "tasks at a service",
+  },
+  "prefstream doctor --listen 8485 --webhook-url URL": { ends: 0, before: "a service" },
+  // src/telemetry
+  "prefstream worker items.jsonl … --monitor 0.0.0.0:9464": { ends: /Worker \S+ of job/, before: "a database" },
+  "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 prefstream run items.jsonl": ok,
+  "prefstream resolve --json": { ends: 0, before: "tasks at a service" },
+}
+
+/** The servers of this machine. */
+export interface Servers {
+  readonly baseUrl: string
+  readonly token: string
+  readonly judge: string
+  readonly collector: string
+  readonly database: string
+  /** A free port. */
+  readonly port: number
+}
+
+/** All that is replaced in a line. */
+export const substitutions = (servers: Servers): ReadonlyArray<readonly [string | RegExp, string]> => [
+  [/http:\/\/127\.0\.0\.1:8484\/v1|https:\/\/annotation\.example\/v1|(?<=PREFSTREAM_BASE_URL=)…/, servers.baseUrl],
+  ["PREFSTREAM_TOKEN=…", `PREFSTREAM_TOKEN=${servers.token}`],
+  ["whsec_…", secret],
+  [/postgres:\/\/etl@db\.example\/preferences(\?sslmode=require)?/, servers.database],
+  [" PGPASSWORD=…", ""],
+  ["http://127.0.0.1:11434/v1", servers.judge],
+  ["http://collector:4318", servers.collector],
+  ["user/preferences", "ada/preferences"],
+  ["items.jsonl … --monitor 0.0.0.0:9464", "items.jsonl --monitor 0"],
+  [
+    "--listen 8485 --webhook-url URL",
+    `--listen ${servers.port} --webhook-url http://127.0.0.1:${servers.port}/webhook`,
+  ],
+  ["--listen 8485", "--listen 0"],
+  [/prefstream serve/, "prefstream serve --port 0"],
+  ["COMMAND", "run"],
+]
