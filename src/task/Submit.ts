@@ -81,7 +81,10 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
 }
 
 /** There is a budget, and no price of a vote. */
-export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", { budget: Schema.String }) {
+export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", {
+  /** As a decimal. */
+  budget: Schema.String,
+}) {
   override get message() {
     return `a budget of ${this.budget} needs the price of a vote (--price), from which follows how many votes it allows`
   }
