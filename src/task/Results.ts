@@ -8,6 +8,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask, NoSuchCampaign } from "./ledger/Model.ts"
 import { match } from "./ledger/ResultMatch.ts"
@@ -59,14 +60,16 @@ export const ofCampaign = (
 ): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
   completedOf(campaign).pipe(Stream.mapEffect(ofTask(paths)), Stream.flatMap(Stream.fromIterable))
 
-/**
- * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
- * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
- */
-export const items = (
+/** An item with its place in the ledger: its number in its first vote. */
+export interface PlacedItem extends ItemPlace {
+  readonly item: JudgedItem
+}
+
+/** The items of `items` with their places. */
+export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
-): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => {
+): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> => {
   const judgmentsOf = ofTask(paths)
   return completedOf(campaign).pipe(
     Stream.groupAdjacentBy(({ batch }) => batch),
@@ -77,12 +80,23 @@ export const items = (
           const first = task.seq - batch - (task.vote - 1) * task.batchItems
           for (const [i, judgment] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(judgment)
         }
-        return places.filter(Arr.isArrayNonEmpty).map(judgedItem)
+        return places.flatMap((judgments, i) =>
+          Arr.isArrayNonEmpty(judgments) ? [{ seq: batch + i, batch, item: judgedItem(judgments) }] : [],
+        )
       }),
     ),
     Stream.flatMap(Stream.fromIterable),
   )
 }
+
+/**
+ * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
+ * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
+ */
+export const items = (
+  campaign?: number | "all",
+  paths?: AnnotationPaths.AnnotationPaths,
+): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => Stream.map(placed(campaign, paths), ({ item }) => item)
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
   const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]

@@ -175,7 +175,7 @@ describe("prefstream.yaml", () => {
       for (const yaml of [
         "vots: 3",
         "once: perhaps",
-        "votes: many",
+        "batch-size: many",
         "serve: { prt: 1 }",
         "title: [a, b]",
         "json: true",

@@ -105,6 +105,7 @@ export const lines: { readonly [line: string]: Line | string } = {
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream submit items.jsonl --votes 2..5 --confidence 0.95": { ends: 0, before: "a service" },
   "npx prefstream status": { ends: 3 },
   "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },
   "npx prefstream ledger backup week-48.backup.db --dir week-48": ok,

@@ -58,6 +58,8 @@ const settings = {
   guidelines: true,
   taskType: true,
   votes: true,
+  votesUpTo: true,
+  confidence: true,
   price: true,
   budget: true,
   shuffleSeed: true,

@@ -80,6 +80,10 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["completionsSeed"], onlyWith: given("completionsPerItem") },
   { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => shuffle === false } },
   { flags: ["goldRate"], onlyWith: given("gold") },
+  {
+    flags: ["confidence"],
+    onlyWith: { text: "--votes N..M", holds: ({ votes }) => Predicate.hasProperty(votes, "votesUpTo") },
+  },
   { flags: ["layout", "completionsPath", "idPath"], notWith: given("completions"), why: "which joins files" },
   { flags: ["completionsPath"], notWith: given("completionPath") },
   {

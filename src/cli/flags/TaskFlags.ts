@@ -4,6 +4,8 @@
 import { Effect, FileSystem, Option, Result, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as Guidelines from "../../api/Guidelines.ts"
+import { defaultConfidence } from "../../pair/votes/NextVotes.ts"
+import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Cost from "../../domain/Cost.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
@@ -17,6 +19,19 @@ import { choice, file, integer, option, repeated, text, toggle } from "./Values.
 const maxVotes = 100
 
 const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(maxRate))
+
+const Confidence = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
+
+const votesForm = `a number from 1 to ${maxVotes}, or a range such as 2..5`
+
+/** `3`, or `2..5`. */
+const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "votesUpTo">> => {
+  const [, least, most] = /^(\d{1,3})(?:\.\.(\d{1,3}))?$/.exec(text) ?? []
+  const [votes, votesUpTo] = [Number(least), Number(most ?? least)]
+  return votes >= 1 && votesUpTo >= votes && votesUpTo <= maxVotes
+    ? Option.some(most === undefined ? { votes } : { votes, votesUpTo })
+    : Option.none()
+}
 
 export const batchFlags = {
   keepReordered: toggle(
@@ -34,9 +49,14 @@ export const batchFlags = {
     `Maximum bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`,
   ),
   votes: option(
-    integer("votes", { min: 1, max: maxVotes }),
-    "N",
-    "Votes per new item, each a separate, billable task (default: 1)",
+    Flag.String("votes").pipe(Flag.filterMap(parseVotes, () => votesForm)),
+    "N[..M]",
+    "Votes per new item, each a separate, billable task; 2..5: more while uncertain (default: 1)",
+  ),
+  confidence: option(
+    Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
+    "SHARE",
+    `With --votes N..M: probability of the best completion that ends an item's votes (default: ${defaultConfidence})`,
   ),
   completionsPerItem: option(
     integer("completions-per-item", { min: 2 }),
@@ -133,11 +153,12 @@ export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command
   }
   return {
     guidelines: guidelines.success,
-    ...Struct.pick(flags, ["keepReordered", "votes", "completionsPerItem", "completionsSeed"]),
+    ...Struct.pick(flags, ["keepReordered", "confidence", "completionsPerItem", "completionsSeed"]),
+    ...flags.votes,
     batch: batchOf(flags),
     shuffleSeed: flags.shuffle === false ? false : flags.shuffleSeed,
     gold: items === undefined ? undefined : { items, rate: flags.goldRate },
-  } satisfies SubmitOptions
+  } satisfies SubmitOptions & Pick<Pipeline.Settings, "confidence">
 })
 
 /** What is to be judged or sent again: as the flags say, or else the pipeline. */

@@ -37,7 +37,7 @@ const detailsOf = (
   ...(typeof item.prompt === "string" ? {} : { conversation: true }),
 })
 
-const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: Model.NewTask) =>
+const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, votes = 1 }: Model.NewTask) =>
   withPayload({
     body,
     idempotencyKey,
@@ -46,6 +46,7 @@ const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: Mod
     of: items,
     vote,
     votes,
+    leastVotes,
   })
 
 type TaskRow = ReturnType<typeof toRow>
@@ -193,18 +194,18 @@ export const writeItems = (
   const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number; part: number }>`
-      SELECT seq + item_count AS next, part FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
-    let seq = rows[0]?.next ?? 0
-    let batch = seq
+      SELECT batch + votes * batch_items AS next, part FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
+    let next = rows[0]?.next ?? 0
+    let batch = next
     let part = rows[0]?.part ?? -1
     const placed = tasks.map((task) => {
-      const first = seq
+      const batchItems = task.items.length
       if (task.vote === 1) {
-        batch = seq
+        batch = next
+        next += task.votes * batchItems
         part = (part + 1) % partCount
       }
-      seq += task.items.length
-      return { ...task, batch, part, batchItems: task.items.length, seq: first, campaign, plannedAt: now }
+      return { ...task, batch, part, batchItems, seq: batch + (task.vote - 1) * batchItems, campaign, plannedAt: now }
     })
     const items = placed.flatMap((task) =>
       task.vote === 1

@@ -71,6 +71,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /** How many tasks ask for each new item. Default 1. */
   readonly votes?: number | undefined
+  /** How many tasks may ask for each new item in the end, where more are planned as results come in. Default: `votes`. */
+  readonly votesUpTo?: number | undefined
   /** From which the orders of completions are drawn; false where they are sent as in the input. */
   readonly shuffleSeed?: number | false | undefined
 }
@@ -128,8 +130,10 @@ export interface NewTask {
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
   /** Which of the batch's tasks it is, from 1 on. Those of a batch follow one another. Default 1. */
   readonly vote?: number | undefined
-  /** How many tasks the batch has. Default 1. */
+  /** How many votes the batch has at most. Default 1. */
   readonly votes?: number | undefined
+  /** How many of them are planned with the batch, where not all are. */
+  readonly leastVotes?: number | undefined
 }
 
 /** The result of a task that was never sent, in the shape of an answer: its item's votes were given elsewhere. */

@@ -13,6 +13,9 @@ import * as Cost from "../../domain/Cost.ts"
 import type { BatchItem, Issue, LedgerContext, NewTask } from "./Model.ts"
 import { inChunks, setSetting, settingOf } from "./Rows.ts"
 
+/** The setting that counts the items that want another vote, and that the budget does not allow. */
+export const unaffordable = "votes_over_budget"
+
 type Here = Pick<LedgerContext, "job" | "sql">
 
 /** What votes may cost. Without them, what an earlier run of the job said holds. */
@@ -37,7 +40,7 @@ export interface Spending {
   readonly spent: number
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: number
-  /** Votes of tasks of the last run's campaign that were planned and are held back, since they are beyond the budget. */
+  /** Votes beyond the budget: of tasks of the last run's campaign that are held back, and further ones that items want. */
   readonly held: number
 }
 
@@ -105,7 +108,14 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
       FROM task WHERE job = ${job} AND seq >= 0`
     const { committed, held } = row!
     const counted = yield* countedVotes({ job, sql })
-    return Option.some<Spending>({ price: price.value, budget, spent: counted - committed, committed, held })
+    const further = Option.isNone(budget) ? 0 : Number((yield* settingOf({ job, sql }, unaffordable)) ?? 0)
+    return Option.some<Spending>({
+      price: price.value,
+      budget,
+      spent: counted - committed,
+      committed,
+      held: held + further,
+    })
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
 
