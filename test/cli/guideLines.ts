@@ -75,6 +75,8 @@ export const lines: { readonly [line: string]: Line | string } = {
     ok,
   "npx prefstream export --dir judged": ok,
   "npx prefstream export-votes --dir judged > votes.jsonl": ok,
+  "npx prefstream leaderboard --dir week-48": { ends: 0, before: "results" },
+  "npx prefstream leaderboard --dir week-48 --control length --weighted": { ends: 0, before: "results" },
   // src/cli
   "npx prefstream run items.jsonl --dir week-48": ok,
   "npx prefstream run question.jsonl --completions answers/gpt-3.5.jsonl --completions answers/gpt-4.jsonl --key question_id --prompt-path 'turns[0].content' --completion-path 'choices[0].turns[0].content' --dir arena":
@@ -102,6 +104,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream serve --votes 3": { ends: /^PREFSTREAM_TOKEN=pst_/m },
   "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
+  "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":
+    { ends: 0, before: "a service" },
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
