@@ -3,9 +3,9 @@
  *
  * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
  * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
- * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here.
+ * (Dawid & Skene, 1979). Where a lead has decided (`annotations.decision`), the votes do not matter for the choice. A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here.
  */
-import { Array as Arr, Option } from "effect"
+import { Array as Arr, Option, Predicate } from "effect"
 import { flagsIn } from "../../domain/Flag.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
@@ -31,6 +31,8 @@ export interface Consensus {
   readonly isWeighted: boolean
   /** Whether several votes, or their weights, leave several that are best. */
   readonly isTie: boolean
+  /** Whether a lead decided the item, whatever its votes say. */
+  readonly isDecided?: boolean
 }
 
 const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
@@ -39,8 +41,25 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
+/** By a lead of the service, the last one of several tasks; none where nobody decided. */
+const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
+  const judgment = item.judgments.findLast(({ annotations }) => Predicate.isObject(annotations["decision"]))
+  if (judgment === undefined) return undefined
+  const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
+  return {
+    judgment: withRanking(judgment, tally(item.completions, votes.map(ballotOf)).ranking),
+    votes,
+    agreement: votes.length === 1 ? null : shareOf(best, votes),
+    isTie: false,
+    isWeighted: false,
+    isDecided: true,
+  }
+}
+
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
+  const decided = byDecision(item, votes)
+  if (decided !== undefined) return decided
   const [judgment] = item.judgments
   if (item.judgments.length === 1 && votes.length === 1 && votes[0]?.ranking === undefined) {
     return { judgment, votes, agreement: null, isTie: false, isWeighted: false }
@@ -81,6 +100,8 @@ export const byProbability = (
   probabilities: ReadonlyArray<number>,
   votes = votesOf(item),
 ): Consensus => {
+  const decided = byDecision(item, votes)
+  if (decided !== undefined) return decided
   if (votes.length === 1) return byMajority(item, votes)
   const highest = Math.max(...probabilities)
   const top = probabilities.flatMap((probability, index) => (highest - probability <= epsilon ? [index] : []))
@@ -138,11 +159,11 @@ const judged = (
 
 /**
  * The pairs of a consensus' judgment, with what the votes say of each. Without pairs that more votes contradict than
- * support, unless votes are weighted: the mean ranks of several completions may order two of them against the majority.
+ * support, unless votes are weighted or a lead decided: the mean ranks of several completions may order two of them against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
-  { agreement, isWeighted, judgment, votes }: Consensus,
+  { agreement, isDecided = false, isWeighted, judgment, votes }: Consensus,
 ): ReadonlyArray<PreferencePair> => {
   const first = firstOfText(judgment.completions)
   const told = pairs.map((pair) => ({
@@ -151,6 +172,7 @@ export const withVotes = (
     agreement,
     vote_margin: votes.length === 1 ? null : marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!),
   }))
-  const supported = isWeighted ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
+  const supported =
+    isWeighted || isDecided ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
   return supported.length === told.length ? told : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
 }

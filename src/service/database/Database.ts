@@ -10,6 +10,7 @@ import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { createAccountTables } from "./AccountTables.ts"
+import { createDeskTables } from "./DeskTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 import { createWebhookTables } from "./WebhookTables.ts"
 
@@ -17,7 +18,9 @@ const migrate = Migrations.run({
   what: "the service's database",
   table: "prefstream_service_migration",
   migrations: {
-    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
+    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables, createDeskTables], {
+      discard: true,
+    }),
   },
 })
 

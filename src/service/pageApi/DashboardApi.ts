@@ -6,35 +6,14 @@
  * an operator's session; requests that change anything must pass `Csrf`.
  */
 /* oxlint-disable max-lines -- one HttpApi, of declarations alone */
-import { Context, Schema } from "effect"
-import {
-  HttpApi,
-  HttpApiEndpoint,
-  HttpApiGroup,
-  HttpApiMiddleware,
-  HttpApiSchema,
-  HttpApiSecurity,
-} from "effect/http-api"
+import { Schema } from "effect"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
-import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
-import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
+import { DashboardDesk, Decision } from "./DeskApi.ts"
+import { error, IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
+import { NotSignedIn } from "./WebProblems.ts"
 
-export class SignedInOperator extends Context.Service<SignedInOperator, { readonly name: string }>()(
-  "prefstream/service/SignedInOperator",
-) {}
-
-/** The cookie is HttpOnly and SameSite=Strict; its value is random, and stored hashed. */
-export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
-  "prefstream/service/OperatorSession",
-  {
-    security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_operator", in: "cookie" }) },
-    error: NotSignedIn,
-  },
-) {}
-
-const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, NotFound, ServiceFailure, TooManyAttempts] as const
-const Millis = Schema.Int
 const longest = { name: 100, password: 1_000 }
 const Name = Schema.String.check(
   Schema.isTrimmed(),
@@ -43,10 +22,8 @@ const Name = Schema.String.check(
   Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
 )
 const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
-const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 /** How long a replaced secret stays valid: 0 ends it immediately. */
 const Rotation = Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) })
-const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
 // Signing in
 
@@ -111,6 +88,10 @@ export const TaskItem = Schema.Struct({
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
+  /** Votes that count no longer. */
+  voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
+  /** A lead's judgment, which is the result. */
+  decision: Schema.NullOr(Decision),
   /** Experts who hold the item at present. */
   held_by: Schema.Array(Schema.String),
   /** Experts who leave it to others; the reason of a flag is among `flags`. */
@@ -145,7 +126,12 @@ export type TaskDetail = typeof TaskDetail.Type
 
 const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overview, error })
 const list = HttpApiEndpoint.get("list", "/tasks", {
-  query: { ...page, status: Schema.optionalKey(TaskStatus) },
+  query: {
+    ...page,
+    status: Schema.optionalKey(TaskStatus),
+    /** Part of the id of the task or of its group. */
+    text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
+  },
   success: Schema.Struct({ tasks: Schema.Array(TaskSummary), next: Schema.NullOr(Schema.Int) }),
   error,
 })
@@ -375,4 +361,5 @@ export class DashboardExperts extends HttpApiGroup.make("experts")
 
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
+  .add(DashboardDesk)
   .prefix("/dashboard/api") {}

@@ -99,6 +99,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       if (open.length === 0) return noClaim
       const rows = yield* sql<{ item_id: number; expert_no: number }>`
         SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
+        UNION ALL SELECT item_id, expert_no FROM voided_vote WHERE item_id BETWEEN ${first} AND ${last}
         UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
       for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
     }
@@ -273,7 +274,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         unanswered = 0, finished_at = NULL
       WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, organization, group_id`
     for (const { group_id, organization, seq, votes_required } of tasks) {
-      const items = yield* sql<{ item_id: number; open: number }>`UPDATE item SET open = ${votes_required} - votes
+      const items = yield* sql<{ item_id: number; open: number }>`UPDATE item
+        SET open = CASE WHEN EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id) THEN 0
+          ELSE ${votes_required} - votes END
         WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, open`
       yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
       yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`

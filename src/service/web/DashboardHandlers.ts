@@ -13,9 +13,11 @@ import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import { Accounts } from "../account/Accounts.ts"
-import { DashboardApi, SignedInOperator } from "../pageApi/DashboardApi.ts"
+import { DashboardApi } from "../pageApi/DashboardApi.ts"
+import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
+import * as DeskHandlers from "./DeskHandlers.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
 import { Tokens } from "../account/Tokens.ts"
@@ -246,4 +248,5 @@ export const layer = Layer.mergeAll(
   tokenHandlers,
   webhookHandlers,
   expertHandlers,
+  DeskHandlers.layer,
 )

@@ -20,6 +20,40 @@ const vote = (expert: string, choice: number, ranking?: ReadonlyArray<ReadonlyAr
   ...(ranking === undefined ? {} : { ranking }),
 })
 
+describe("a lead's decision", () => {
+  const decided = {
+    votes: [vote("ann", 1), vote("bob", 1), vote("cleo", 0)],
+    decision: { by: "Lea", at: "2026-11-24T12:00:00.000Z" },
+  }
+  const weights = [0.1, 0.9, 0]
+
+  it("is the judgment, against most votes too, and makes pairs", () => {
+    const item = judgedItem(abc, [{ best: 0, annotations: decided }])
+    for (const consensus of [Consensus.byMajority(item), Consensus.byProbability(item, weights)]) {
+      assert.strictEqual(consensus.judgment.bestCompletionIndex, 0)
+      assert.isFalse(consensus.isTie)
+      assert.strictEqual(consensus.agreement, 1 / 3)
+      const pairs = Consensus.withVotes(bestAgainstRest(consensus.judgment), consensus)
+      assert.deepStrictEqual(
+        pairs.map(({ chosen, rejected }) => [chosen, rejected]),
+        [
+          ["a", "b"],
+          ["a", "c"],
+        ],
+      )
+    }
+  })
+
+  it("settles a tie, and counts more than other tasks' results", () => {
+    const item = judgedItem(abc, [
+      { best: 1, annotations: { votes: [vote("dan", 1)] } },
+      { best: 0, annotations: { ...decided, votes: [vote("ann", 1), vote("bob", 0)] } },
+    ])
+    const { isTie, judgment, votes } = Consensus.byMajority(item)
+    assert.deepStrictEqual([judgment.bestCompletionIndex, isTie, votes.length], [0, false, 3])
+  })
+})
+
 describe("the votes on an item", () => {
   it("are those that the service lists", () => {
     const item = judgedItem(abc, [{ best: 1, annotations: { votes: [vote("ann", 1), vote("bob", 0)] } }])

@@ -9,8 +9,11 @@ import { Dialog } from "../shared/Dialog.tsx"
 import * as client from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
+import { ExpertPage } from "./ExpertPage.tsx"
 import { ExpertsPage } from "./ExpertsPage.tsx"
+import { GroupPage } from "./GroupPage.tsx"
 import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
+import { ItemsPage } from "./ItemsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
 import * as routes from "./routes.ts"
 import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
@@ -137,8 +140,9 @@ const Shell = ({
   }, [place])
 
   const links = [
-    ["Tasks", routes.allTasks, route.page === "tasks" || route.page === "task"],
-    ["Experts", routes.format({ page: "experts" }), route.page === "experts"],
+    ["Tasks", routes.allTasks, ["tasks", "task", "group"].includes(route.page)],
+    ["Items", routes.allItems, route.page === "items"],
+    ["Experts", routes.format({ page: "experts" }), route.page === "experts" || route.page === "expert"],
     ["Developer", routes.developer, route.page === "developer" || route.page === "delivery"],
   ] as const
   return (
@@ -192,7 +196,13 @@ const Shell = ({
 const View = ({ route }: { readonly route: routes.Route }) => {
   switch (route.page) {
     case "tasks":
-      return <TaskList status={route.status} before={route.before} />
+      return <TaskList status={route.status} before={route.before} text={route.text} />
+    case "items":
+      return <ItemsPage filter={route.filter} />
+    case "expert":
+      return <ExpertPage key={route.expertId} expertId={route.expertId} />
+    case "group":
+      return <GroupPage key={route.groupId} groupId={route.groupId} />
     case "task":
       return <TaskPage key={route.taskId} taskId={route.taskId} prompt={route.prompt} />
     case "experts":

@@ -33,11 +33,17 @@ const ask = async <A>(method: Method, path: string, body?: unknown): Promise<Ans
   return answer
 }
 
-const get = <A>(path: string) => ask<A>("GET", path)
-const post = <A>(path: string, body?: unknown) => ask<A>("POST", path, body)
-const put = <A>(path: string, body: unknown) => ask<A>("PUT", path, body)
+export const get = <A>(path: string) => ask<A>("GET", path)
+export const post = <A>(path: string, body?: unknown) => ask<A>("POST", path, body)
+export const put = <A>(path: string, body: unknown) => ask<A>("PUT", path, body)
 
-const page = (limit: number, before: number | undefined, more: Record<string, string | undefined> = {}): string => {
+export const remove = <A>(path: string) => ask<A>("DELETE", path)
+
+export const page = (
+  limit: number,
+  before: number | undefined,
+  more: Record<string, string | undefined> = {},
+): string => {
   const query = new URLSearchParams({ limit: String(limit) })
   if (before !== undefined) query.set("before", String(before))
   for (const [key, value] of Object.entries(more)) if (value !== undefined) query.set(key, value)
@@ -52,9 +58,9 @@ export const signIn = (name: string, password: string) => api<Operator>("POST", 
 export const signOut = () => post<void>("/sign-out")
 
 export const overview = () => get<DashboardApi.Overview>("/overview")
-export const tasks = (status: TaskStatus | undefined, before: number | undefined) =>
+export const tasks = (status: TaskStatus | undefined, before: number | undefined, text?: string) =>
   get<{ readonly tasks: ReadonlyArray<DashboardApi.TaskSummary>; readonly next: number | null }>(
-    `/tasks${page(tasksPerPage, before, { status })}`,
+    `/tasks${page(tasksPerPage, before, { status, text })}`,
   )
 export const task = (taskId: string, from: number) => get<DashboardApi.TaskDetail>(`/tasks/${id(taskId)}?from=${from}`)
 export const cancelTask = (taskId: string) => post<void>(`/tasks/${id(taskId)}/cancel`)
@@ -69,7 +75,7 @@ export const revokeToken = (tokenId: string) => post<void>(`/tokens/${id(tokenId
 export const webhook = () => get<DashboardApi.WebhookSettings>("/webhook")
 export const setWebhook = (url: string) =>
   put<{ readonly settings: DashboardApi.WebhookSettings; readonly secret: string | null }>("/webhook", { url })
-export const removeWebhook = () => ask<void>("DELETE", "/webhook")
+export const removeWebhook = () => remove<void>("/webhook")
 export const rotateSecret = (keep_hours: number) =>
   post<{ readonly settings: DashboardApi.WebhookSettings; readonly secret: string }>("/webhook/rotate-secret", {
     keep_hours,
