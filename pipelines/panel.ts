@@ -1,9 +1,11 @@
 /**
  * Several experts, a language model among them, measured by items with known answers; a dataset only if they do well.
  *
- *     npx prefstream serve --votes 3 --expert judge:qwen2.5:7b    # prints the token; the judge has one vote, people two
+ * The judge is a model behind an OpenAI-compatible endpoint, here Ollama's. It has one vote, people have two.
+ *
+ *     PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream serve --votes 3 --expert judge:qwen2.5:7b    # prints the token
  *     export PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1 PREFSTREAM_TOKEN=…
- *     npx prefstream run pipelines/panel.ts --once                # again and again, until all votes are there
+ *     npx prefstream run pipelines/panel.ts --once    # again and again, until all votes are there
  */
 import { NodeServices } from "@effect/platform-node"
 import { Config, Effect, Layer } from "effect"

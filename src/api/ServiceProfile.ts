@@ -26,6 +26,7 @@ export const unlimited: ItemLimits = {
 export interface ServiceSettings extends ItemLimits {
   /** Includes the version segment: `https://host/v1`. */
   readonly baseUrl: string
+  /** The organization token, which each request carries as `Authorization: Bearer`. */
   readonly token: Redacted.Redacted<string>
   /** The service's name in a ledger, which is bound to one service. Default: the base URL. */
   readonly identity: string
@@ -54,6 +55,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly requestsPerSecond: number
   /** Timeout of one answer, body included. */
   readonly requestTimeout: Duration.Input
+  /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
   /** Retries of a failed request that may have been carried out, while the service is up. */
   readonly retries: number
@@ -63,6 +65,7 @@ export interface ServiceSettings extends ItemLimits {
   readonly patience: Duration.Input
   /** Bounds of the time between two polls of a task; it grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
+  /** Where a delivery names its tasks. How deliveries are signed is the receiver's setting. */
   readonly webhook: WebhookProfile
 }
 

@@ -19,6 +19,7 @@ export interface DeliveryHead {
 
 /** A delivery as it came: its headers, and the bytes of its body. */
 export interface ReceivedDelivery extends DeliveryHead {
+  /** The bytes as they arrived, which is what schemes sign. */
   readonly body: Uint8Array
 }
 
@@ -32,6 +33,7 @@ export interface VerifiedDelivery {
 
 /** A delivery is not taken: `reason` says why. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
+  /** `too_old` and `too_new` are by this machine's clock, and the tolerance of the scheme. */
   reason: Schema.Literals([
     "header_missing",
     "header_malformed",

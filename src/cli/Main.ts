@@ -124,6 +124,7 @@ export const main = (given: ReadonlyArray<string>) => {
       ShowHelp: ({ errors }) => Effect.succeed(errors.length === 0 ? ExitStatus.done : ExitStatus.usage),
       UsageError: wrongUsage,
       TermsChanged: wrongUsage,
+      PriceMissing: wrongUsage,
       NoSuchCampaign: wrongUsage,
       DatasetSettingsInvalid: wrongUsage,
       SplitsInvalid: wrongUsage,

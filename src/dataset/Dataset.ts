@@ -53,6 +53,7 @@ export interface Written {
   readonly rows: number
   /** The splits that have rows, in their order. */
   readonly splits: ReadonlyArray<Manifest.SplitSummary>
+  /** Rows and omitted pairs of each trainer format. */
   readonly formats: ReadonlyArray<Manifest.FormatSummary>
   /** Pairs that could not be written. The weights of their items add up to less than 1. */
   readonly omitted: OmittedPairs.OmittedPairs
@@ -62,6 +63,7 @@ export interface Written {
 
 /** What was written, and where. */
 export interface DatasetInfo extends Written {
+  /** As the caller named it. */
   readonly directory: string
 }
 
@@ -69,11 +71,13 @@ export interface DatasetInfo extends Written {
 export interface Attachment {
   /** Relative to the directory, with `/`. */
   readonly path: string
+  /** Text is written as UTF-8. */
   readonly content: Uint8Array | string
 }
 
 /** Attachments and facts that are known only when all pairs are written. */
 export interface FinalAttachments {
+  /** Default: none. */
   readonly attachments?: ReadonlyArray<Attachment>
   /** Override the facts of the options. */
   readonly facts?: DatasetFacts
@@ -81,6 +85,7 @@ export interface FinalAttachments {
 
 /** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `finalize`. */
 export interface Options<E = never, R = never> {
+  /** Replaced as a whole if it holds a dataset; anything else in it is an error (`DirectoryNotReplaceable`). */
   readonly directory: string
   /** Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined

@@ -15,7 +15,9 @@ import { verify } from "./Verify.ts"
 
 /** An option is not what it must be. */
 export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("PushOptionInvalid", {
+  /** Its name in `PushOptions`. */
   option: Schema.String,
+  /** The allowed values, in words; the value itself may be a secret. */
   expected: Schema.String,
 }) {
   override get message() {
@@ -25,6 +27,7 @@ export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("
 
 /** The package `@huggingface/hub` is not installed. */
 export class HubClientMissing extends Schema.TaggedError<HubClientMissing>()("HubClientMissing", {
+  /** The error of the import. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -34,7 +37,9 @@ export class HubClientMissing extends Schema.TaggedError<HubClientMissing>()("Hu
 
 /** The dataset does not match its manifest; nothing was sent. */
 export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("DatasetInvalid", {
+  /** As the caller named it. */
   directory: Schema.String,
+  /** As `formatFinding` writes them. */
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -44,8 +49,11 @@ export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("Datase
 
 /** The Hub refused a request; `status` is that of HTTP. */
 export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
+  /** `user/name` or `organization/name`. */
   repository: Schema.String,
+  /** Of HTTP: 401 and 403 are about the token; 408, 409, 412, 429 and 5xx were retried. */
   status: Schema.Int,
+  /** The error of the client. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -61,7 +69,9 @@ export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
 
 /** The Hub did not answer, or not as expected. */
 export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnreachable", {
+  /** Such as `https://huggingface.co`. */
   endpoint: Schema.String,
+  /** The error of the connection. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -71,6 +81,7 @@ export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnr
 
 /** Why a dataset was not pushed; `reason` is one of the errors above. */
 export class PushError extends Schema.TaggedError<PushError>()("PushError", {
+  /** Decide on its `_tag`. */
   reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetInvalid, HubRefused, HubUnreachable]),
 }) {
   override get message() {
@@ -100,7 +111,9 @@ export interface PushOptions {
 
 /** What the repository has now. */
 export interface Pushed {
+  /** `user/name` or `organization/name`. */
   readonly repository: string
+  /** The branch of the commit. */
   readonly branch: string
   /** Where it is, for a browser. */
   readonly url: string
@@ -112,6 +125,7 @@ export interface Pushed {
   readonly rows: number
   /** Files of the dataset with its manifest, and their bytes. */
   readonly files: number
+  /** Together. */
   readonly bytes: number
   /** Paths of earlier files that were deleted. */
   readonly deleted: ReadonlyArray<string>

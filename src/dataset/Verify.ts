@@ -16,9 +16,11 @@ import * as VerifyRows from "./VerifyRows.ts"
 
 /** The result of `verify`: findings, and what was checked. */
 export interface Verification {
+  /** As the caller named it. */
   readonly directory: string
   /** Numbers of preference pairs and files in the manifest. */
   readonly rows: number
+  /** Without the manifest itself. */
   readonly files: number
   /** Empty if the dataset is intact. */
   readonly findings: ReadonlyArray<Finding>

@@ -13,14 +13,19 @@ import type { Gold, Metadata } from "./PromptItem.ts"
 export interface JudgedItem {
   /** The user's id, or the hash of the content. */
   readonly itemId: string
+  /** Text, or the messages of the input. */
   readonly prompt: Prompt
+  /** In the order of the input. */
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
+  /** Of the input. */
   readonly metadata: Metadata | undefined
+  /** The known right answer, if the input has one. */
   readonly gold: Gold | undefined
   /** Whether it is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
+  /** Where the item was read. */
   readonly origin: Origin
   /** One per task, in the order of the tasks. */
   readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>

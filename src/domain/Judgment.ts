@@ -11,23 +11,29 @@ import type { Gold, Metadata } from "./PromptItem.ts"
 
 /** What one task said of one item. */
 export interface Judgment {
+  /** The id at the service. */
   readonly taskId: string
   /** The user's id, or the hash of the content. */
   readonly itemId: string
   /** Text, or the messages of the input. */
   readonly prompt: Prompt
+  /** In the order of the input. */
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
+  /** What the experts added, with all unknown members. Empty if the result has no object there. */
   readonly annotations: Annotations
   /** The member of the result that seems to list several judgments, and is not read. `annotations` are then empty. */
   readonly unread?: "annotations" | "judgments" | "votes"
+  /** Of the input. */
   readonly metadata: Metadata | undefined
+  /** The known right answer, if the input has one. */
   readonly gold: Gold | undefined
   /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
+  /** Where the item was read. */
   readonly origin: Origin
   /** One-based number of the task among the item's tasks. */
   readonly vote: number

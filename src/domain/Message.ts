@@ -7,7 +7,12 @@ import { Schema } from "effect"
 import { WellFormedText } from "./Text.ts"
 
 /** One turn. Usual roles: `system`, `user`, `assistant`, `tool`. */
-export const Message = Schema.Struct({ role: WellFormedText, content: WellFormedText })
+export const Message = Schema.Struct({
+  /** Any name, as the input has it. */
+  role: WellFormedText,
+  /** May be blank, but not all messages of a prompt. */
+  content: WellFormedText,
+})
 export type Message = typeof Message.Type
 
 /** Plain text, or a conversation whose next turn is the completion. */

@@ -13,12 +13,15 @@ import { Prompt } from "./Message.ts"
 export const PreferencePair = Schema.Struct({
   /** Plain text, or messages; a completion is the assistant's next turn. */
   prompt: Prompt,
+  /** The completion that the votes prefer, unchanged. */
   chosen: Schema.String,
+  /** The other completion, unchanged. */
   rejected: Schema.String,
   /** The expert's rationale; null if none was given. */
   rationale: Schema.NullOr(Schema.String),
   /** The user's id of the item, or the hash of its content. */
   item_id: Schema.String,
+  /** The task that was judged; of several votes, the first. */
   task_id: Schema.String,
   /** Zero-based index of `chosen` among the item's completions. */
   chosen_index: Schema.Int,

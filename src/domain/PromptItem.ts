@@ -18,6 +18,7 @@ export type Metadata = typeof Metadata.Type
 export const Gold = Schema.Struct({
   /** Zero-based index into `completions`. */
   best_completion_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+  /** Why it is the best. */
   rationale: Schema.optionalKey(WellFormedText),
 })
 export type Gold = typeof Gold.Type
@@ -84,7 +85,9 @@ export type PromptItem = typeof PromptItem.Type
 
 /** A prompt item of a source, with the place where it was read. */
 export interface SourceItem {
+  /** Checked: a prompt, and at least two distinct completions. */
   readonly item: PromptItem
+  /** Where it was read; of a join, the prompt's record. */
   readonly origin: Origin
   /** Where each completion was read, if it has a record of its own. */
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined

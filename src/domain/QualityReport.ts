@@ -199,21 +199,33 @@ export interface LanguageRow {
 
 /** The content of `report.json`; shares are from 0 to 1. */
 export interface QualityReport {
+  /** Names the file's format. */
   readonly format: "prefstream-report"
+  /** Of the file's format. */
   readonly version: 1
+  /** Null for all campaigns together. */
   readonly campaign: number | null
+  /** Of the campaign; null if there are none. */
   readonly guidelines: string | null
   /** Where the tasks are. */
   readonly service: string | null
+  /** From records to pairs, in this order. */
   readonly funnel: ReadonlyArray<FunnelStep>
+  /** Of items with several votes. */
   readonly agreement: Agreement
+  /** Most votes first; all votes without a name are one row, the last. */
   readonly experts: ReadonlyArray<ExpertRow>
   /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
+  /** How votes compare with known answers. */
   readonly gold: GoldReport
+  /** Whether the place in the order shown decides. */
   readonly position: Position
+  /** Whether the longer completion wins. */
   readonly length: Length
+  /** Problems that experts reported. */
   readonly flags: FlagReport
+  /** How many items are ranked as a whole. */
   readonly rankings: Rankings
   /** Seconds from submitting a task to its result. */
   readonly turnaround: Distribution
@@ -221,9 +233,12 @@ export interface QualityReport {
   readonly vote_seconds: Distribution
   /** Most frequent first; of large inputs, of a sample of about 5,000 items. */
   readonly languages: ReadonlyArray<LanguageRow>
+  /** Each with its value, its threshold, and what to do. */
   readonly checks: ReadonlyArray<Check>
+  /** Those with items: `train` alone, unless the dataset is split. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
   /** Items that nearly repeat prompts of several splits, and were put in the split of the earliest; null without splits. */
   readonly cross_split_near_duplicates: number | null
+  /** A few items, drawn by a hash of their ids. */
   readonly examples: ReadonlyArray<Example>
 }

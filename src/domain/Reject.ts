@@ -30,10 +30,13 @@ export type RejectCode = typeof RejectCode.Type
 /** One line of the rejects file. */
 export const Reject = Schema.Struct({
   ...Origin.fields,
+  /** The kind of reason, for programs. */
   code: RejectCode,
   /** One line: the field, what was expected, what was found. */
   reason: Schema.String,
+  /** The record's text, or its beginning (`raw_bytes`). */
   raw: Schema.optionalKey(Schema.String),
+  /** In place of `raw`, if the bytes are not UTF-8. */
   raw_base64: Schema.optionalKey(Schema.String),
   /** Size of the record in bytes, if `raw` holds only its beginning. */
   raw_bytes: Schema.optionalKey(Schema.Int),

@@ -16,8 +16,11 @@ export const rlhfRanking = "rlhf_ranking"
 
 /** The body of `POST /tasks`. */
 export const TaskRequest = Schema.Struct({
+  /** The kind of task: `rlhf_ranking`. */
   task_type: Schema.String,
+  /** In the order in which results come back. */
   prompts: Schema.Array(TaskPrompt),
+  /** Instructions for the experts. Absent if there are none. */
   guidelines: Schema.optionalKey(Schema.String),
 })
 export type TaskRequest = typeof TaskRequest.Type
@@ -43,8 +46,11 @@ export type ResultItem = typeof ResultItem.Type
 
 /** The body of `GET /tasks/{task_id}`. `results` is present once the task is completed. */
 export const TaskResult = Schema.Struct({
+  /** The id at the service. */
   task_id: Schema.String,
+  /** Which statuses mean that it is done, open or failed is in `ServiceProfile`. */
   status: Schema.String,
+  /** One per prompt. */
   results: Schema.optionalKey(Schema.Array(ResultItem)),
 })
 export type TaskResult = typeof TaskResult.Type

@@ -63,6 +63,7 @@ export interface CurationOptions {
   readonly ties?: "drop" | "keep" | undefined
   /** Checks that leave out what they find. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
+  /** Values that checks must not exceed, or reach, by the check's name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined
   /** Evaluation prompts to search items for. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
@@ -136,7 +137,9 @@ const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 
 
 /** An item with its pairs; none where it is left out. */
 export interface CuratedItem {
+  /** With all of its judgments. */
   readonly item: JudgedItem
+  /** Consecutive in the dataset; empty if the item is left out. */
   readonly pairs: ReadonlyArray<PreferencePair>
 }
 

@@ -24,6 +24,7 @@ export interface PairStrategy {
 
 /** The settings of a strategy for the manifest, as JSON. */
 export interface StrategySettings {
+  /** Its name, such as `best-against-rest`; `custom` for a function without one. */
   readonly strategy: string
   readonly [setting: string]: string | number | boolean
 }

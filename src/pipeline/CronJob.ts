@@ -12,9 +12,12 @@ import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from 
 
 /** An invalid cron expression or time zone, or one whose time never comes. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
+  /** Which of both is invalid. */
   what: Schema.Literals(["expression", "time zone"]),
+  /** What was expected, in words. */
   message: Schema.String,
 }) {
+  /** Never: the setting must change. */
   get isRetryable() {
     return false
   }
@@ -22,6 +25,7 @@ export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron"
 
 /** When a program is carried out. */
 export interface Options {
+  /** Made by `parse`, with its time zone. */
   readonly cron: Cron.Cron
   /** Whether to run immediately, before the first scheduled time. */
   readonly now?: boolean | undefined

@@ -37,7 +37,9 @@ export interface DatasetSettings extends CurationOptions {
 export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsInvalid>()("DatasetSettingsInvalid", {
   /** Such as `thresholds.longer-chosen`. */
   setting: Schema.String,
+  /** The allowed values, in words. */
   expected: Schema.String,
+  /** The value that was given, as text. */
   found: Schema.String,
 }) {
   override get message() {

@@ -15,7 +15,7 @@ import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
+import type { FunnelStep, GoldReport, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
@@ -36,6 +36,7 @@ import * as SplitTable from "./SplitTable.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
+  /** Each check that failed. `value` is null if there was nothing to measure; `direction` is `below` if larger values are worse. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -67,16 +68,18 @@ export interface Exported {
   readonly example: Option.Option<PreferencePair>
   /** Judged items that give no pair, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined
+  /** Votes on items with a known answer; undefined where no dataset was written. */
+  readonly gold: Pick<GoldReport, "votes" | "right"> | undefined
 }
 
 /** Maximum items whose language is detected, which takes up to 0.1 ms each: then the interval of a share is at most ±1.4%. */
 const maxLanguageSample = 5_000
 
-const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined }
+const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
 
 /**
- * Writes the dataset of all results that are there when it begins. Fails with `ThresholdsExceeded` where a threshold of the
- * settings is exceeded.
+ * Writes the dataset of all results that are there when it begins, if there is one. Fails with `ThresholdsExceeded` where
+ * a threshold of the settings is exceeded.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
@@ -161,12 +164,14 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       )
       const refused = JobFolder.refused(settings.directory)
       rankings = report.rankings
+      gold = report.gold
       leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
       if (failed.length > 0 || written.rows === 0) {
         yield* fs.makeDirectory(refused, { recursive: true })
         yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
         const page = `${refused}/report.html`
-        return yield* failed.length > 0
+        // Before the first result there is nothing to measure, and nothing wrong.
+        return yield* failed.length > 0 && standing("judged") > 0
           ? new ThresholdsExceeded({ checks: failed, report: page })
           : new NoPairs({ report: page })
       }
@@ -176,6 +181,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const conversational = settings.conversational ?? (yield* hasConversations)
     let leftOut: Exported["leftOut"]
+    let gold: Exported["gold"]
     let rankings: QualityReport["rankings"] = { ranked_items: 0, unranked_items: 0 }
     const write = Dataset.write({
       directory,
@@ -221,7 +227,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         )
       }
     }
-    return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut } satisfies Exported
+    return { dataset: info, example: Option.isSome(info) ? example : Option.none(), leftOut, gold } satisfies Exported
   },
   Effect.scoped,
   LedgerReader.snapshot,

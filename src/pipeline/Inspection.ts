@@ -3,27 +3,27 @@
  * many tasks they would be.
  *
  * Guarantees: `read = items + known + duplicates + rejected`; items count as they would in the first run of a
- * job: by their id, or else by their content. Nothing is written.
- *
- * Of each item two hashes of 52 bits stay in memory, about 60 bytes: among a million items, one is
- * taken for a duplicate by chance once in 9,000 times.
+ * job: by their id, or else by their content. Nothing is written. Of each item two hashes stay in memory (`SeenItems`).
  */
-import { Array as Arr, Effect, Result, Stream } from "effect"
+import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
-import * as Sha256 from "../node/Sha256.ts"
 import type { Source } from "../source/Source.ts"
+import * as Allotment from "../task/plan/Allotment.ts"
 import * as Batch from "../task/plan/Batch.ts"
 import type { BatchItem } from "../task/ledger/Model.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
 import { classify } from "../task/plan/Classify.ts"
+import type * as GoldItems from "../task/plan/GoldItems.ts"
 import { identify, identifyReordered } from "../task/plan/TaskRequests.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
+import * as SeenItems from "../task/plan/SeenItems.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
 /** How a run would read, count and batch. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
+  /** Maximum prompts and bytes of a task. Default: those of a run. */
   readonly batch?: Batch.BatchLimits | undefined
   /** Whether items that differ only in the order of their completions are judged each. */
   readonly keepReordered?: boolean | undefined
@@ -31,6 +31,10 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly limits?: ItemLimits | undefined
   /** Tasks for each item. Default 1. */
   readonly votes?: number | undefined
+  /** Mixes in gold items. Default: none. */
+  readonly mix?: GoldItems.Mix | undefined
+  /** How many votes a budget allows. Default: any number. */
+  readonly votesLeft?: number | undefined
   /** How many items are shown. Default 3. */
   readonly show?: number | undefined
   /** Whether all is read, though nothing can be used of the first 100,000 records. */
@@ -51,17 +55,25 @@ export interface Inspection {
   readonly stopped: boolean
   /** Those that earlier runs did not read. */
   readonly items: number
+  /** How many of the items are beyond the budget. */
+  readonly over_budget: number
+  /** Items that earlier runs have read. */
   readonly known: number
   /** How many of the items have more completions than are sent. */
   readonly drawn: number
+  /** Records of an item that was read before, in this input. */
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
   readonly reordered: number
+  /** Records that cannot be used. */
   readonly rejected: number
   /** By reason, the most frequent first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
   /** How many tasks a first run would submit, all votes together. */
   readonly tasks: number
+  /** How many votes these tasks ask for: of items, and of gold items that are mixed in. */
+  readonly new_votes: number
+  /** Tasks of each item. */
   readonly votes: number
   /** How many items have a known right answer. */
   readonly gold: number
@@ -71,11 +83,9 @@ export interface Inspection {
   readonly conversations: number
   /** How many items have so many completions, fewest first. */
   readonly completions: ReadonlyArray<{ readonly completions: number; readonly items: number }>
+  /** The first items, at most `show`. */
   readonly first: ReadonlyArray<SourceItem>
 }
-
-/** Of 52 bits, which a number holds exactly. */
-const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice(0, 13), 16)
 
 /** Reads the whole source. Fails with what the source fails with. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
@@ -86,15 +96,16 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     completionsSeed,
     keepReordered = false,
     limits = unlimited,
+    mix = identity,
     onReject,
     readAll = false,
     recorded = () => Effect.succeed(new Map()),
     show = 3,
     votes = 1,
+    votesLeft = Infinity,
   }: InspectionOptions<E2, R2> = {},
 ) {
-  /** The content of each, by its identity. */
-  const seen = new Map<number, number>()
+  const seen = SeenItems.make()
   const rejects = RejectCounts.make()
   const sizes = new Map<number, number>()
   const first: Array<SourceItem> = []
@@ -104,7 +115,9 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     drawn: 0,
     read: 0,
     items: 0,
+    over_budget: 0,
     known: 0,
+    votes: 0,
     duplicates: 0,
     reordered: 0,
     tasks: 0,
@@ -117,13 +130,11 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
   const seenIn =
     (before: ReadonlyMap<string, { readonly contentHash: string }>) =>
     ({ contentHash, itemId }: BatchItem) => {
-      const here = seen.get(short(Sha256.hex(itemId)))
-      if (here !== undefined) return here === short(contentHash) ? "duplicate" : "conflict"
+      const here = seen.classify({ contentHash, itemId })
+      if (here !== undefined) return here
       const earlier = before.get(itemId)?.contentHash
       return earlier === undefined ? "new" : earlier === contentHash ? "known" : "conflict"
     }
-
-  const note = ({ contentHash, itemId }: BatchItem) => seen.set(short(Sha256.hex(itemId)), short(contentHash))
 
   const see = (read: BatchItem, seenAs: ReturnType<typeof seenIn>): ReadonlyArray<Result.Result<BatchItem, Reject>> => {
     const found = classify(read, seenAs, { draw, keepReordered, limits })
@@ -136,11 +147,11 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
         return []
       case "Known":
         counts.known++
-        note(found.item)
+        seen.add(found.item)
         return []
       case "New": {
         const { completionOrigins, item, origin, sentHash } = found.item
-        note(found.item)
+        seen.add(found.item)
         counts.items++
         if (sentHash !== undefined) counts.drawn++
         if (item.gold !== undefined) counts.gold++
@@ -148,9 +159,16 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
         if (typeof item.prompt !== "string") counts.conversations++
         sizes.set(item.completions.length, (sizes.get(item.completions.length) ?? 0) + 1)
         if (first.length < show) first.push({ item, origin, completionOrigins })
-        return [Result.succeed(found.item)]
+        return [Result.succeed(mix(found.item))]
       }
     }
+  }
+
+  const plan = (closed: ReadonlyArray<Batch.Batch>) => {
+    const { batches, beyond } = Allotment.within(closed, votes, votesLeft - counts.votes)
+    counts.tasks += batches.length * votes
+    counts.votes += batches.reduce((sum, { length }) => sum + length, 0) * votes
+    counts.over_budget += beyond.length
   }
 
   const isHopeless = () => !readAll && RejectLimit.isHopeless({ read: counts.read, rejected: rejects.total() })
@@ -165,18 +183,19 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     )
     const refused = Arr.getFailures(found)
     refused.forEach(rejects.add)
-    counts.tasks += batches.add(Arr.getSuccesses(found)).length
+    plan(batches.add(Arr.getSuccesses(found)))
     if (onReject !== undefined) yield* Effect.forEach(refused, onReject, { discard: true })
   })
   yield* Stream.runForEach(records, inspectChunk)
-  counts.tasks += batches.end().length
+  plan(batches.end())
+  const { votes: newVotes, ...sums } = counts
   const inspection: Inspection = {
-    ...counts,
+    ...sums,
     stopped: isHopeless(),
     rejected: rejects.total(),
     rejects: rejects.byCode(),
-    tasks: counts.tasks * votes,
     votes,
+    new_votes: newVotes,
     completions: [...sizes].toSorted(([a], [b]) => a - b).map(([completions, items]) => ({ completions, items })),
     first,
   }

@@ -13,21 +13,29 @@ import * as RunReport from "./RunReport.ts"
 
 /** A campaign and the states of its tasks. Its start is ISO 8601 in UTC. */
 export interface CampaignStatus {
+  /** From 1 on. */
   readonly campaign: number
+  /** The contract's `task_type`, such as `rlhf_ranking`. */
   readonly task_type: string
+  /** Null if its tasks have none. */
   readonly guidelines: string | null
+  /** ISO 8601, UTC. */
   readonly started_at: string
+  /** Tasks and their items, by state. */
   readonly tasks: StateCounts
 }
 
 /** The end of the job if results keep arriving at the rate of a past period. */
 export interface Estimate {
+  /** ISO 8601, UTC. */
   readonly ends_at: string
+  /** From the time of the status. */
   readonly seconds_left: number
   /** Items that were planned or submitted, and are not judged yet. */
   readonly items_left: number
   /** The period that the estimate is based on, and the items judged in it. */
   readonly window_seconds: number
+  /** Items judged in the period. */
   readonly window_items: number
 }
 
@@ -46,6 +54,7 @@ export interface JobStatus extends RunReport.RunReport {
     readonly read_finished: boolean
     readonly failure: string | null
   } | null
+  /** Oldest first. */
   readonly campaigns: ReadonlyArray<CampaignStatus>
   /** The outstanding task that waits longest for its result. */
   readonly oldest_outstanding: {
@@ -56,6 +65,7 @@ export interface JobStatus extends RunReport.RunReport {
   } | null
   /** When an outstanding task is polled next; now if one is due. */
   readonly next_poll_at: string | null
+  /** How many came in the last hour and day, and when. Times are ISO 8601, UTC. */
   readonly results: {
     /** When the first task was submitted. */
     readonly since: string | null
@@ -65,6 +75,7 @@ export interface JobStatus extends RunReport.RunReport {
     /** Judged items per day, since the first task was submitted. */
     readonly items_per_day: number | null
   }
+  /** Null without recent results, or with nothing left. */
   readonly estimate: Estimate | null
   /** Webhook deliveries that were received. */
   readonly webhook: { readonly deliveries: number; readonly last_at: string | null }

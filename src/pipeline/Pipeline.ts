@@ -38,6 +38,7 @@ export { exportDataset }
 export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
+  /** The items: `Source.files`, `Source.join`, `Source.make`, or one of your own. */
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
   readonly timeout?: Duration.Input | undefined

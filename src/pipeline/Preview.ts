@@ -1,39 +1,94 @@
 /**
  * What a run would do, by its input and what its ledger already has.
  *
- * Guarantees: sends and records nothing; the same input over the same ledger is then counted alike by the run. Gold items
- * that it mixes in are not counted, nor what `resubmit` would send again.
+ * Guarantees: sends and records nothing; the same input over the same ledger is then counted alike by the run, also where
+ * its budget ends. What `resubmit` would send again is not counted.
  */
 import { Effect, Option } from "effect"
+import * as Cost from "../domain/Cost.ts"
 import type { LedgerReader } from "../task/ledger/Ledger.ts"
+import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
+import * as GoldItems from "../task/plan/GoldItems.ts"
+import { spendingTerms } from "../task/Submit.ts"
 import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
+import { costOf, type VotesCost } from "./SpendingReport.ts"
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Tasks of earlier runs that were planned, and would be sent, too. */
   readonly planned: number
+  /** Requests that send these and the new tasks; each task is then polled at least once. */
+  readonly requests: number
+  /** How long sending takes at the rate limit, at least; null where the service is not at an address. */
+  readonly sending_seconds: number | null
+  /** Null without a price. */
+  readonly spending: {
+    readonly price: string
+    readonly budget: string | null
+    /** Votes of earlier runs that count against the budget. */
+    readonly before: VotesCost
+    readonly new: VotesCost
+    /** What is left of the budget afterwards; null without one. */
+    readonly left: string | null
+    readonly over_budget: VotesCost & { readonly items: number }
+  } | null
 }
 
-/** Fails with the source's error, or with `TermsChanged` where the run would. */
+interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
+  /** The rate limit of the service, where it is known. */
+  readonly requestsPerSecond?: number | undefined
+}
+
+const untouched = { planned: 0, counted: 0, recorded: undefined }
+
+/** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` where the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
-  settings: Settings & Pick<Inspection.InspectionOptions, "limits">,
+  settings: PreviewOptions,
   ledger: Option.Option<LedgerReader["Service"]>,
 ) {
+  const { price, budget, maxVotes } = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
   const before = yield* Option.match(ledger, {
-    onNone: () => Effect.undefined,
+    onNone: () => Effect.succeed(untouched),
     onSome: Effect.fnUntraced(function* (ledger) {
       const { campaign } = yield* ledger.campaignFor(settings)
       const { planned, submitting } = yield* ledger.counts
       return {
         planned: planned.tasks + submitting.tasks,
+        counted: yield* ledger.countedVotes,
         recorded: (items: Parameters<typeof ledger.recorded>[1]) => ledger.recorded(campaign, items),
       }
     }),
   })
+  const mix =
+    settings.gold === undefined ? undefined : yield* GoldItems.make(settings.gold, CompletionDraw.make(settings))
   const { first: _, ...inspection } = yield* Inspection.inspect(settings.source, {
     ...settings,
-    recorded: before?.recorded,
+    mix,
+    votesLeft: maxVotes === undefined ? undefined : Math.max(0, maxVotes - before.counted),
+    recorded: before.recorded,
     show: 0,
   })
-  return { ...inspection, planned: before?.planned ?? 0 } satisfies Preview
+  const { new_votes, over_budget, tasks, votes } = inspection
+  const requests = tasks + before.planned
+  const { requestsPerSecond } = settings
+  return {
+    ...inspection,
+    planned: before.planned,
+    requests,
+    sending_seconds: requestsPerSecond === undefined ? null : requests / requestsPerSecond,
+    spending: Option.getOrNull(
+      Option.map(price, (price) => ({
+        price: Cost.format(price),
+        budget: Option.getOrNull(Option.map(budget, Cost.format)),
+        before: costOf(price, before.counted),
+        new: costOf(price, new_votes),
+        left: Option.getOrNull(
+          Option.map(budget, (budget) =>
+            Cost.format(Cost.minus(budget, Cost.times(price, before.counted + new_votes))),
+          ),
+        ),
+        over_budget: { items: over_budget, ...costOf(price, over_budget * votes) },
+      })),
+    ),
+  } satisfies Preview
 })

@@ -4,7 +4,8 @@
  * Guarantees: `read = submitted + not_submitted + duplicates + rejected`.
  *
  * - `submitted`: items of this run's input whose tasks were sent.
- * - `not_submitted`: items with a task that is still to be sent; 0 when a run has finished.
+ * - `not_submitted`: items with a task that is still to be sent, and items that the budget does not allow; otherwise 0
+ *   when a run has finished.
  * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
  * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
@@ -21,6 +22,7 @@ import { lostStates, type StateCounts, type TaskState, type Issue } from "../tas
 import type { Progress } from "../task/ledger/Status.ts"
 import { parseLimit, type RejectLimit } from "../task/plan/RejectLimit.ts"
 import type { RejectCount } from "./RejectCounts.ts"
+import * as SpendingReport from "./SpendingReport.ts"
 
 /** The state of a job, by its most severe problem. */
 export type RunStatus =
@@ -28,6 +30,8 @@ export type RunStatus =
   | "done"
   /** There are results, and no pair came of them: no dataset was written. */
   | "no_pairs"
+  /** All is done that the budget allows, and something is left. */
+  | "over_budget"
   | "results_invalid"
   | "all_rejected"
   | "unfinished"
@@ -37,17 +41,23 @@ export type RunStatus =
 
 /** The content of `run --json`: what a run did, and the states of its tasks. */
 export interface RunReport {
+  /** The exit status of the command line follows from it. */
   readonly status: RunStatus
   /** The campaign of the run: where several were run over the ledger, the items are counted in this one. */
   readonly campaign: number | null
+  /** Records of this run's input. */
   readonly read: number
+  /** Items whose tasks were sent, in this run or before. */
   readonly submitted: number
   /** Items of this run's input that an earlier run had read. */
   readonly known: number
+  /** Items with a task that is still to be sent. */
   readonly not_submitted: number
+  /** Records of an item that was read before, in this input. */
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
   readonly reordered: number
+  /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
@@ -59,10 +69,13 @@ export interface RunReport {
   readonly votes: number
   /** How often gold items were mixed in among the items, over all campaigns. */
   readonly gold: number
+  /** What votes cost; null without a price. */
+  readonly spending: SpendingReport.SpendingReport | null
   /** Items whose results were removed from the ledger, to save space: no dataset that is written later has them. */
   readonly pruned: number
   /** The first of the tasks that need attention, those in doubt before others. */
   readonly issues: ReadonlyArray<IssueReport>
+  /** What the command wrote; null if it wrote none. */
   readonly dataset: DatasetInfo | null
   /** Judged items that give no pair of the dataset, by reason; null where none was written. */
   readonly left_out: FunnelStep["lost"] | null
@@ -122,6 +135,7 @@ const statusOf = (
     readonly allRejected: boolean
     readonly stopped: boolean
     readonly noPairs: boolean
+    readonly overBudget: boolean
   },
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
@@ -131,7 +145,8 @@ const statusOf = (
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
   if (run.allRejected) return "all_rejected"
-  return unusable ? "results_invalid" : run.noPairs ? "no_pairs" : "done"
+  if (unusable) return "results_invalid"
+  return run.noPairs ? "no_pairs" : run.overBudget ? "over_budget" : "done"
 }
 
 /** The state of the ledger, with what the last run has read. */
@@ -150,6 +165,8 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly dataset?: Option.Option<DatasetInfo>
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
+  /** Votes on items with a known answer, where a dataset was written. */
+  readonly gold?: SpendingReport.GoldVotes | undefined
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
@@ -161,10 +178,12 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     onNone: () => options.isRunning !== true,
     onSome: (run) => run.readFinished,
   })
-  const { campaign, counts, maxRejects, readFinished, run } = Option.getOrElse(last, () => ({
+  const { campaign, counts, maxRejects, overBudget, readFinished, run, votes } = Option.getOrElse(last, () => ({
     run: 0,
     campaign: null,
     readFinished: true,
+    votes: 1,
+    overBudget: 0,
     maxRejects: Option.none<string>(),
     counts: { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 },
   }))
@@ -178,20 +197,28 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const dropped = yield* counted(lostStates, ledger.itemsLost(run))
   const notSubmitted = yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
   const rejected = counts.rejected + dropped
+  const dataset = options.dataset ?? Option.none()
+  const spending = Option.map(yield* ledger.spending, (spending) =>
+    SpendingReport.make(
+      spending,
+      { items: overBudget, votes },
+      { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows },
+    ),
+  )
   return {
     status: statusOf(tasks, inCampaign, {
       readFinished: readFinished && isThrough,
       isRunning: options.isRunning === true,
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,
-      noPairs:
-        tasks.completed.items > 0 && options.leftOut !== undefined && !Option.isSome(options.dataset ?? Option.none()),
+      noPairs: tasks.completed.items > 0 && options.leftOut !== undefined && Option.isNone(dataset),
+      overBudget: Option.exists(spending, SpendingReport.isOver),
     }),
     campaign,
     read: counts.read,
     submitted: counts.new + counts.known - notSubmitted - dropped,
     known: counts.known,
-    not_submitted: notSubmitted,
+    not_submitted: notSubmitted + overBudget,
     duplicates: counts.duplicates,
     reordered: counts.reordered,
     rejected,
@@ -200,9 +227,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     tasks,
     votes: progress.votes,
     gold: progress.gold,
+    spending: Option.getOrNull(spending),
     pruned: yield* ledger.prunedItems,
     issues: (yield* ledger.issues(maxIssues)).map(issueReport),
-    dataset: Option.getOrNull(options.dataset ?? Option.none()),
+    dataset: Option.getOrNull(dataset),
     left_out: options.leftOut ?? null,
     example: Option.getOrNull(options.example ?? Option.none()),
     shared_with_workers: options.sharedWithWorkers === true,

@@ -83,8 +83,10 @@ const stallLimit = Duration.minutes(10)
 /** How often it renews its parts. */
 const renewInterval = Duration.seconds(5)
 
+const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
+
 /** Failures that no retry changes; and those of the ledger, to which the worker has to reconnect. */
-const final = ["SqlError", "OtherService", "TermsChanged", "SubmitOptionInvalid", "UnusableGold", "TooManyRejects"]
+const final = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
 /**
  * Starts again what failed for a reason that may pass.

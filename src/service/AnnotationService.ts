@@ -51,6 +51,7 @@ export interface ServiceOptions {
   readonly judge?: JudgeSettings | undefined
   /** Time from a task's creation to its judgment. None by default. */
   readonly turnaround?: Duration.Input | undefined
+  /** What a task may have, in bytes, prompts, completions and characters. Defaults: `TaskLimits.defaultLimits`, such as 10 MiB and 1,000 prompts. */
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
   /** Votes per prompt, unless the task sets `votes`. Default 1. */
   readonly votes?: number | undefined

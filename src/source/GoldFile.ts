@@ -12,6 +12,7 @@ import * as Files from "./Files.ts"
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
   /** Without line and row the whole file is meant. */
   ...Origin.fields,
+  /** What was expected there, and what was found. */
   problem: Schema.String,
 }) {
   override get message() {

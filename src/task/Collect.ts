@@ -142,7 +142,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           return yield* later(task)
         case "Failed":
           if (task.hasResult) return yield* keepResult(task, Recheck.failedStatusReason(view.status))
-          return yield* ledger.markFailed(task.seq, Recheck.failedStatusReason(view.status), task.taskId)
+          return yield* ledger.markFailed(
+            task.seq,
+            Recheck.failedStatusReason(view.status),
+            task.taskId,
+            Recheck.isCanceled(view.status),
+          )
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)

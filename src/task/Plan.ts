@@ -2,7 +2,7 @@
  * Reads the input into the ledger, as planned tasks.
  *
  * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in chunks, each in one
- * transaction; items whose batch is still open are recorded with the chunk that fills it, so a run that was killed reads
+ * transaction, which also decides what the budget allows; items whose batch is still open are recorded with the chunk that fills it, so a run that was killed reads
  * them again.
  */
 import { Array as Arr, Clock, Duration, Effect, Result, Stream } from "effect"
@@ -10,6 +10,7 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
+import * as Allotment from "./plan/Allotment.ts"
 import * as Batch from "./plan/Batch.ts"
 import type { Draw, DrawOptions } from "./plan/CompletionDraw.ts"
 import type * as GoldItems from "./plan/GoldItems.ts"
@@ -17,6 +18,7 @@ import { Ledger } from "./ledger/Ledger.ts"
 import type { BatchItem, ReadCounts, Run, RunTerms, Classification } from "./ledger/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { classify } from "./plan/Classify.ts"
+import * as SeenItems from "./plan/SeenItems.ts"
 import { identify, identifyReordered, newTasks } from "./plan/TaskRequests.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 
@@ -54,6 +56,14 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const maxCharacters = stepCharacters / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
+  /** New items that the budget does not allow, which the ledger does not know. */
+  const beyondBudget = SeenItems.make()
+  let overBudget = 0
+
+  const allot = (closed: ReadonlyArray<Batch.Batch>) => (votesLeft: number) => {
+    const { batches, beyond } = Allotment.within(closed, options.votes ?? 1, votesLeft)
+    return { tasks: batches.flatMap((batch) => newTasks(batch, options)), beyond }
+  }
 
   const step = Effect.fnUntraced(function* (
     records: ReadonlyArray<Result.Result<BatchItem, Reject>>,
@@ -68,7 +78,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     const seenAs = (item: BatchItem): Classification => {
       const before = hashes.get(item.itemId)
       if (before !== undefined) return before === item.contentHash ? "duplicate" : "conflict"
-      return inLedger.get(keyOf(item))!
+      return beyondBudget.classify(item) ?? inLedger.get(keyOf(item))!
     }
     const fresh: Array<BatchItem> = []
     const known: Array<string> = []
@@ -102,11 +112,20 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    const tasks = closed.flatMap((batch) => newTasks(batch, options))
     // Items that wait for their batch to fill are in no table yet; they count with the step that plans them.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
-    yield* ledger.record(run, { tasks, known, rejects, counts: recorded, finished })
+    const beyond = yield* ledger.record(run, {
+      tasks: allot(closed),
+      known,
+      rejects,
+      counts: recorded,
+      overBudget,
+      finished,
+    })
+    beyond.forEach(beyondBudget.add)
+    overBudget += beyond.length
+    counts = { ...counts, new: counts.new - beyond.length }
     yield* Metrics.countRecords({
       new: fresh.length,
       known: known.length,
@@ -141,6 +160,11 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   yield* flush()
   yield* counter.end
   yield* step([], true)
+  if (overBudget > 0) {
+    yield* Effect.logWarning(
+      `the budget is used up: ${overBudget} new ${overBudget === 1 ? "item is" : "items are"} not planned. Raise it (--budget), and read the same input again`,
+    )
+  }
 })
 
 const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)

@@ -15,6 +15,9 @@ import type { Issue } from "./ledger/Model.ts"
 /** Reason of a failed task whose status says so. */
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
+/** Whether the service canceled the task, so that nothing of it is paid for. */
+export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
+
 /** The `seq` of tasks that may be resubmitted: the service confirms that they failed, or never accepted them. */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
@@ -35,8 +38,13 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
     found.add(task.seq)
   })
 
-  const failed = (task: Issue, taskId: string, reason: string) =>
-    addResubmittable(task, "failed", reason, ledger.markFailed(task.seq, reason, taskId))
+  const failed = (task: Issue, taskId: string, reason: string, status?: string) =>
+    addResubmittable(
+      task,
+      "failed",
+      reason,
+      ledger.markFailed(task.seq, reason, taskId, status !== undefined && isCanceled(status)),
+    )
 
   const pollTask = Effect.fnUntraced(function* (task: Issue, taskId: string) {
     const view = yield* client.poll(taskId, profile.retries + 1)
@@ -44,7 +52,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
       case "Open":
         return yield* ledger.markOpen(task.seq, taskId)
       case "Failed":
-        return yield* failed(task, taskId, failedStatusReason(view.status))
+        return yield* failed(task, taskId, failedStatusReason(view.status), view.status)
       case "Completed": {
         const fit = yield* checkAnswer(ledger, task.seq, taskId, view)
         if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, taskId)

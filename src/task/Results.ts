@@ -13,7 +13,9 @@ import { match } from "./ledger/ResultMatch.ts"
 
 /** A stored result that no longer fits its task: the ledger was changed by something else. */
 export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisfit", {
+  /** The id at the service. */
   taskId: Schema.String,
+  /** The place in the result, what was expected, and what was found. */
   reason: Schema.String,
 }) {
   override get message() {

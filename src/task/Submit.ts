@@ -4,21 +4,35 @@
  * Guarantees: it may be stopped at any point and started again; when reading or sending fails, pending requests are finished
  * and recorded first. The ledger records why a run failed.
  */
-import { Cause, Deferred, Duration, Effect, Exit, identity, Latch, type Result, Schema, type Stream } from "effect"
+import {
+  Cause,
+  Deferred,
+  Duration,
+  Effect,
+  Exit,
+  identity,
+  Latch,
+  Option,
+  type Result,
+  Schema,
+  type Stream,
+} from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
+import * as Cost from "../domain/Cost.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
-import { Ledger } from "./ledger/Ledger.ts"
+import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
 import type { Replannable } from "./ledger/Resolve.ts"
+import { type SpendingTerms, withTerms } from "./ledger/Spending.ts"
 import { plan, type PlanOptions } from "./Plan.ts"
 import * as RejectLimit from "./plan/RejectLimit.ts"
 import * as Recheck from "./Recheck.ts"
 import { send, type SendError } from "./Send.ts"
 
 /** `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items; planned items keep theirs. */
-export interface SubmitOptions extends PlanOptions {
+export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Gold items to mix in among the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
   /**
@@ -44,8 +58,19 @@ export const defaultMaxAttempts = 3
 
 /** An option has a value that it cannot have. */
 export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
-  option: Schema.Literals(["votes", "shuffleSeed", "completionsPerItem", "completionsSeed", "maxRejects"]),
+  /** Its name in `SubmitOptions`. */
+  option: Schema.Literals([
+    "votes",
+    "shuffleSeed",
+    "completionsPerItem",
+    "completionsSeed",
+    "maxRejects",
+    "price",
+    "budget",
+  ]),
+  /** The allowed values, in words. */
   expected: Schema.String,
+  /** The value that was given. */
   found: Schema.Unknown,
 }) {
   override get message() {
@@ -53,10 +78,30 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   }
 }
 
+/** There is a budget, and no price of a vote. */
+export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", { budget: Schema.String }) {
+  override get message() {
+    return `a budget of ${this.budget} needs the price of a vote (--price), from which follows how many votes it allows`
+  }
+}
+
+/** What the job's votes may cost, with this run's price and budget. @param ledger undefined where there is none yet */
+export const spendingTerms = Effect.fnUntraced(function* (
+  ledger: Pick<LedgerReader["Service"], "spendingTerms"> | undefined,
+  options: SpendingTerms,
+) {
+  const terms = withTerms(options, ledger === undefined ? undefined : yield* ledger.spendingTerms)
+  return Option.isSome(terms.budget) && Option.isNone(terms.price)
+    ? yield* new PriceMissing({ budget: Cost.format(terms.budget.value) })
+    : terms
+})
+
 const checkOptions = ({
+  budget = "none",
   completionsPerItem = 2,
   completionsSeed = 0,
   maxRejects = 0,
+  price = 1,
   shuffleSeed = false,
   votes = 1,
 }: SubmitOptions): Effect.Effect<void, SubmitOptionInvalid> => {
@@ -76,6 +121,8 @@ const checkOptions = ({
     ],
     ["completionsSeed", completionsSeed, "a whole number", Number.isSafeInteger(completionsSeed)],
     ["maxRejects", maxRejects, "a whole number, or a percentage up to 100%", RejectLimit.isLimit(maxRejects)],
+    ["price", price, `${Cost.amountForm}, above 0`, Option.isSome(Cost.parsePrice(price))],
+    ["budget", budget, `${Cost.amountForm}, or none`, budget === "none" || Option.isSome(Cost.parse(budget))],
   ] as const
   const wrong = rules.find(([, , , isRight]) => !isRight)
   return wrong === undefined
@@ -92,7 +139,7 @@ const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 
 /**
  * Reads `records` into the ledger and sends what is planned, until both are done; while workers send, it only
- * reads. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `UnusableGold`, an
+ * reads. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`, `UnusableGold`, an
  * `AnnotationClientError` that would meet every task, or `FileLockError` where another process reads.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
@@ -114,12 +161,13 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     profile.idempotencyKey === "honored" ? "planned" : "in_doubt",
     Duration.fromInputUnsafe(profile.idempotencyKeyLifetime),
   )
+  yield* spendingTerms(ledger, options)
   const run = yield* ledger.startRun(options)
   yield* Effect.annotateCurrentSpan({ "prefstream.run": run.run, "prefstream.campaign": run.campaign })
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
     Effect.flatMap(Recheck.findResubmittable),
-    Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found)),
+    Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found, run.maxVotes)),
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0) yield* Effect.logInfo(`resubmitted ${again} tasks of earlier runs as new tasks`)

@@ -8,47 +8,11 @@ import { createServer } from "node:net"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
-import axe from "axe-core"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
 import { hasBrowser, launched, open } from "../support/browser.ts"
 import { fillIn, folder, invite, running, serve } from "../support/browserService.ts"
+import { picture } from "../support/pictures.ts"
 import { run } from "../support/program.ts"
-
-const pictures = process.env["SCREENSHOTS"]
-
-/** Texts are rendered, and what scrolls can be reached by keyboard: a frame or two after that, by a ResizeObserver. */
-const settled = (page: Page) =>
-  page.waitForFunction(
-    () =>
-      document.querySelector("[aria-busy=true]") === null &&
-      [...document.querySelectorAll(".rich, .rich pre, .rich .wide")].every(
-        (element) => element.scrollWidth <= element.clientWidth || element.hasAttribute("tabindex"),
-      ),
-  )
-
-/** What axe finds wrong with the page as it is. */
-const violations = async (page: Page) => {
-  await settled(page)
-  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { axe: there } = globalThis as unknown as { axe: typeof axe }
-    const { violations } = await there.run({ resultTypes: ["violations"] })
-    return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
-  })
-}
-/** The page is accessible, as far as a program can tell: wide and light, narrow and dark. */
-const picture = async (page: Page, name: string) => {
-  const size = page.viewportSize()!
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) })
-  assert.deepStrictEqual(await violations(page), [], name)
-  await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
-  await page.setViewportSize({ width: 375, height: 812 })
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-phone.png`) })
-  assert.deepStrictEqual(await violations(page), [], `${name}, narrow`)
-  await page.emulateMedia({ colorScheme: "light" })
-  await page.setViewportSize(size)
-}
 
 const freePort = () =>
   new Promise<number>((resolve) => {

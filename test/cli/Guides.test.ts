@@ -6,12 +6,13 @@
  * crontabs, units and manifests by `ScheduledJobs.test.ts`, those of recipes by `Recipes.test.ts`.
  */
 import { spawnSync } from "node:child_process"
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
 import { parse } from "yaml"
+import { freePort } from "../../src/node/Cluster.ts"
 import { defaultPath } from "../../src/task/webhook/WebhookReceiver.ts"
 import * as HubServer from "../dataset/HubServer.ts"
 import { cli, cliServed, cliStarted, itemLines, quick, type Said, to } from "../support/cli.ts"
@@ -21,6 +22,7 @@ import * as JudgeStub from "../support/judgeStub.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
+import { secret } from "../support/webhooks.ts"
 import { type Before, guides, type Line, lines, type Servers, substitutions } from "./guideLines.ts"
 
 /** Lines up to their comments, in paragraphs; and, each alone, the command lines within the text. */
@@ -113,12 +115,24 @@ describe("the guides' command lines", () => {
     )
   })
 
-  it("name scripts of npm that there are", () => {
-    const { scripts }: { scripts: object } = JSON.parse(readFileSync(`${root}package.json`, "utf8"))
+  it("and those in the heads of recipes are run by tests of recipes", () => {
+    const tests = ["Recipes", "PanelRecipe"]
+      .map((name) => readFileSync(`${root}test/cli/${name}.test.ts`, "utf8"))
+      .join()
+    const recipes = readdirSync(`${root}pipelines`).filter((file) => file.endsWith(".ts"))
+    assert.isNotEmpty(recipes)
+    for (const recipe of recipes) assert.include(tests, `pipelines/${recipe}`)
+  })
+
+  it("name scripts of npm that there are; npm start runs the quickstart", () => {
+    const { scripts }: { scripts: { readonly [name: string]: string } } = JSON.parse(
+      readFileSync(`${root}package.json`, "utf8"),
+    )
     const own = guides.flatMap((guide) => [
       ...readFileSync(`${root}${guide}`, "utf8").matchAll(/npm (?:run (?:--silent )?([\w:]+)|(test|start)\b)/g),
     ])
     assert.isAbove(own.length, 20)
+    assert.match(scripts["start"] ?? "", / src\/bin\.ts run pipelines\/quickstart\.ts$/)
     for (const [line, script, short] of own) assert.property(scripts, script ?? short ?? "", line)
   })
 
@@ -150,6 +164,8 @@ describe("the guides' command lines", () => {
         }
         return to(service)
       }
+      case "a service":
+        return { ...base, PREFSTREAM_WEBHOOK_SECRET: secret }
       case "a database":
         return { ...base, PREFSTREAM_LEDGER: servers.database }
       case undefined:
@@ -210,6 +226,7 @@ describe("the guides' command lines", () => {
             token: service.PREFSTREAM_TOKEN,
             judge: judge.baseUrl,
             collector: collector.endpoint,
+            port: yield* freePort,
             database: server?.url(server.newSchema()) ?? "",
           }
           const here = (text: string) =>
@@ -227,12 +244,11 @@ describe("the guides' command lines", () => {
                 const line = lines[text]
                 if (line === undefined || typeof line === "string") continue
                 if (line.before === "a database" && notInstalled) continue
-                const needed = /prefstream (run items|schedule)\b(?!\.)/.test(text) ? service : {}
                 yield* Effect.scoped(
                   Effect.gen(function* () {
                     if (line.alone === true) yield* enter
                     const prepared = yield* prepare(line.before, servers)
-                    yield* carryOut(here(text), line, { ...needed, ...prepared, ...env })
+                    yield* carryOut(here(text), line, { ...prepared, ...env })
                   }),
                 )
               }

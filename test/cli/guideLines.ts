@@ -19,7 +19,13 @@ export const guides = [
 ]
 
 /** What is carried out before a line, in its folder. */
-export type Before = "a dataset" | "results" | "tasks that need attention" | "tasks at a service" | "a database"
+export type Before =
+  | "a service"
+  | "a dataset"
+  | "results"
+  | "tasks that need attention"
+  | "tasks at a service"
+  | "a database"
 
 export interface Line {
   /** The exit status, or what a command that does not end says, on stdout or stderr, before it is stopped. */
@@ -80,9 +86,10 @@ export const lines: { readonly [line: string]: Line | string } = {
   "prefstream completion fish > ~/.config/fish/completions/prefstream.fish": ok,
   "prefstream help COMMAND": ok,
   // src/pipeline
-  "prefstream run items --dir job --once": { ends: 0, repeated: true },
+  "prefstream run items --dir job --once": { ends: 0, before: "a service", repeated: true },
   "prefstream schedule --cron '0 2 * * *' --time-zone Europe/Berlin -- run items --dir job --once": {
     ends: /next run at \S+T02:00:00/,
+    before: "a service",
   },
   "npx prefstream worker items.jsonl --job week-48": { ends: /Worker \S+ of job week-48/, before: "a database" },
   "prefstream status --json": { ends: 3, before: "tasks at a service" },
@@ -91,6 +98,9 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
   // src/task
+  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
+  "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream status": { ends: 3 },
   "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },
   "npx prefstream ledger backup week-48.backup.db --dir week-48": ok,
   "npx prefstream ledger prune --before 90d --results --dir week-48": ok,
@@ -116,7 +126,7 @@ export const lines: { readonly [line: string]: Line | string } = {
     ends: /Webhooks are received at http:\/\/127\.0\.0\.1:\d+\/webhook/,
     before: "tasks at a service",
   },
-  "prefstream doctor --listen 8485 --webhook-url URL": "the URL is the reader's own: Doctor.test.ts",
+  "prefstream doctor --listen 8485 --webhook-url URL": { ends: 0, before: "a service" },
   // src/telemetry
   "prefstream worker items.jsonl … --monitor 0.0.0.0:9464": { ends: /Worker \S+ of job/, before: "a database" },
   "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318 prefstream run items.jsonl": ok,
@@ -130,6 +140,8 @@ export interface Servers {
   readonly judge: string
   readonly collector: string
   readonly database: string
+  /** A free port. */
+  readonly port: number
 }
 
 /** All that is replaced in a line. */
@@ -143,6 +155,10 @@ export const substitutions = (servers: Servers): ReadonlyArray<readonly [string 
   ["http://collector:4318", servers.collector],
   ["user/preferences", "ada/preferences"],
   ["items.jsonl … --monitor 0.0.0.0:9464", "items.jsonl --monitor 0"],
+  [
+    "--listen 8485 --webhook-url URL",
+    `--listen ${servers.port} --webhook-url http://127.0.0.1:${servers.port}/webhook`,
+  ],
   ["--listen 8485", "--listen 0"],
   [/prefstream serve/, "prefstream serve --port 0"],
   ["COMMAND", "run"],

@@ -9,7 +9,7 @@ import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { sourceOf } from "../flags/InputFlags.ts"
 import { once } from "../flags/JobFlags.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
-import { limitsOf } from "../flags/ServiceFlags.ts"
+import { limitsForPreview } from "../flags/ServiceFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
@@ -42,7 +42,7 @@ export const runCommand = Command.make(
       webhook: yield* webhookOf(flags, once ? undefined : pipeline.webhook),
     }
     const service = yield* Job.checkedService(job, pipeline.service)
-    if (flags.dryRun) return yield* Job.preview(job, { ...settings, limits: yield* limitsOf(flags) })
+    if (flags.dryRun) return yield* Job.preview(job, { ...settings, ...(yield* limitsForPreview(flags)) })
     yield* Job.announceInput(pipeline.source, place)
     yield* Job.runAndReport(job, PublishedLimits.layer(service), Job.savingSettings(Pipeline.run(settings), place), {
       later: "run the same command again",

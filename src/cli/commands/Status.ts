@@ -24,6 +24,6 @@ export const statusCommand = Command.make(
   Command.withDescription(
     "Show the state of a job: what the last run read, the tasks by state, and which tasks need attention. " +
       "For outstanding tasks, show how old they are, how fast results arrive, and when the last may arrive. " +
-      "Exit status: 0 all done, 3 waiting, 4 tasks in doubt, 1 failed tasks, unusable results, every record rejected, or input that was not read to its end.",
+      "Exit status: 0 all done, 3 waiting, 4 tasks in doubt, 1 failed tasks, unusable results, every record rejected, or input that was not read to its end, 8 the budget is used up.",
   ),
 )

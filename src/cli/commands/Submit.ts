@@ -7,7 +7,7 @@ import { inputFlags, maxRejects, sourceOf } from "../flags/InputFlags.ts"
 import type { Loaded } from "../flags/PipelineFile.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { itemOptionsOf, resubmitOptionsOf, taskFlags } from "../flags/TaskFlags.ts"
-import { limitsOf } from "../flags/ServiceFlags.ts"
+import { limitsForPreview } from "../flags/ServiceFlags.ts"
 import { toggle } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
@@ -39,6 +39,8 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
 ) => ({
   ...pipeline,
   ...resubmitOptionsOf(job.flags, pipeline),
+  price: job.flags.price ?? pipeline.price,
+  budget: job.flags.budget ?? pipeline.budget,
   ...Job.limitsOf(job),
   directory: job.place.directory,
   maxRejects: job.flags.maxRejects ?? pipeline.maxRejects,
@@ -57,7 +59,8 @@ export const submitCommand = Command.make(
         service: undefined,
       }
     const service = yield* Job.checkedService(job, pipeline.service)
-    if (flags.dryRun) return yield* Job.preview(job, { ...settingsOf(job, pipeline), limits: yield* limitsOf(flags) })
+    if (flags.dryRun)
+      return yield* Job.preview(job, { ...settingsOf(job, pipeline), ...(yield* limitsForPreview(flags)) })
     yield* Job.announceInput(pipeline.source, place)
     yield* Job.runAndReport(
       job,

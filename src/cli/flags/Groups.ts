@@ -13,7 +13,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
   ],
   TASKS: [
-    "guidelines", "guidelines-file", "new-campaign", "votes", "gold", "gold-rate", "batch-size", "batch-bytes",
+    "guidelines", "guidelines-file", "new-campaign", "votes", "price", "budget", "gold", "gold-rate", "batch-size", "batch-bytes",
     "completions-per-item", "completions-seed", "shuffle", "shuffle-seed", "resubmit", "max-attempts",
   ],
   SERVICE: [

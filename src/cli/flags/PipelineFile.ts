@@ -58,6 +58,8 @@ const settings = {
   guidelines: true,
   taskType: true,
   votes: true,
+  price: true,
+  budget: true,
   shuffleSeed: true,
   completionsPerItem: true,
   completionsSeed: true,
@@ -122,9 +124,14 @@ export const reported = (
   Layer.catchCause(service, (cause) => {
     const failure = Cause.squash(cause)
     const message = messageOf(failure)
-    const isSetting = ["UnknownExpert", "UnusableGoldFile", "JudgeSettingsError", "ServiceSettingsError"].some((tag) =>
-      Predicate.isTagged(failure, tag),
-    )
+    const settingTags = [
+      "ConfigError",
+      "JudgeSettingsError",
+      "ServiceSettingsError",
+      "UnknownExpert",
+      "UnusableGoldFile",
+    ]
+    const isSetting = settingTags.some((tag) => Predicate.isTagged(failure, tag))
     const reason: ServiceUnusable | UsageError | FileLock.FileLockError =
       isUsageError(failure) || isFileLockError(failure)
         ? failure

@@ -194,3 +194,12 @@ export const limitsOf = Effect.fnUntraced(function* ({
       : yield* PublishedLimits.read({ baseUrl, token: yield* token })
   return { ...limits, ...defined({ maxCompletions }) }
 })
+
+/** The same, and the rate limit, if the service is at an address. */
+export const limitsForPreview = Effect.fnUntraced(function* (
+  flags: Pick<ServiceFlags, "baseUrl" | "maxCompletions" | "requestsPerSecond">,
+) {
+  const requestsPerSecond =
+    flags.baseUrl === undefined ? undefined : (flags.requestsPerSecond ?? defaults.requestsPerSecond)
+  return { limits: yield* limitsOf(flags), requestsPerSecond }
+})

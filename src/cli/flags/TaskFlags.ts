@@ -1,8 +1,9 @@
 /**
  * The flags that say how items become tasks and are put to experts: guidelines, batches, votes, order, gold items.
  */
-import { Effect, FileSystem, Schema, Struct } from "effect"
+import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
+import * as Cost from "../../domain/Cost.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
 import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
@@ -77,7 +78,31 @@ export const resubmitFlags = {
   ),
 }
 
-export const taskFlags = { ...itemFlags, ...resubmitFlags }
+/** What votes may cost: also in combination with a pipeline file. */
+export const spendingFlags = {
+  price: option(
+    Flag.String("price").pipe(
+      Flag.filterMap(
+        (text) => Option.as(Cost.parsePrice(text), text),
+        () => `${Cost.amountForm}, above 0`,
+      ),
+    ),
+    "AMOUNT",
+    "Price of a vote, an item in a task, such as 0.40; the job keeps it",
+  ),
+  budget: option(
+    Flag.String("budget").pipe(
+      Flag.filterMap(
+        (text) => (text === "none" ? Option.some(text) : Option.as(Cost.parse(text), text)),
+        () => `${Cost.amountForm}, or none`,
+      ),
+    ),
+    "AMOUNT",
+    "Maximum cost of all votes of the job; above it, exit status 8; the job keeps it (none: no limit)",
+  ),
+}
+
+export const taskFlags = { ...itemFlags, ...resubmitFlags, ...spendingFlags }
 
 export const batchOf = (flags: Pick<Command.Command.Config.Infer<typeof batchFlags>, "batchSize" | "batchBytes">) =>
   ({

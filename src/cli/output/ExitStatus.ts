@@ -11,6 +11,7 @@
  * | 5 | more records were rejected than `--max-rejects` allows |
  * | 6 | a `--threshold` is exceeded, and the dataset was not written |
  * | 7 | no pair came of the results, and the dataset was not written |
+ * | 8 | the budget is used up, and items are left |
  * | 75 | another process is running the same job |
  *
  * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
@@ -27,6 +28,7 @@ export const inDoubt = 4
 export const rejects = 5
 export const thresholds = 6
 export const noPairs = 7
+export const budget = 8
 export const busy = 75
 
 /** The meaning of a status in a few words. */
@@ -40,6 +42,7 @@ export const meaning = (status: number): string =>
     [rejects, "too many rejects"],
     [thresholds, "a threshold is exceeded"],
     [noPairs, "no pair came of the results"],
+    [budget, "the budget is used up"],
     [busy, "another process is running the same job"],
   ]).get(status) ?? (status > 128 ? "stopped by a signal" : "unknown")
 
@@ -47,6 +50,7 @@ export const ofRun: { readonly [Status in RunStatus]: number } = {
   done,
   thresholds_exceeded: thresholds,
   no_pairs: noPairs,
+  over_budget: budget,
   results_invalid: failure,
   all_rejected: failure,
   unfinished: failure,

@@ -5,9 +5,10 @@
  * problem, and what to do about it, if anything. The problem is found by the system's code, never by a
  * message's text.
  */
-import { Option, PlatformError, Predicate, Schema } from "effect"
+import { Config, Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
 import { FileSystemFailure } from "../../dataset/file/DatasetError.ts"
+import { problems } from "../../io/SchemaIssues.ts"
 import { FileLockError, LockUnavailable } from "../../node/FileLock.ts"
 import { ScratchFileFailed } from "../../node/ScratchFile.ts"
 import { BackupFailed } from "../../task/ledger/LedgerMaintenance.ts"
@@ -124,6 +125,11 @@ export const isBusy = (failure: unknown): boolean => isFileLockError(failure) &&
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
+  // What a pipeline file reads by itself.
+  if (failure instanceof Config.ConfigError && Schema.isSchemaError(failure.cause)) {
+    const [problem] = problems(failure.cause.issue)
+    if (problem !== undefined) return `${problem.path.join("_")}: ${problem.message}; set it in the environment`
+  }
   const failed = isFileLockError(failure) ? failure.reason : failure
   if (isAboutPath(failed)) {
     const { cause, path } = failed

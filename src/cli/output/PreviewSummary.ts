@@ -1,8 +1,8 @@
 /** What an input has, and what a run would make of it. */
 import type { Inspection } from "../../pipeline/Inspection.ts"
 import type { Preview } from "../../pipeline/Preview.ts"
-import { duplicates, rejectCount } from "./Summary.ts"
-import { count, number, present, rowsOf, table } from "./Text.ts"
+import { duplicates, overBudget, rejectCount, votesCost } from "./Summary.ts"
+import { count, duration, number, present, type Rows, rowsOf, table } from "./Text.ts"
 
 /** `3 items + 2 known + 0 duplicates + 1 rejected`. */
 export const counts = ({
@@ -18,8 +18,19 @@ export const counts = ({
     `${number(rejected)} rejected`,
   ]).join(" + ")
 
+const spending = ({ before, budget, left, new: added, over_budget, price }: NonNullable<Preview["spending"]>): Rows => [
+  [
+    "cost",
+    `${votesCost(added)} at ${price} per vote${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
+  ],
+  ["budget", budget !== null && `${budget}, of which ${left} is left afterwards`],
+  ["", over_budget.items > 0 && overBudget(over_budget)],
+]
+
 export const text = (preview: Preview): string => {
-  const { items, planned, read, rejects, stopped, tasks, votes } = preview
+  const { new_votes, over_budget, planned, read, rejects, requests, sending_seconds, stopped, tasks, votes } = preview
+  const items = preview.items - over_budget
+  const gold = new_votes / votes - items
   return [
     "Nothing was sent or recorded.",
     "",
@@ -31,7 +42,14 @@ export const text = (preview: Preview): string => {
         "to send",
         `${count(tasks, "task")} of ${count(items, "item")}${votes === 1 ? "" : `, ${number(votes)} votes of each`}`,
       ],
+      ["", gold > 0 && `and ${count(gold, "gold item")} mixed in`],
       ["", planned > 0 && `and ${count(planned, "task")} of earlier runs`],
+      [
+        "sending",
+        sending_seconds !== null &&
+          `${count(requests, "request")}, at least ${duration(sending_seconds)} at the rate limit`,
+      ],
+      ...(preview.spending === null ? [] : spending(preview.spending)),
     ]),
   ].join("\n")
 }

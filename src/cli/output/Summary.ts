@@ -12,6 +12,7 @@ import { excerpt } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
+import { isOver as isOverBudget, type SpendingReport, type VotesCost } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
 import { count, duration, number, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
@@ -41,12 +42,17 @@ export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, 
   yield* end(report)
 })
 
-/** Like `finish`, but succeeds while results are outstanding. */
+/** Like `finish`, but succeeds while results are outstanding, or says that the budget is used up. */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
+  const { planned, submitting } = report.tasks
+  const isOver = report.spending !== null && isOverBudget(report.spending)
+  const isSent =
+    report.shared_with_workers || (isOver ? planned.tasks + submitting.tasks === 0 : report.not_submitted === 0)
   yield* finish(report, options).pipe(
-    Effect.catchTag("Finished", (end) =>
-      report.status === "waiting" && (report.shared_with_workers || report.not_submitted === 0) ? Effect.void : end,
-    ),
+    Effect.catchTag("Finished", (end) => {
+      if (report.status !== "waiting" || !isSent) return end
+      return isOver ? new ExitStatus.Finished({ status: ExitStatus.budget }) : Effect.void
+    }),
   )
 })
 
@@ -60,6 +66,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
       ["tasks", tasks(report)],
       ...asked(report),
+      ...(report.spending === null ? [] : spending(report.spending)),
       ...rejects(report, directory),
       ["pruned", report.pruned > 0 && `results of ${count(report.pruned, "item")}, removed from the ledger`],
       ...(report.dataset === null ? [] : dataset(report.dataset)),
@@ -95,6 +102,10 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "done":
       if (report.seconds === null) return ["All tasks are done."]
       return [`Done in ${duration(report.seconds)}.`]
+    case "over_budget":
+      return [
+        `${ended("the budget is used up, and items are left")} Next: raise it (--budget), and ${later ?? "run the submitting command again"}.`,
+      ]
     case "no_pairs":
       return [ended("no pair came of the results, and no dataset was written")]
     case "waiting":
@@ -199,6 +210,33 @@ const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
   ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
 ]
+
+/** Such as `120 votes (48.00)`. */
+export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
+
+const spending = ({
+  budget,
+  committed,
+  cost_per_pair,
+  cost_per_right_vote,
+  left,
+  over_budget,
+  price,
+  spent,
+}: SpendingReport): Rows => [
+  ["cost", `${votesCost(spent)} spent, ${votesCost(committed)} committed, at ${price} per vote`],
+  [
+    "",
+    cost_per_pair !== null &&
+      `${cost_per_pair} per pair${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote on gold items`}`,
+  ],
+  ["budget", left !== null && `${budget}, of which ${left.cost} is left: ${count(left.votes, "vote")}`],
+  ["", over_budget.votes > 0 && overBudget(over_budget)],
+]
+
+/** What the rest would cost. */
+export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
+  `${items === 0 ? "tasks that are held back" : count(items, "item")} beyond it would take ${count(votes, "vote")} (${cost})`
 
 const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetInfo): Rows => [
   ["dataset", `${count(rows, "pair")} in ${directory}`],

@@ -7,7 +7,9 @@ import { Effect, type PlatformError, Predicate, Schema } from "effect"
 
 /** The directory is not one that may be replaced. Nothing was read or written. */
 export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
+  /** As the caller named it. */
   directory: Schema.String,
+  /** What stands in the way, on one line. */
   why: Schema.String,
 }) {
   override get message() {
@@ -16,7 +18,10 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
 }
 
 /** The disk is full, or a quota is used up. */
-export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", { path: Schema.String }) {
+export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", {
+  /** The file or folder that was being written. */
+  path: Schema.String,
+}) {
   override get message() {
     return `No space is left to write ${this.path}. Free some space (the old dataset is kept until the new one is complete), or choose a directory on another disk.`
   }
@@ -24,6 +29,7 @@ export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", { path: Sc
 
 /** A file or folder may not be written. */
 export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("PermissionDenied", {
+  /** The file or folder that was to be written. */
   path: Schema.String,
 }) {
   override get message() {
@@ -33,7 +39,9 @@ export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("Pe
 
 /** Any other failure of the file system; `cause` is the system's own error. */
 export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("FileSystemFailure", {
+  /** The file or folder that was being written. */
   path: Schema.String,
+  /** With the system's code, such as `EIO`. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -43,7 +51,9 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
 
 /** The name of a trainer format is not a valid folder name, or names two formats. */
 export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("FormatNameInvalid", {
+  /** `TrainerFormat.name`. */
   name: Schema.String,
+  /** Which names are allowed, in words. */
   expected: Schema.String,
 }) {
   override get message() {
@@ -53,6 +63,7 @@ export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("
 
 /** Why a dataset could not be written; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
+  /** Decide on its `_tag`. */
   reason: Schema.Union([DirectoryNotReplaceable, NoSpace, PermissionDenied, FileSystemFailure, FormatNameInvalid]),
 }) {
   override get message() {

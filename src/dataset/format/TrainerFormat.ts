@@ -27,6 +27,7 @@ export interface TrainerFormat {
   readonly name: string
   /** One line: who reads it, and what a row holds. */
   readonly description: string
+  /** The file type: `train.jsonl` or `train.parquet`. */
   readonly container: "jsonl" | "parquet"
   /** Set where prompts are text: a conversation is one as `Conversation.toText` has it. */
   readonly isText?: true
@@ -57,8 +58,11 @@ export type Encoded = Result.Result<JsonRow, Omission>
 
 /** A place in a row or a pair, and what is wrong there. */
 export interface Problem {
+  /** A path such as `messages[0].role`. */
   readonly field: string
+  /** In words. */
   readonly expected: string
+  /** In words; texts are quoted in part. */
   readonly found: string
 }
 

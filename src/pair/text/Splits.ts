@@ -20,8 +20,11 @@ export type Shares = { readonly [split in Split]?: number | undefined }
 
 /** An option is not what it must be. */
 export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsInvalid", {
+  /** Its name in `SplitsOptions`, such as `shares.test`. */
   field: Schema.String,
+  /** The allowed values, in words. */
   expected: Schema.String,
+  /** The value that was given, as text. */
   found: Schema.String,
 }) {
   override get message() {
@@ -39,6 +42,7 @@ export interface Splits {
 
 /** Prompts by their zero-based ordinals. */
 export interface Assignment {
+  /** Undefined for an ordinal that was not added. */
   readonly splitOf: (ordinal: number) => Split | undefined
   /** The earliest prompt that this one nearly repeats; itself where it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
@@ -48,6 +52,7 @@ export interface Assignment {
 
 /** Options of `make`. */
 export interface SplitsOptions {
+  /** Shares of the prompts, 0 to 1, which add up to 1. */
   readonly shares: Shares
   /** An integer. */
   readonly seed?: number | undefined

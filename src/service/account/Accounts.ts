@@ -1,14 +1,16 @@
 /**
- * Operators: people who sign in to the dashboard with a name and a password.
+ * Signing in to the dashboard with a name and a password.
  *
- * Guarantees: accounts are created by sign-in links only; passwords are hashed; a wrong name and a wrong password take
- * the same time; attempts are throttled (`SignInAttempts`). A sign-in link for an existing name replaces its password
- * and ends its sessions. There are no roles; operators cannot be listed or removed.
+ * Guarantees: accounts are created by links only; passwords are hashed; a wrong name and a wrong password take the same
+ * time; attempts are throttled (`SignInAttempts`). A link for an existing name replaces its password and ends its
+ * sessions; so does a change of the password. A session that is being opened with the old password is refused. Links
+ * that the service prints make admins, or give any account a new password; `Operators` makes links for one account.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Password from "../../node/Password.ts"
 import { Database } from "../database/Database.ts"
+import type { Operator, Role } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
 import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
@@ -17,8 +19,7 @@ import * as SignInAttempts from "./SignInAttempts.ts"
 /** The link's code is used up, too old, or unknown. */
 export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {}) {}
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}
-export interface SignedIn {
-  readonly name: string
+export interface SignedIn extends Omit<Operator, "operatorNo"> {
   /** The value of the session's cookie. */
   readonly session: string
 }
@@ -27,7 +28,13 @@ export interface SignedIn {
 const maxConcurrentHashes = 2
 
 /** Names that look the same are the same: `Ann`, `ann`. */
-const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
+export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
+
+/** The subject of a link by which one chooses the account. */
+const anybody = ""
+
+/** Statements that belong to the write. */
+type Along = Effect.Effect<unknown, SqlError>
 
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
@@ -37,57 +44,125 @@ const make = Effect.gen(function* () {
   /** Addresses take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
-  const signInLink = write(codes.issue("sign-in", "")).pipe(
+  const signInLink = write(codes.issue("sign-in", anybody)).pipe(
     Effect.map((code) => `/dashboard/#set-up=${code}`),
     Effect.withSpan("Accounts.signInLink"),
   )
 
-  const anyOperator = Effect.map(sql`SELECT 1 FROM operator LIMIT 1`, (rows) => rows.length > 0)
+  const anyOperator = Effect.map(
+    sql`SELECT 1 FROM operator WHERE password IS NOT NULL LIMIT 1`,
+    (rows) => rows.length > 0,
+  )
 
-  const setUp = Effect.fn("Accounts.setUp")(function* (code: string, name: string, password: string) {
+  const findLink = Effect.fn("Accounts.findLink")(function* (code: string) {
+    const subject = yield* codes.find("sign-in", code)
+    if (Option.isNone(subject)) return yield* new CodeRefused()
+    if (subject.value === anybody) return Option.none()
+    const rows = yield* sql<{ name: string }>`SELECT name FROM operator WHERE name_key = ${subject.value}`
+    return Option.some(rows[0]!.name)
+  })
+
+  const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // Checked before hashing, so that only the holder of a code causes that work.
-    if (Option.isNone(yield* codes.find("sign-in", code))) return yield* new CodeRefused()
+    const name = Option.getOrElse(yield* findLink(code), () => chosen)
     const hashed = yield* Password.hash(password)
     const session = yield* Secrets.draw()
     const name_key = keyOf(name)
-    const created_at = yield* Clock.currentTimeMillis
-    const used = yield* write(
+    const now = yield* Clock.currentTimeMillis
+    const operator = yield* write(
       Effect.gen(function* () {
         const used = yield* codes.use("sign-in", code)
-        if (Option.isNone(used)) return false
-        yield* sql`INSERT INTO operator ${sql.insert({ name_key, name, password: hashed, created_at })}
-          ON CONFLICT (name_key) DO UPDATE SET name = excluded.name, password = excluded.password`
+        if (Option.isNone(used)) return undefined
+        const row = { name_key, name, password: hashed, role: "admin", created_at: now, signed_in_at: now }
+        const [operator] = yield* sql<{ name: string; role: Role }>`INSERT INTO operator ${sql.insert(row)}
+          ON CONFLICT (name_key) DO UPDATE
+          SET name = excluded.name, password = excluded.password, signed_in_at = excluded.signed_in_at
+          RETURNING name, role`
         yield* sessions.endAll("operator", name_key)
+        yield* sessions.insert("operator", name_key, session)
+        return operator
+      }),
+    )
+    if (operator === undefined) return yield* new CodeRefused()
+    return { ...operator, session } satisfies SignedIn
+  })
+
+  const operatorOf = (name_key: string) =>
+    Effect.map(
+      sql<{ operator_no: number; name: string; role: Role; password: string | null }>`
+        SELECT operator_no, name, role, password FROM operator WHERE name_key = ${name_key}`,
+      ([operator]) => operator,
+    )
+
+  /** The operator with this password; throttled. */
+  const verified = Effect.fnUntraced(function* (name_key: string, password: string, address: string) {
+    const giveBack = yield* attempt(address, name_key)
+    const operator = yield* operatorOf(name_key)
+    const right = yield* hashing.withPermit(address)(Password.verify(password, operator?.password ?? undefined))
+    if (operator === undefined || !right) return yield* new SignInRefused()
+    yield* giveBack
+    return operator
+  })
+
+  /** Opens a session, if the password that was verified is still the operator's. */
+  const openSession = Effect.fnUntraced(function* (name_key: string, password: string | null, along: Along) {
+    const session = yield* Secrets.draw()
+    const opened = yield* write(
+      Effect.gen(function* () {
+        const rows = yield* sql`SELECT 1 FROM operator WHERE name_key = ${name_key} AND password = ${password}`
+        if (rows.length === 0) return false
+        yield* along
         yield* sessions.insert("operator", name_key, session)
         return true
       }),
     )
-    if (!used) return yield* new CodeRefused()
-    return { name, session } satisfies SignedIn
+    return opened ? session : yield* new SignInRefused()
   })
 
-  const signIn = Effect.fn("Accounts.signIn")(function* (name: string, password: string, address: string) {
+  const signIn = Effect.fn("Accounts.signIn")(function* (given: string, password: string, address: string) {
+    const name_key = keyOf(given)
+    const { name, password: verifiedHash, role } = yield* verified(name_key, password, address)
+    const now = yield* Clock.currentTimeMillis
+    const session = yield* openSession(
+      name_key,
+      verifiedHash,
+      sql`UPDATE operator SET signed_in_at = ${now} WHERE name_key = ${name_key}`,
+    )
+    return { name, role, session } satisfies SignedIn
+  })
+
+  const changePassword = Effect.fn("Accounts.changePassword")(function* (
+    name: string,
+    current: string,
+    password: string,
+    address: string,
+  ) {
     const name_key = keyOf(name)
-    const giveBack = yield* attempt(address, name_key)
-    const rows = yield* sql<{ name: string; password: string }>`
-      SELECT name, password FROM operator WHERE name_key = ${name_key}`
-    const [operator] = rows
-    const right = yield* hashing.withPermit(address)(Password.verify(password, operator?.password))
-    if (operator === undefined || !right) return yield* new SignInRefused()
-    yield* giveBack
-    const session = yield* Secrets.draw()
-    yield* write(sessions.insert("operator", name_key, session))
-    return { name: operator.name, session } satisfies SignedIn
+    const { password: verifiedHash } = yield* verified(name_key, current, address)
+    const hashed = yield* Password.hash(password)
+    return yield* openSession(
+      name_key,
+      verifiedHash,
+      Effect.gen(function* () {
+        yield* sql`UPDATE operator SET password = ${hashed} WHERE name_key = ${name_key}`
+        yield* sessions.endAll("operator", name_key)
+        yield* codes.endAll("sign-in", name_key)
+      }),
+    )
   })
 
   const findSession = Effect.fn("Accounts.findSession")(function* (session: string) {
     const subject = yield* sessions.find("operator", session)
     if (Option.isNone(subject)) return Option.none()
-    const rows = yield* sql<{ name: string }>`SELECT name FROM operator WHERE name_key = ${subject.value}`
-    return Option.map(Option.fromUndefinedOr(rows[0]), ({ name }) => name)
+    const operator = yield* operatorOf(subject.value)
+    return Option.map(Option.fromUndefinedOr(operator), ({ name, operator_no, role }): Operator => ({
+      operatorNo: operator_no,
+      name,
+      role,
+    }))
   })
 
-  return { signInLink, anyOperator, setUp, signIn, findSession }
+  return { signInLink, anyOperator, findLink, setUp, signIn, changePassword, findSession }
 })
 
 export class Accounts extends Context.Service<
@@ -96,7 +171,12 @@ export class Accounts extends Context.Service<
     /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
     readonly signInLink: Effect.Effect<string, SqlError>
     readonly anyOperator: Effect.Effect<boolean, SqlError>
-    /** Makes the account of that name, or gives it a new password and ends its sessions; signs in. */
+    /** The name of the account that the link is for; none: one chooses it. */
+    readonly findLink: (code: string) => Effect.Effect<Option.Option<string>, CodeRefused | SqlError>
+    /**
+     * Gives the account of the link a new password, ends its sessions, and signs in. A link for no account makes the
+     * one of that name, as an admin, if it does not exist.
+     */
     readonly setUp: (code: string, name: string, password: string) => Effect.Effect<SignedIn, CodeRefused | SqlError>
     /** @param address where the attempt comes from */
     readonly signIn: (
@@ -104,8 +184,15 @@ export class Accounts extends Context.Service<
       password: string,
       address: string,
     ) => Effect.Effect<SignedIn, SignInRefused | SignInAttempts.AttemptsExceeded | SqlError>
-    /** The name of the operator whose session it is. */
-    readonly findSession: (session: string) => Effect.Effect<Option.Option<string>, SqlError>
+    /** Ends the operator's sessions and link; the new session's cookie. */
+    readonly changePassword: (
+      name: string,
+      current: string,
+      password: string,
+      address: string,
+    ) => Effect.Effect<string, SignInRefused | SignInAttempts.AttemptsExceeded | SqlError>
+    /** Whose session it is. */
+    readonly findSession: (session: string) => Effect.Effect<Option.Option<Operator>, SqlError>
   }
 >()("prefstream/service/Accounts") {
   static readonly layer = Layer.effect(Accounts, make)

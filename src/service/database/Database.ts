@@ -11,6 +11,7 @@ import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { createAccountTables } from "./AccountTables.ts"
 import { createDeskTables } from "./DeskTables.ts"
+import { addOperatorRoles } from "./OperatorTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 import { createWebhookTables } from "./WebhookTables.ts"
 
@@ -18,9 +19,9 @@ const migrate = Migrations.run({
   what: "the service's database",
   table: "prefstream_service_migration",
   migrations: {
-    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables, createDeskTables], {
-      discard: true,
-    }),
+    "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
+    "0002_operator_roles": addOperatorRoles,
+    "0003_desk": createDeskTables,
   },
 })
 

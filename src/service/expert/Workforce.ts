@@ -3,10 +3,10 @@
  *
  * Guarantees: each item is judged, also after a restart. Experts vote in the given order until an item has its votes;
  * one without an answer is skipped, and one that fails is retried with backoff. Slow experts (`Expert.concurrency`) do
- * not delay other tasks. A task that misses votes that no expert can give stays open or is canceled, is logged once
- * (the first thousand), and is retried at the next start. Memory is bounded by 32 tasks.
+ * not delay other tasks. A task that misses votes since an expert has no answer stays open or is canceled, is logged
+ * once (the first thousand), and is retried at the next start. Memory is bounded by 32 tasks.
  */
-import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer } from "effect"
+import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Expert } from "./Expert.ts"
 import * as Judging from "./Judging.ts"
@@ -62,6 +62,17 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       Effect.orDie,
     )
 
+  let hasToldOfPeople = false
+  /** All automatic experts have voted, and the task asks for more votes: nothing is wrong. */
+  const leaveToPeople = (taskId: string) =>
+    Effect.suspend(() => {
+      if (hasToldOfPeople) return Effect.void
+      hasToldOfPeople = true
+      return Effect.logInfo(
+        `Tasks that ask for more votes than there are automatic experts wait for people; the first is ${taskId}`,
+      )
+    })
+
   const giveUp = Effect.fnUntraced(function* (taskId: string, missing: number, prompts: number, failed?: string) {
     const reason = lackingReason(missing, prompts, failed, cancels)
     yield* report(lacking, taskId, cancels ? "is cancelled" : "stays open", reason)
@@ -72,10 +83,14 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     const { guidelines, items, taskId } = claim
     const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
+    let isWithoutAnswer = false
     let failed: string | undefined
     const judge = (item: Judging.Item) =>
       Effect.map(judging.judge(item, guidelines, say), (outcome) => {
-        if (outcome.lacking > 0) unanswered++
+        if (outcome.lacking > 0) {
+          unanswered++
+          isWithoutAnswer ||= outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
+        }
         failed ??= outcome.failed
         return outcome.judged
       })
@@ -94,6 +109,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       yield* Effect.forEach(items, judgeAndRecord, { concurrency: concurrency, discard: true })
       if (untouched.length > 0) yield* persistently(queue.record(untouched))
     }
+    if (unanswered > 0 && !isWithoutAnswer && !cancels) return yield* leaveToPeople(taskId)
     if (unanswered > 0) return yield* giveUp(taskId, unanswered, claim.prompts, failed)
     if (failed !== undefined) yield* report(failing, taskId, "misses the vote of an expert", failed)
   })

@@ -3,7 +3,7 @@
  *
  * Guarantees: secrets are only in the response to the request that created them. Times are epoch milliseconds. Lists
  * are newest first: `next` is the `before` of the next page, null at the end. All requests but `DashboardSignIn`'s need
- * an operator's session; requests that change anything must pass `Csrf`.
+ * an operator's session, and his or her role (`MinRole`); requests that change anything must pass `Csrf`.
  */
 /* oxlint-disable max-lines -- one HttpApi, of declarations alone */
 import { Schema } from "effect"
@@ -11,26 +11,38 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/ht
 import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
 import { DashboardDesk, Decision } from "./DeskApi.ts"
-import { error, IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
+import { Account, changePassword, DashboardOperators } from "./OperatorsApi.ts"
+import {
+  error,
+  IntFromQuery,
+  longest,
+  MinRole,
+  Millis,
+  Name,
+  OperatorSession,
+  page,
+  Password,
+} from "./OperatorSession.ts"
 import { NotSignedIn } from "./WebProblems.ts"
 
-const longest = { name: 100, password: 1_000 }
-const Name = Schema.String.check(
-  Schema.isTrimmed(),
-  Schema.isBetweenLength(1, longest.name),
-  // No lone surrogate, which the database would change; no control character, no end of a line.
-  Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
-)
-const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
 /** How long a replaced secret stays valid: 0 ends it immediately. */
 const Rotation = Schema.Struct({ keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 24 * 30 })) })
 
 // Signing in
 
-/** Uses up a sign-in link: makes the operator's account, or gives it a new password. Sets the cookie. */
+/** Whose link it is; null: of whoever chooses a name. Does not use it up. */
+const link = HttpApiEndpoint.post("link", "/link", {
+  payload: Schema.Struct({ code: Schema.String }),
+  success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
+  error,
+})
+/**
+ * Uses up a sign-in link: gives the account a new password, and makes it where it does not exist. Sets the cookie. The
+ * name counts where the link has none.
+ */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
-  success: Schema.Struct({ name: Schema.String }),
+  success: Account,
   error,
 })
 
@@ -40,16 +52,21 @@ const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
     name: Schema.String.check(Schema.isMaxLength(longest.name)),
     password: Schema.String.check(Schema.isMaxLength(longest.password)),
   }),
-  success: Schema.Struct({ name: Schema.String }),
+  success: Account,
   error: [...error, NotSignedIn],
 })
 
-export class DashboardSignIn extends HttpApiGroup.make("signIn").add(setUp, signIn) {}
+export class DashboardSignIn extends HttpApiGroup.make("signIn").add(link, setUp, signIn) {}
 
-const session = HttpApiEndpoint.get("session", "/session", { success: Schema.Struct({ name: Schema.String }), error })
-const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error })
+const session = HttpApiEndpoint.get("session", "/session", { success: Account, error })
+const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error }).annotate(
+  MinRole,
+  "viewer",
+)
 
-export class DashboardSession extends HttpApiGroup.make("session").add(session, signOut).middleware(OperatorSession) {}
+export class DashboardSession extends HttpApiGroup.make("session")
+  .add(session, signOut, changePassword)
+  .middleware(OperatorSession) {}
 
 // Tasks
 
@@ -201,6 +218,7 @@ const revokeToken = HttpApiEndpoint.post("revoke", "/tokens/:token_id/revoke", {
 
 export class DashboardTokens extends HttpApiGroup.make("tokens")
   .add(listTokens, createToken, rotateToken, revokeToken)
+  .annotateEndpoints(MinRole, "admin")
   .middleware(OperatorSession) {}
 
 // Webhook
@@ -304,6 +322,7 @@ const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", 
 
 export class DashboardWebhook extends HttpApiGroup.make("webhook")
   .add(webhook, setWebhook, removeWebhook, rotateSecret, testWebhook, deliveries, delivery, resend)
+  .annotateEndpoints(MinRole, "admin")
   .middleware(OperatorSession) {}
 
 // Experts
@@ -362,4 +381,5 @@ export class DashboardExperts extends HttpApiGroup.make("experts")
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
   .add(DashboardDesk)
+  .add(DashboardOperators)
   .prefix("/dashboard/api") {}

@@ -1,10 +1,37 @@
-/** What the groups of `DashboardApi` share: the operator's session, fields and errors. */
-import { Context, Schema } from "effect"
-import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
+/**
+ * What all groups of `DashboardApi` share: the operator's session, the role that a request needs, fields and errors.
+ *
+ * Guarantees: a request that reads needs a viewer, one that changes anything a manager, unless its endpoint is
+ * annotated with `MinRole`; the middleware of `OperatorSession` checks it before the handler runs.
+ */
+import { Context, Option, Schema } from "effect"
+import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
 
-export class SignedInOperator extends Context.Service<SignedInOperator, { readonly name: string }>()(
+/**
+ * A viewer reads; a manager also runs the work: tasks, experts, groups; an admin also has operators, tokens, webhook and
+ * audit log. Each role may do what those before it may.
+ */
+export const roles = ["viewer", "manager", "admin"] as const
+export const Role = Schema.Literals(roles)
+export type Role = typeof Role.Type
+
+export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
+
+/** The annotation of an endpoint that needs another role than its method says. */
+export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
+
+export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "annotations" | "method">): Role =>
+  Option.getOrElse(Context.getOption(annotations, MinRole), () => (method === "GET" ? "viewer" : "manager"))
+
+export interface Operator {
+  readonly operatorNo: number
+  readonly name: string
+  readonly role: Role
+}
+
+export class SignedInOperator extends Context.Service<SignedInOperator, Operator>()(
   "prefstream/service/SignedInOperator",
 ) {}
 
@@ -13,7 +40,7 @@ export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, 
   "prefstream/service/OperatorSession",
   {
     security: { cookie: HttpApiSecurity.apiKey({ key: "prefstream_operator", in: "cookie" }) },
-    error: NotSignedIn,
+    error: [NotSignedIn, Forbidden],
   },
 ) {}
 
@@ -27,5 +54,13 @@ export const error = [
   TooManyAttempts,
 ] as const
 export const Millis = Schema.Int
+export const longest = { name: 100, password: 1_000 }
+export const Name = Schema.String.check(
+  Schema.isTrimmed(),
+  Schema.isBetweenLength(1, longest.name),
+  // No lone surrogate, which the database would change; no control character, no end of a line.
+  Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
+)
+export const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
 export const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 export const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }

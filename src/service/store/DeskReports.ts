@@ -122,11 +122,11 @@ export const make = Effect.gen(function* () {
         ? sql`decision.item_id`
         : sql`item.item_id`
     const rows = yield* sql<ItemRow>`
-      SELECT ${first} AS item_id, task_id, group_id, item_text.prompt, status, item.votes, votes_required,
+      SELECT ${first} AS item_id, task_id, group_id, COALESCE(item_text.prompt, '') AS prompt, status, item.votes, votes_required,
         EXISTS (SELECT 1 FROM flag WHERE flag.item_id = item.item_id) AS flagged,
         disputed.agreement, decision.choice, decision.rationale, decision.operator, decision.at
       FROM ${from} CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
-        JOIN item_text ON item_text.item_id = item.item_id
+        LEFT JOIN item_text ON item_text.item_id = item.item_id
       WHERE ${sql.and([sql`${first} < ${before}`, ...conditionsOf(filter)])}
       ORDER BY ${first} DESC LIMIT ${limit + 1}`
     const shown = rows.slice(0, limit)

@@ -3,7 +3,7 @@
  *
  * Guarantees: secrets are only in the response to the request that created them.
  */
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Forbidden } from "../../api/Problems.ts"
@@ -12,16 +12,30 @@ import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
-import { Accounts } from "../account/Accounts.ts"
+import { Accounts, type SignedIn } from "../account/Accounts.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
 import * as DeskHandlers from "./DeskHandlers.ts"
+import * as OperatorHandlers from "./OperatorHandlers.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
 import { Tokens } from "../account/Tokens.ts"
 import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "../pageApi/WebProblems.ts"
+
+const codeRefused = () =>
+  new Forbidden({
+    detail:
+      "This link was used already, is too old, or was replaced. Ask an admin for a new one, or restart the service with --sign-in-link.",
+  })
+
+const attemptsExceeded = Effect.fnUntraced(function* ({ retryAfterSeconds }: { readonly retryAfterSeconds: number }) {
+  yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retryAfterSeconds))),
+  )
+  return yield* new TooManyAttempts({ detail: `Try again in ${retryAfterSeconds} seconds.` })
+})
 
 const signInHandlers = HttpApiBuilder.group(
   DashboardApi,
@@ -29,41 +43,31 @@ const signInHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const accounts = yield* Accounts
     const address = yield* ServiceAddress
-    const setCookie = (session: string) =>
-      SessionCookies.set("operator", session).pipe(Effect.provideService(ServiceAddress, address))
+    const open = Effect.fnUntraced(function* ({ name, role, session }: SignedIn) {
+      yield* SessionCookies.set("operator", session).pipe(Effect.provideService(ServiceAddress, address))
+      return { name, role }
+    })
 
     return handlers.handleAll({
-      setUp: Effect.fnUntraced(function* ({ payload: { code, name: chosen, password } }) {
-        const { name, session } = yield* accounts.setUp(code, chosen, password).pipe(
-          Effect.catchTags({
-            CodeRefused: () =>
-              new Forbidden({
-                detail:
-                  "This link was used already, is too old, or was replaced. Restart the service with --sign-in-link for a new one.",
-              }),
-            SqlError: Effect.die,
-          }),
-        )
-        yield* setCookie(session)
-        return { name }
+      link: Effect.fnUntraced(function* ({ payload: { code } }) {
+        const name = yield* accounts
+          .findLink(code)
+          .pipe(Effect.catchTags({ CodeRefused: codeRefused, SqlError: Effect.die }))
+        return { name: Option.getOrNull(name) }
       }),
-      signIn: Effect.fnUntraced(function* ({ payload, request }) {
-        const from = address.clientOf(request)
-        const { name, session } = yield* accounts.signIn(payload.name, payload.password, from).pipe(
+      setUp: ({ payload: { code, name, password } }) =>
+        accounts
+          .setUp(code, name, password)
+          .pipe(Effect.catchTags({ CodeRefused: codeRefused, SqlError: Effect.die }), Effect.flatMap(open)),
+      signIn: ({ payload: { name, password }, request }) =>
+        accounts.signIn(name, password, address.clientOf(request)).pipe(
           Effect.catchTags({
             SignInRefused: () => new NotSignedIn({ detail: "The name or the password is wrong." }),
-            AttemptsExceeded: Effect.fnUntraced(function* ({ retryAfterSeconds }) {
-              yield* HttpEffect.appendPreResponseHandler((_request, response) =>
-                Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retryAfterSeconds))),
-              )
-              return yield* new TooManyAttempts({ detail: `Try again in ${retryAfterSeconds} seconds.` })
-            }),
+            AttemptsExceeded: attemptsExceeded,
             SqlError: Effect.die,
           }),
-        )
-        yield* setCookie(session)
-        return { name }
-      }),
+          Effect.flatMap(open),
+        ),
     })
   }),
 )
@@ -72,14 +76,27 @@ const sessionHandlers = HttpApiBuilder.group(
   DashboardApi,
   "session",
   Effect.fnUntraced(function* (handlers) {
+    const accounts = yield* Accounts
     const services = yield* Effect.context<ServiceAddress | Sessions>()
     return handlers.handleAll({
       session: Effect.fnUntraced(function* () {
-        const { name } = yield* SignedInOperator
-        return { name }
+        const { name, role } = yield* SignedInOperator
+        return { name, role }
       }),
       signOut: Effect.fnUntraced(function* () {
         yield* Effect.orDie(SessionCookies.end("operator")).pipe(Effect.provide(services))
+      }),
+      changePassword: Effect.fnUntraced(function* ({ payload: { current, password }, request }) {
+        const { name } = yield* SignedInOperator
+        const { clientOf } = Context.get(services, ServiceAddress)
+        const session = yield* accounts.changePassword(name, current, password, clientOf(request)).pipe(
+          Effect.catchTags({
+            SignInRefused: () => new Forbidden({ detail: "The present password is wrong." }),
+            AttemptsExceeded: attemptsExceeded,
+            SqlError: Effect.die,
+          }),
+        )
+        yield* SessionCookies.set("operator", session).pipe(Effect.provide(services))
       }),
     })
   }),
@@ -249,4 +266,5 @@ export const layer = Layer.mergeAll(
   webhookHandlers,
   expertHandlers,
   DeskHandlers.layer,
+  OperatorHandlers.layer,
 )

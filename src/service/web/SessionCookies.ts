@@ -2,7 +2,8 @@
  * Session cookies of the dashboard and the annotation page.
  *
  * Guarantees: cookies are HttpOnly, SameSite=Strict, limited to the page's own interface, and Secure under an https
- * address. A deactivated expert is signed out immediately. Does not: separate two services on one host: browsers share
+ * address. A deactivated expert or a removed operator is signed out immediately, and a request beyond an operator's role
+ * is refused before its handler runs. Does not: separate two services on one host: browsers share
  * cookies between ports, so they sign each other's users out.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
@@ -11,9 +12,10 @@ import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"
 import { Experts } from "../store/Experts.ts"
 import { Accounts } from "../account/Accounts.ts"
 import { ExpertSession, SignedInExpert } from "../pageApi/AnnotateApi.ts"
-import { OperatorSession, SignedInOperator } from "../pageApi/OperatorSession.ts"
+import { isAtLeast, minRoleOf, OperatorSession, SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
 import { lifetimes, type SessionKind, Sessions } from "../account/Sessions.ts"
+import { Forbidden } from "../../api/Problems.ts"
 import { NotSignedIn } from "../pageApi/WebProblems.ts"
 
 const cookies: {
@@ -54,10 +56,16 @@ const operator = Layer.effect(
   Effect.gen(function* () {
     const accounts = yield* Accounts
     return OperatorSession.of({
-      cookie: Effect.fnUntraced(function* (handled, { credential }) {
-        const name = yield* Effect.orDie(accounts.findSession(Redacted.value(credential)))
-        if (Option.isNone(name)) return yield* new NotSignedIn({ detail: "Sign in to go on." })
-        return yield* Effect.provideService(handled, SignedInOperator, { name: name.value })
+      cookie: Effect.fnUntraced(function* (handled, { credential, endpoint }) {
+        const operator = yield* Effect.orDie(accounts.findSession(Redacted.value(credential)))
+        if (Option.isNone(operator)) return yield* new NotSignedIn({ detail: "Sign in to go on." })
+        const min = minRoleOf(endpoint)
+        if (!isAtLeast(operator.value.role, min)) {
+          return yield* new Forbidden({
+            detail: `Only ${min === "admin" ? "admins" : "managers and admins"} may do this.`,
+          })
+        }
+        return yield* Effect.provideService(handled, SignedInOperator, operator.value)
       }),
     })
   }),

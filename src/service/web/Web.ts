@@ -13,12 +13,15 @@ import * as Csrf from "./Csrf.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import * as DashboardHandlers from "./DashboardHandlers.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
+import { Operators } from "../account/Operators.ts"
 import * as Pages from "./Pages.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
 
 /** Who may sign in, and who is signed in. */
-export const accounts = Accounts.layer.pipe(Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)))
+export const accounts = Layer.merge(Accounts.layer, Operators.layer).pipe(
+  Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)),
+)
 
 export const layer = Layer.merge(
   Pages.layer,

@@ -26,6 +26,7 @@ export type LayoutName = (typeof layoutNames)[number]
 export interface LayoutOptions {
   /** Default: detected. */
   readonly layout?: LayoutName | undefined
+  /** The path to an item's id. Default: `id`, if present. Not for `long`, where `key` names the item. */
   readonly id?: string | undefined
   /**
    * A path to text or to a list of messages; or a template such as `{instruction}\n\n{input}`. `wide` and `pairs`
@@ -51,6 +52,7 @@ export interface LayoutOptions {
    * that always is the best. `long`: none.
    */
   readonly gold?: string | undefined
+  /** The path to an object that is copied into the item's metadata. Default: `metadata`, if present. */
   readonly metadata?: string | undefined
   /** Top-level members that go along in the metadata, under their names. */
   readonly keep?: ReadonlyArray<string> | undefined

@@ -5,7 +5,10 @@
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */
-export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", { file: Schema.String }) {
+export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", {
+  /** As it was named, a URL without user and query. */
+  file: Schema.String,
+}) {
   override get message(): string {
     return `${this.file}: there is no such file; check the path`
   }
@@ -13,8 +16,11 @@ export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFou
 
 /** The file cannot be opened, read or decoded; `problem` says why. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
+  /** As it was named, a URL without user and query. */
   file: Schema.String,
+  /** Why, and what to do. */
   problem: Schema.String,
+  /** The error of the file system, connection or decoder, if there was one. */
   cause: Schema.optional(Schema.Defect()),
 }) {
   override get message(): string {
@@ -24,7 +30,9 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
 
 /** An option's value is unusable. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
+  /** As the caller names it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
   option: Schema.String,
+  /** What was expected, and what was found. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -46,7 +54,9 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
 
 /** The scratch file, to which a join or the grouping of long records moves what does not fit in memory, failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
+  /** What failed, in one line. */
   problem: Schema.String,
+  /** The error of the file system. */
   cause: Schema.Defect(),
 }) {
   override get message(): string {
@@ -56,6 +66,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
 
 /** Ends the reading of a source; `reason` is one of the errors above. */
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
+  /** Decide on its `_tag`. */
   reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),
 }) {
   override get message(): string {

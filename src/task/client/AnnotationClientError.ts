@@ -29,25 +29,34 @@ export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("Servic
 
 /** The service refused the first tasks of a run and accepted none. Status and detail are those of the last refusal. */
 export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
+  /** How many were refused in a row: 20. */
   tasks: Schema.Int,
   ...answered,
 }) {}
 
 /** There is no annotation service at this address. */
-export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", { detail: Schema.String }) {}
+export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
+  /** What was answered, or why the request cannot be sent, on one line. */
+  detail: Schema.String,
+}) {}
 
 /** The service refuses this request permanently (400, 422, and others). */
 export class Refused extends Schema.TaggedClass<Refused>()("Refused", answered) {}
 
 /** 413: the request is too large; half of it may pass. */
-export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", { detail: Schema.String }) {}
+export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", {
+  /** What the service said, on one line: at most 300 characters. */
+  detail: Schema.String,
+}) {}
 
 /** 404 or 410: the service does not know this task. */
 export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", answered) {}
 
 /** No answer, or one that asks to try later. */
 export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
+  /** Absent without an answer: no connection, or a timeout. */
   status: Schema.optionalKey(Schema.Int),
+  /** What the service said, or the connection's error code, on one line. */
   detail: Schema.String,
   /** Milliseconds that the service asked to wait. */
   retryAfter: Schema.optionalKey(Schema.Finite),
@@ -59,12 +68,15 @@ export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable"
 export class Down extends Schema.TaggedClass<Down>()("Down", {
   /** Epoch milliseconds. */
   since: Schema.Finite,
+  /** How long a run waits: `ServiceSettings.patience`. */
   patience: Schema.DurationFromMillis,
+  /** The last failure, on one line. */
   detail: Schema.String,
 }) {}
 
 /** A 2xx answer that can't be used. */
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
+  /** Why, on one line. */
   detail: Schema.String,
   /** Whether it is not JSON, so that something other than the service may have answered. */
   isForeign: Schema.optionalKey(Schema.Boolean),
@@ -74,7 +86,9 @@ export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("Unusab
 
 /** Why a request had no result; `reason` is one of the errors above. */
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
+  /** Address of the service, as in `ServiceSettings`. */
   baseUrl: Schema.String,
+  /** Decide on its `_tag`. */
   reason: Schema.Union([
     AccessDenied,
     ServiceBlocked,
@@ -88,6 +102,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
     UnusableAnswer,
   ]),
 }) {
+  /** Whether the same request may succeed later: `Unavailable` or `Down`. */
   get isRetryable(): boolean {
     return this.reason._tag === "Unavailable" || this.reason._tag === "Down"
   }

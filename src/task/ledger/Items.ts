@@ -8,6 +8,7 @@ import { Clock, Effect, type Latch } from "effect"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Model from "./Model.ts"
 import type { Parts } from "./Parts.ts"
+import { type AllottedTasks, countedVotes } from "./Spending.ts"
 import { inChunks, insertRows, insertTasks, isAskedBy, setSetting, settingOf, withPayload } from "./Rows.ts"
 import * as SeqSet from "./SeqSet.ts"
 
@@ -197,21 +198,44 @@ export const writeItems = (
 
   let isNoted = false
 
-  /** One step of reading: all of it is recorded, or nothing. */
+  /** Rows of tasks, and whether they bring the first conversation. */
+  const toRows = (tasks: ReadonlyArray<Model.NewTask>) => {
+    const rows = tasks.map(toRow)
+    return { rows, isToNote: !isNoted && rows.some(hasConversation) }
+  }
+
+  /** What of the items the votes that are left allow, as rows. */
+  const allotted = Effect.fnUntraced(function* (maxVotes: number, allot: (votesLeft: number) => AllottedTasks) {
+    const { beyond, tasks } = allot(Math.max(0, maxVotes - (yield* countedVotes({ job, sql }))))
+    return { ...toRows(tasks), beyond }
+  })
+
+  /**
+   * One step of reading: all of it is recorded, or nothing. What the budget allows is decided in the same transaction. Gives
+   * the new items that it does not allow; `counts` has those of earlier steps apart.
+   */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: {
-      readonly tasks: ReadonlyArray<Model.NewTask>
+      /** The tasks to plan, or which ones to plan of so many votes. */
+      readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
       readonly known: ReadonlyArray<string>
       readonly rejects: ReadonlyArray<Reject>
       readonly counts: Model.ReadCounts
+      /** New items of earlier steps that were beyond the budget. */
+      readonly overBudget?: number | undefined
       readonly finished: boolean
     },
   ) {
-    const tasks = step.tasks.map(toRow)
-    const isToNote = !isNoted && tasks.some(hasConversation)
-    const { known, placed } = yield* write(
+    const { overBudget = 0, tasks } = step
+    const { maxVotes = Infinity } = run
+    const rows =
+      typeof tasks === "function" && maxVotes < Infinity
+        ? allotted(maxVotes, tasks)
+        : Effect.succeed({ ...toRows(typeof tasks === "function" ? tasks(Infinity).tasks : tasks), beyond: [] })
+    const { beyond, isToNote, known, placed } = yield* write(
       Effect.gen(function* () {
+        const { beyond, isToNote, rows: tasks } = yield* rows
         const placed = yield* planTasks(run, tasks)
         if (isToNote) yield* setSetting({ job, sql }, conversations, "true")
         const known = yield* insertKnown(run, step.known)
@@ -222,18 +246,20 @@ export const writeItems = (
           record: JSON.stringify(reject),
         }))
         yield* insertRows(sql, "reject", rejects)
-        yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new},
+        yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new - beyond.length},
+          over_budget_count = ${overBudget + beyond.length},
           known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
           reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
           WHERE ${here} AND run = ${run.run}`
         if (placed.length > 0) yield* tell("planned")
-        return { known, placed }
+        return { beyond, isToNote, known, placed }
       }),
     )
     known.forEach(knownOf(run.run).add)
     isNoted ||= isToNote
     for (const { body, seq } of placed) bodies.add(seq, body)
-    if (step.tasks.length > 0) yield* planned.open
+    if (placed.length > 0) yield* planned.open
+    return beyond
   })
 
   /** How many items nobody will judge, now that one of their tasks was refused. */

@@ -25,6 +25,7 @@ import * as Parts from "./Parts.ts"
 import { readAttempts, writeDecisions } from "./Resolve.ts"
 import * as ReaderLock from "./ReaderLock.ts"
 import { readRuns, writeRuns } from "./Runs.ts"
+import { readSpending } from "./Spending.ts"
 import { readStatus } from "./Status.ts"
 import { readStreams } from "./Streams.ts"
 import { checkVersion, migrate } from "./Tables.ts"
@@ -69,6 +70,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readTasks(context),
   ...readHints(context),
   ...readAttempts(context),
+  ...readSpending(context),
   ...readStatus(context),
   ...readStreams(context),
   ...Parts.readParts(context),

@@ -37,7 +37,9 @@ export type IntegrityIssueCode =
 
 /** Something in the ledger that contradicts the rest of it. */
 export interface IntegrityIssue {
+  /** The kind of contradiction, for programs. */
   readonly code: IntegrityIssueCode
+  /** One line: which task or item, and what contradicts what. */
   readonly message: string
 }
 
@@ -45,10 +47,15 @@ export interface IntegrityIssue {
 export interface CheckReport {
   /** The first findings of each kind. */
   readonly findings: ReadonlyArray<IntegrityIssue>
+  /** Tasks of the job, in all campaigns and states. */
   readonly tasks: number
+  /** Items, counted once however many votes they have. */
   readonly items: number
+  /** Tasks whose result is recorded, pruned ones left out. */
   readonly results: number
+  /** What `prune` has removed the results of. */
   readonly pruned: { readonly tasks: number; readonly items: number }
+  /** Duration of the check. */
   readonly seconds: number
 }
 
@@ -238,7 +245,7 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
     yield* finds<{ readonly run: number; readonly read_count: number }>(
       "counts_disagree",
       sql`SELECT run, read_count FROM run WHERE ${here}
-        AND read_count <> new_count + known_count + duplicate_count + rejected_count ORDER BY run`,
+        AND read_count <> new_count + over_budget_count + known_count + duplicate_count + rejected_count ORDER BY run`,
       ({ read_count, run }) => `run ${run} read ${read_count} records, which is not what became of them`,
     ),
     yield* finds<{ readonly run: number; readonly rejected_count: number; readonly found: number }>(

@@ -17,7 +17,9 @@ import { checkVersion, exists } from "./Tables.ts"
 /** A database of PostgreSQL, and the job to use. */
 export interface PostgresLocation {
   readonly _tag: "Postgres"
+  /** `postgres://user@host/database`; a password in it stays redacted. */
   readonly url: Redacted.Redacted<string>
+  /** Name of the job in the database. */
   readonly job: string
 }
 
@@ -34,12 +36,15 @@ export interface LedgerSettings {
 
 /** The path, URL or job of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
+  /** What was expected, without the password of the URL. */
   message: Schema.String,
 }) {}
 
 /** There is no ledger at the location. */
 export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {
+  /** The file, or the URL without its password. */
   location: Schema.String,
+  /** The job that was asked for. */
   job: Schema.String,
   /** The jobs that are there. */
   jobs: Schema.Array(Schema.String),

@@ -20,7 +20,9 @@ import * as Payload from "./Payload.ts"
 
 /** The operation is only for ledgers in an SQLite file; PostgreSQL has its own tools. */
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
+  /** What was asked for. */
   verb: Schema.Literals(["backup", "compact"]),
+  /** The URL without its password. */
   location: Schema.String,
 }) {
   override get message() {
@@ -31,7 +33,10 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
 }
 
 /** The backup's path exists. */
-export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", { path: Schema.String }) {
+export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", {
+  /** The file that is left as it is. */
+  path: Schema.String,
+}) {
   override get message() {
     return `${this.path} already exists: name another file for the backup`
   }
@@ -39,7 +44,9 @@ export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExis
 
 /** The backup could not be written; its partial copy was removed. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
+  /** The file that was to be written. */
   path: Schema.String,
+  /** The error of SQLite or of the file system. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -49,7 +56,9 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
 
 /** The copy has integrity errors, and was removed. */
 export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
+  /** The file that was to be written. */
   path: Schema.String,
+  /** Messages of the check's findings, the first ten of each kind. */
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -75,6 +84,7 @@ export const check = Effect.fn("LedgerMaintenance.check")(
 
 /** What a backup holds. */
 export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "results" | "tasks"> {
+  /** The file that was written. */
   readonly path: string
   /** Size of the file. */
   readonly bytes: number
@@ -194,8 +204,11 @@ export interface PruneOptions {
 
 /** Rows that were removed, or would be in a dry run. */
 export interface PruneReport {
+  /** Rejected records of earlier runs. */
   readonly rejects: number
+  /** Processed webhook deliveries. */
   readonly deliveries: number
+  /** Tasks whose request and result were removed, and their items; 0 unless `results` is set. */
   readonly results: { readonly tasks: number; readonly items: number }
 }
 

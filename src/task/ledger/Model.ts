@@ -16,7 +16,8 @@ import type { Write } from "../../sql/GroupCommit.ts"
  *  │ └──────────┤            └─────→ failed    the service gave the task up
  *  │            ├→ refused                     the service refused it; it was not created
  *  │            └→ in_doubt                    it may have been created; held for a person to resolve
- *  └→ superseded                               another campaign began before it was sent; planned again when a run returns to its own
+ *  └→ superseded                               another campaign began before it was sent, or the budget does not allow it;
+ *                                              planned again when a run returns to its campaign, and may spend more
  * ```
  *
  * What follows an answer, or the lack of one, `task/Send` decides; after a crash `Submit` and `Collect`, and for a lost
@@ -52,7 +53,9 @@ export interface CampaignTerms {
 export interface Campaign {
   /** From 1 on. */
   readonly campaign: number
+  /** The contract's `task_type`, such as `rlhf_ranking`. */
   readonly taskType: string
+  /** Undefined if its tasks have none. */
   readonly guidelines: string | undefined
   /** The same for the same terms. */
   readonly fingerprint: string
@@ -75,6 +78,8 @@ export interface RunTerms extends CampaignTerms {
 export interface Run {
   readonly run: number
   readonly campaign: number
+  /** How many votes may count in all: see `Spending`. Default: any number. */
+  readonly maxVotes?: number | undefined
 }
 
 /** An item with its identity and with its bytes in a task. */
@@ -269,7 +274,9 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
 
 /** No run over this ledger was in that campaign. */
 export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuchCampaign", {
+  /** The one that was asked for. */
   campaign: Schema.Int,
+  /** Those that there are. */
   campaigns: Schema.Array(Schema.Int),
 }) {
   override get message() {

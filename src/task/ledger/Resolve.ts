@@ -5,42 +5,15 @@
  * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
  * and poll others.
  */
-import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result, Schema } from "effect"
+import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
-import { type LedgerContext, TaskState, type Issue } from "./Model.ts"
+import type { Issue, LedgerContext, TaskState } from "./Model.ts"
+import { NoSuchTask, NotResolvable, TaskIdTaken } from "./NotResolved.ts"
 import { forUpdate, inChunks, ownerOf } from "./Rows.ts"
 import type { Parts } from "./Parts.ts"
+import { countedVotes, votesOfAttempt } from "./Spending.ts"
 import { issueColumns } from "./Status.ts"
-
-/** The ledger has no such task. */
-export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", { number: Schema.Int }) {
-  override get message() {
-    return `the ledger has no task ${this.number}`
-  }
-}
-
-/** A task's state does not allow what was decided about it. */
-export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResolvable", {
-  number: Schema.Int,
-  state: TaskState,
-  verb: Schema.Literals(["adopt", "send again", "give up"]),
-}) {
-  override get message() {
-    const why = this.state === "completed" ? "its result is here" : `it is ${this.state.replace("_", " ")}`
-    return `cannot ${this.verb} task ${this.number}: ${why}`
-  }
-}
-
-/** Another task of the ledger is known by that id at the service, or was. */
-export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken", {
-  taskId: Schema.String,
-  number: Schema.Int,
-}) {
-  override get message() {
-    return `${this.taskId} is task ${this.number} already`
-  }
-}
 
 /** States that an attempt may be in when the items are planned again. */
 export type Replannable = "failed" | "invalid" | "refused"
@@ -139,17 +112,10 @@ export const writeDecisions = (
   })
 
   const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
-    sql`INSERT INTO task_attempt ${sql.insert({
-      job,
-      seq,
-      attempt,
-      idempotency_key: idempotencyKey,
-      task_id: taskId,
-      state,
-      reason,
-      sent_at: sentAt,
-      ended_at: now,
-    })}`
+    sql`INSERT INTO task_attempt
+      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, votes)
+      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now},
+        ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
 
   /** A task as it was before it was given up. */
   const revive = Effect.fnUntraced(function* (task: Issue) {
@@ -262,12 +228,13 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans those of them again that are `only`, each as another attempt. Gives their number. */
+  /** Plans those of them again that are `only`, each as another attempt, while no more than `maxVotes` count. Gives their number. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
     maxAttempts: number,
     only?: ReadonlySet<number>,
+    maxVotes = Infinity,
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* Clock.currentTimeMillis
@@ -281,7 +248,12 @@ export const writeDecisions = (
     const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
       write(
         Effect.gen(function* () {
-          const still = yield* Effect.filter(some, isStill)
+          let left = maxVotes === Infinity ? maxVotes : maxVotes - (yield* countedVotes({ job, sql }))
+          const still = (yield* Effect.filter(some, isStill)).filter(({ items }) => {
+            const isWithin = items <= left
+            if (isWithin) left -= items
+            return isWithin
+          })
           yield* Effect.forEach(still, (task) => planAgain(task, now))
           yield* tell("again")
           return still.length

@@ -14,6 +14,7 @@ import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
 import { inChunks, settingOf, storable, supersede } from "./Rows.ts"
+import { holdBack, setTerms, type SpendingTerms } from "./Spending.ts"
 
 interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
@@ -24,7 +25,7 @@ const campaignOfRow = (row: CampaignRow): Model.Campaign => ({
   guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
 })
 
-type NewTerms = Model.RunTerms & { readonly newCampaign?: boolean | undefined }
+type NewTerms = Model.RunTerms & SpendingTerms & { readonly newCampaign?: boolean | undefined }
 
 export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   const here = sql`job = ${job}`
@@ -104,22 +105,26 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         readonly campaign: number
         readonly readFinished: number
         readonly votes: number
+        readonly overBudget: number
         readonly maxRejects: string | null
         readonly shuffleSeed: number | null
       }
     >`SELECT run, campaign, read_finished AS "readFinished", votes, max_rejects AS "maxRejects",
         shuffle_seed AS "shuffleSeed", read_count AS read, new_count AS new, known_count AS known,
-        duplicate_count AS duplicates, reordered_count AS reordered, rejected_count AS rejected
+        duplicate_count AS duplicates, reordered_count AS reordered, rejected_count AS rejected,
+        over_budget_count AS "overBudget"
       FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
     return Option.map(
       Option.fromNullishOr(rows[0]),
-      ({ campaign, maxRejects, readFinished, run, shuffleSeed, votes, ...counts }) => ({
+      ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, votes, ...counts }) => ({
         run,
         campaign,
         /** Whether its input was read to the end. */
         readFinished: readFinished === 1,
         /** Votes per new item. */
         votes,
+        /** New items that were not planned, since the budget did not allow it. */
+        overBudget,
         /** None where completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
         /** The limit of rejects that was exceeded. */
@@ -196,7 +201,11 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
-        return { run: rows[0]!.run, campaign }
+        const maxVotes = yield* setTerms({ job, sql }, terms)
+        const run = { run: rows[0]!.run, campaign }
+        if (maxVotes === undefined) return run
+        yield* holdBack({ job, sql }, maxVotes)
+        return { ...run, maxVotes }
       }),
     )
   })

@@ -211,10 +211,27 @@ const createDeliveries = Effect.gen(function* () {
   )`
 })
 
+/**
+ * `canceled` says of a failed task that the service canceled it; `votes` of an attempt how many of its votes count against a
+ * budget; `over_budget_count` how many new items of a run were not planned, since the budget did not allow it.
+ */
+const addSpending = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE task ADD COLUMN canceled INTEGER NOT NULL DEFAULT 0`
+  yield* sql`ALTER TABLE task_attempt ADD COLUMN votes INTEGER NOT NULL DEFAULT 0`
+  yield* sql`ALTER TABLE run ADD COLUMN over_budget_count BIGINT NOT NULL DEFAULT 0`
+  yield* sql`UPDATE task_attempt SET votes = CASE
+      WHEN state = 'refused' OR (state IN ('planned', 'superseded') AND sent_at IS NULL) THEN 0
+      ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
+})
+
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
-  migrations: { "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }) },
+  migrations: {
+    "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
+    "0002_spending": addSpending,
+  },
 }
 
 /** Creates the tables, or brings those of an older version up to date. */

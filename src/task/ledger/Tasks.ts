@@ -171,8 +171,9 @@ export const writeTasks = (
       : sql`task_id = ${taskId} AND (${sql.in("state", ["submitted", "failed", "invalid"])}
           OR (state = 'completed' AND due_at < 0))`
 
-  const setState = (seq: number, state: Model.TaskState, reason: string | null = null, taskId?: string) =>
-    sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
+  const setState = (seq: number, state: Model.TaskState, reason: string, taskId?: string, isCanceled = false) =>
+    sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)},
+      canceled = ${isCanceled ? 1 : 0}
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
   /**
@@ -384,10 +385,14 @@ export const writeTasks = (
   })
 
   /** States that a poll brings, besides the one that it completes. */
-  const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId: string | undefined) =>
-    Effect.flatMap(write(setState(seq, state, reason, taskId)), ({ length }) => Metrics.countTasks(state, length))
+  const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
+    Effect.flatMap(write(setState(seq, state, reason, taskId, isCanceled)), ({ length }) =>
+      Metrics.countTasks(state, length),
+    )
 
-  const markFailed = (seq: number, reason: string, taskId?: string) => markLost("failed", seq, reason, taskId)
+  /** @param isCanceled whether the service canceled it, so that its votes are not paid for */
+  const markFailed = (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
+    markLost("failed", seq, reason, taskId, isCanceled)
 
   const storeResult = Effect.fnUntraced(function* (
     seq: number,

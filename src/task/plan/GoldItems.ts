@@ -35,6 +35,7 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   index: Schema.optionalKey(Schema.Int),
   /** Where it was read, where that is known. */
   origin: Schema.optionalKey(Origin.Origin),
+  /** What was expected, and what was found. */
   problem: Schema.String,
 }) {
   override get message() {

@@ -50,6 +50,7 @@ export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected):
 export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
   /** Records that were read until then. */
   read: Schema.Int,
+  /** How many of them were rejected. */
   rejected: Schema.Int,
   /** Null where none is set. */
   limit: Schema.NullOr(Schema.Union([Schema.Int, Schema.TemplateLiteral([Schema.Number, "%"])])),

@@ -33,7 +33,9 @@ export type ListenOptions = RouteOptions & {
 
 /** The receiver cannot listen at its address. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
+  /** The address or name that was asked for. */
   host: Schema.String,
+  /** 0 stands for any free one. */
   port: Schema.Int,
   /** As the system calls it: `EADDRINUSE`, `EACCES`. */
   code: Schema.String,

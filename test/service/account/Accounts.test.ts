@@ -53,7 +53,10 @@ describe("Accounts", () => {
       const { name, session } = yield* accounts.setUp(used, "Ann", password)
       assert.strictEqual(name, "Ann")
       assert.isTrue(yield* accounts.anyOperator)
-      assert.deepStrictEqual(yield* accounts.findSession(session), Option.some("Ann"))
+      assert.deepStrictEqual(
+        Option.map(yield* accounts.findSession(session), ({ name, role }) => [name, role]),
+        Option.some(["Ann", "admin"]),
+      )
       assert.strictEqual((yield* Effect.flip(accounts.setUp(used, "Eve", password)))._tag, "CodeRefused")
       assert.strictEqual((yield* Effect.flip(accounts.signIn("Eve", password, here)))._tag, "SignInRefused")
     }))

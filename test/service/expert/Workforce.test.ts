@@ -364,6 +364,15 @@ describe("what no expert has an answer to", () => {
       assert.strictEqual(yield* statusOf(task), "completed")
     }))
 
+  test("is no fault if all experts have voted, and people are to give more votes", () =>
+    Effect.gen(function* () {
+      lines.length = 0
+      yield* working({ experts: [always("one", 0)] })
+      const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(2), { votes: 3 }))
+      yield* until(Effect.map(itemOf(tasks[2]!), (item) => item.votes.length === 1))
+      assert.deepStrictEqual(lines, [])
+    }))
+
   test("is cancelled where that is asked for, also where it misses a vote only", () =>
     Effect.gen(function* () {
       yield* working({ experts: [always("one", 0)], cancelUnanswered: true })

@@ -25,6 +25,7 @@ import { campaignConformance } from "./campaignConformance.ts"
 import { conversationConformance } from "./conversationConformance.ts"
 import { deliveryConformance } from "./deliveryConformance.ts"
 import { resolveConformance } from "./resolveConformance.ts"
+import { spendingConformance } from "./spendingConformance.ts"
 import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject, type LedgerTest } from "../support.ts"
 
 type Service = Ledger["Service"]
@@ -50,7 +51,7 @@ const lostOf = (tasks: ReadonlyArray<{ readonly items: ReadonlyArray<ItemDetails
   tasks.flatMap(({ items }) => items.map(({ item_id }) => item_id))
 
 /** What a run plans with that was not told otherwise. */
-const usual = { votes: 1, shuffleSeed: Option.some(0) }
+const usual = { votes: 1, overBudget: 0, shuffleSeed: Option.some(0) }
 const never = Option.none<never>()
 const seqs = (tasks: ReadonlyArray<{ readonly seq: number }>) => tasks.map(({ seq }) => seq)
 const planned = Ledger.use((ledger) => ledger.plannedAfter(-1))
@@ -1545,6 +1546,7 @@ export const ledgerConformance = (
     conversationConformance(test)
     deliveryConformance(test)
     resolveConformance(test)
+    spendingConformance(test)
 
     it.effect("a ledger of a newer version is refused, and told so", () =>
       Effect.gen(function* () {

@@ -5,7 +5,9 @@
  * is shown once.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import type { Account } from "../../pageApi/OperatorsApi.ts"
 import { Dialog } from "../shared/Dialog.tsx"
+import { AccountPage } from "./AccountPage.tsx"
 import * as client from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
@@ -14,7 +16,9 @@ import { ExpertsPage } from "./ExpertsPage.tsx"
 import { GroupPage } from "./GroupPage.tsx"
 import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
 import { ItemsPage } from "./ItemsPage.tsx"
+import { OperatorsPage } from "./OperatorsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
+import { isAtLeast, Me } from "./role.tsx"
 import * as routes from "./routes.ts"
 import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
 import { TaskList } from "./TaskList.tsx"
@@ -25,7 +29,7 @@ type Session =
   | { readonly state: "unknown" }
   | { readonly state: "unreachable"; readonly problem: string }
   | { readonly state: "signed-out" }
-  | { readonly state: "signed-in"; readonly name: string; readonly ended: boolean }
+  | { readonly state: "signed-in"; readonly account: Account; readonly ended: boolean }
 
 export const App = () => {
   const route = useRoute()
@@ -44,7 +48,7 @@ export const App = () => {
     const look = async () => {
       const answer = await client.session()
       if (over) return
-      if (answer.ok) setSession({ state: "signed-in", name: answer.value.name, ended: false })
+      if (answer.ok) setSession({ state: "signed-in", account: answer.value, ended: false })
       else if (answer.problem.status === 401) setSession({ state: "signed-out" })
       else setSession({ state: "unreachable", problem: problemWords(answer.problem) })
     }
@@ -54,8 +58,8 @@ export const App = () => {
     }
   }, [attempt, entering])
 
-  const signedIn = (name: string) => {
-    setSession({ state: "signed-in", name, ended: false })
+  const signedIn = (account: Account) => {
+    setSession({ state: "signed-in", account, ended: false })
     setEpoch((epoch) => epoch + 1)
   }
 
@@ -70,8 +74,8 @@ export const App = () => {
         key={route.code}
         code={route.code}
         onLeave={leave}
-        onSignedIn={(name) => {
-          signedIn(name)
+        onSignedIn={(account) => {
+          signedIn(account)
           leave()
         }}
       />
@@ -94,7 +98,9 @@ export const App = () => {
     case "signed-in":
       return (
         <Epoch.Provider value={epoch}>
-          <Shell route={route} name={session.name} onSignedOut={() => setSession({ state: "signed-out" })} />
+          <Me.Provider value={session.account}>
+            <Shell route={route} account={session.account} onSignedOut={() => setSession({ state: "signed-out" })} />
+          </Me.Provider>
           {session.ended && <Ended onSignedIn={signedIn} />}
         </Epoch.Provider>
       )
@@ -102,7 +108,7 @@ export const App = () => {
 }
 
 /** Covers the page, and can't be dismissed. */
-const Ended = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => (
+const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
     <p class="muted">Your session has ended. What was on the page is still there.</p>
     <SignInForm onSignedIn={onSignedIn} />
@@ -111,11 +117,11 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) 
 
 const Shell = ({
   route,
-  name,
+  account: { name, role },
   onSignedOut,
 }: {
   readonly route: routes.Route
-  readonly name: string
+  readonly account: Account
   readonly onSignedOut: () => void
 }) => {
   const now = useClock()
@@ -143,7 +149,12 @@ const Shell = ({
     ["Tasks", routes.allTasks, ["tasks", "task", "group"].includes(route.page)],
     ["Items", routes.allItems, route.page === "items"],
     ["Experts", routes.format({ page: "experts" }), route.page === "experts" || route.page === "expert"],
-    ["Developer", routes.developer, route.page === "developer" || route.page === "delivery"],
+    ...(isAtLeast(role, "admin")
+      ? ([
+          ["Operators", routes.format({ page: "operators" }), route.page === "operators"],
+          ["Developer", routes.developer, route.page === "developer" || route.page === "delivery"],
+        ] as const)
+      : []),
   ] as const
   return (
     <Now.Provider value={now}>
@@ -170,7 +181,10 @@ const Shell = ({
             ))}
           </nav>
           <div class="who">
-            <bdi>{name}</bdi>
+            <a href={routes.format({ page: "account" })} aria-current={route.page === "account" ? "page" : undefined}>
+              <span class="unseen">Your account: </span>
+              <bdi>{name}</bdi>
+            </a>
             <button
               type="button"
               class="button plain compact"
@@ -207,6 +221,10 @@ const View = ({ route }: { readonly route: routes.Route }) => {
       return <TaskPage key={route.taskId} taskId={route.taskId} prompt={route.prompt} />
     case "experts":
       return <ExpertsPage />
+    case "operators":
+      return <OperatorsPage />
+    case "account":
+      return <AccountPage />
     case "developer":
       return <DeveloperPage before={route.before} />
     case "delivery":

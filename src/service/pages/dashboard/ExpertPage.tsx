@@ -7,6 +7,7 @@ import { count, percent, plural, seconds } from "./format.ts"
 import { Say, useResource } from "./hooks.ts"
 import { Days } from "./Days.tsx"
 import { ActionButton, Fact, Loaded, PageHeading, Section, Time } from "./parts.tsx"
+import { For, useMay } from "./role.tsx"
 import { format } from "./routes.ts"
 import { Table } from "./Table.tsx"
 
@@ -55,6 +56,7 @@ const shareOf = (part: number, of: number) =>
 
 const Summary = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => {
   const [asking, setAsking] = useState(false)
+  const mayChange = useMay("manager")
   const { gold, judged, latest, majority } = expert
   return (
     <section class="card padded stack" aria-label="Summary">
@@ -69,7 +71,7 @@ const Summary = ({ expert, reload }: { readonly expert: ExpertDetail; readonly r
             {latest.median_seconds === null ? <span class="muted">unknown</span> : seconds(latest.median_seconds)}
           </Fact>
         </dl>
-        {judged > 0 && (
+        {mayChange && judged > 0 && (
           <button type="button" class="button danger" onClick={() => setAsking(true)}>
             Void votes
           </button>
@@ -187,15 +189,17 @@ const Voidings = ({ expert, reload }: { readonly expert: ExpertDetail; readonly 
         label: "",
         cell: ({ at, voiding_id, votes }) =>
           votes > 0 && (
-            <ActionButton
-              class="compact"
-              label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
-              ask={() => client.restoreVotes(voiding_id)}
-              said="The votes that were not replaced count again."
-              onDone={reload}
-            >
-              Undo
-            </ActionButton>
+            <For role="manager">
+              <ActionButton
+                class="compact"
+                label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
+                ask={() => client.restoreVotes(voiding_id)}
+                said="The votes that were not replaced count again."
+                onDone={reload}
+              >
+                Undo
+              </ActionButton>
+            </For>
           ),
       },
     ]}

@@ -13,6 +13,7 @@ import { NameForm } from "./FieldForm.tsx"
 import { Secret } from "./Copy.tsx"
 import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
 import { format } from "./routes.ts"
+import { For, useMay } from "./role.tsx"
 import { Table } from "./Table.tsx"
 import type { Label } from "./wording.ts"
 
@@ -52,16 +53,18 @@ export const ExpertsPage = () => {
           </p>
         </Secret>
       )}
-      <NameForm
-        id="experts-name"
-        form="Invite an expert"
-        label="Name of the expert"
-        placeholder="Ada Lovelace"
-        hint="A name by which you know the expert"
-        submit="Invite expert"
-        ask={client.invite}
-        onDone={show}
-      />
+      <For role="manager">
+        <NameForm
+          id="experts-name"
+          form="Invite an expert"
+          label="Name of the expert"
+          placeholder="Ada Lovelace"
+          hint="A name by which you know the expert"
+          submit="Invite expert"
+          ask={client.invite}
+          onDone={show}
+        />
+      </For>
       <Loaded resource={resource}>
         {({ experts }) =>
           experts.length === 0 ? (
@@ -136,61 +139,66 @@ const ExpertTable = ({
 }: RowProps & {
   readonly experts: ReadonlyArray<ExpertSummary>
   readonly onRenew: (expert: ExpertSummary) => void
-}) => (
-  <Table
-    label="Experts"
-    rows={experts}
-    keyOf={({ expert_id }) => expert_id}
-    columns={[
-      {
-        label: "Expert",
-        class: "anywhere",
-        cell: ({ expert_id, name }) => (
-          <a href={format({ page: "expert", expertId: expert_id })}>
-            <bdi>{name}</bdi>
-          </a>
-        ),
-      },
-      { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
-      { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
-      { label: "Judged", cell: ({ judged }) => count(judged) },
-      {
-        label: "Agrees with the others",
-        nothing: "nothing to compare",
-        cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
-      },
-      {
-        label: "Right on gold items",
-        nothing: "nothing to compare",
-        cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
-      },
-      {
-        label: "Last seen",
-        nothing: "never",
-        cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
-      },
-      {
-        label: "",
-        cell: (expert) =>
-          expert.kind === "person" &&
-          expert.active && (
-            <button
-              type="button"
-              class="button compact"
-              aria-label={`New link for ${expert.name}`}
-              onClick={() => onRenew(expert)}
-            >
-              New link
-            </button>
+}) => {
+  const mayChange = useMay("manager")
+  return (
+    <Table
+      label="Experts"
+      rows={experts}
+      keyOf={({ expert_id }) => expert_id}
+      columns={[
+        {
+          label: "Expert",
+          class: "anywhere",
+          cell: ({ expert_id, name }) => (
+            <a href={format({ page: "expert", expertId: expert_id })}>
+              <bdi>{name}</bdi>
+            </a>
           ),
-      },
-    ]}
-  />
-)
+        },
+        { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
+        { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
+        { label: "Judged", cell: ({ judged }) => count(judged) },
+        {
+          label: "Agrees with the others",
+          nothing: "nothing to compare",
+          cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
+        },
+        {
+          label: "Right on gold items",
+          nothing: "nothing to compare",
+          cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
+        },
+        {
+          label: "Last seen",
+          nothing: "never",
+          cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
+        },
+        {
+          label: "",
+          cell: (expert) =>
+            mayChange &&
+            expert.kind === "person" &&
+            expert.active && (
+              <button
+                type="button"
+                class="button compact"
+                aria-label={`New link for ${expert.name}`}
+                onClick={() => onRenew(expert)}
+              >
+                New link
+              </button>
+            ),
+        },
+      ]}
+    />
+  )
+}
 
 const Active = ({ expert, onStop, reload }: RowProps & { readonly expert: ExpertSummary }) => {
   const action = useAction()
   const say = useContext(Say)
+  if (!useMay("manager")) return <>{expert.active ? "yes" : "no"}</>
   return (
     <>
       <button

@@ -6,6 +6,7 @@
  */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
+import type { Account } from "../../pageApi/OperatorsApi.ts"
 import * as client from "./client.ts"
 import { useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
@@ -29,11 +30,13 @@ export const Entrance = ({ title, children }: { readonly title: string; readonly
   )
 }
 
-const PasswordField = ({
+export const PasswordField = ({
+  label = "Password",
   isNew,
   value,
   onInput,
 }: {
+  readonly label?: string
   readonly isNew: boolean
   readonly value: string
   readonly onInput: (value: string) => void
@@ -42,13 +45,13 @@ const PasswordField = ({
   const [shown, setShown] = useState(false)
   return (
     <div class="field">
-      <label for={id}>Password</label>
+      <label for={id}>{label}</label>
       <div class="password">
         <input
           class="input"
           id={id}
           {...(shown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
-          name="password"
+          name={isNew ? "new-password" : "password"}
           autocomplete={isNew ? "new-password" : "current-password"}
           required
           minLength={isNew ? minPassword : undefined}
@@ -63,7 +66,7 @@ const PasswordField = ({
           type="button"
           class="button"
           aria-pressed={shown}
-          aria-label="Show password"
+          aria-label={`Show ${label.toLowerCase()}`}
           onClick={() => setShown(!shown)}
         >
           {shown ? "Hide" : "Show"}
@@ -80,6 +83,7 @@ const PasswordField = ({
 
 const CredentialsForm = ({
   isNew = false,
+  account,
   submit,
   submitting,
   ask,
@@ -87,13 +91,15 @@ const CredentialsForm = ({
 }: {
   /** Whether the password is a new one. */
   readonly isNew?: boolean
+  /** The name, where it is given. */
+  readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string
   readonly ask: (name: string, password: string) => ReturnType<typeof client.signIn>
-  readonly onSignedIn: (name: string) => void
+  readonly onSignedIn: (account: Account) => void
 }) => {
   const id = useId()
-  const [name, setName] = useState("")
+  const [name, setName] = useState(account ?? "")
   const [password, setPassword] = useState("")
   const action = useAction(signInWords)
   return (
@@ -101,10 +107,7 @@ const CredentialsForm = ({
       class="stack"
       onSubmit={(event) => {
         event.preventDefault()
-        void action.run(
-          () => ask(name.trim(), password),
-          ({ name }) => onSignedIn(name),
-        )
+        void action.run(() => ask(name.trim(), password), onSignedIn)
       }}
     >
       <div class="field">
@@ -119,6 +122,7 @@ const CredentialsForm = ({
           spellcheck={false}
           required
           maxLength={100}
+          readOnly={account !== undefined}
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
         />
@@ -132,22 +136,40 @@ const CredentialsForm = ({
   )
 }
 
-export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => (
+export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <CredentialsForm submit="Sign in" submitting="Signing in …" ask={client.signIn} onSignedIn={onSignedIn} />
 )
 
-export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (name: string) => void }) => (
+export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Entrance title="Sign in">
     <SignInForm onSignedIn={onSignedIn} />
     <details class="small muted">
       <summary>No account yet, or the password is lost?</summary>
       <p>
-        The service prints a link at its first start. For a new one, whoever runs it starts it with{" "}
-        <code>--sign-in-link</code>. The link makes an account, or gives one a new password.
+        An admin makes a link for you, under Operators. The service prints one, too, at its first start, and whenever it
+        is started with <code>--sign-in-link</code>. The link makes an account, or gives one a new password.
       </p>
     </details>
   </Entrance>
 )
+
+/** Whose link it is, or why it leads nowhere. */
+const useLink = (code: string) => {
+  const [link, setLink] = useState<{ readonly name?: string | undefined; readonly problem?: string }>()
+  useEffect(() => {
+    let over = false
+    const look = async () => {
+      const answer = await client.link(code)
+      if (over) return
+      setLink(answer.ok ? { name: answer.value.name ?? undefined } : { problem: answer.problem.detail })
+    }
+    void look()
+    return () => {
+      over = true
+    }
+  }, [code])
+  return link
+}
 
 export const SetUp = ({
   code,
@@ -155,23 +177,40 @@ export const SetUp = ({
   onLeave,
 }: {
   readonly code: string
-  readonly onSignedIn: (name: string) => void
+  readonly onSignedIn: (account: Account) => void
   readonly onLeave: () => void
-}) => (
-  <Entrance title="Set up your account">
-    <p>Choose the name and the password with which you will sign in to this service’s dashboard.</p>
-    <CredentialsForm
-      isNew
-      submit="Set up and sign in"
-      submitting="Setting up …"
-      ask={(name, password) => client.setUp(code, name, password)}
-      onSignedIn={onSignedIn}
-    />
-    <p class="small muted">
-      The link can be used once.{" "}
-      <button type="button" class="link" onClick={onLeave}>
-        Sign in with an existing account
-      </button>
-    </p>
-  </Entrance>
-)
+}) => {
+  const link = useLink(code)
+  if (link === undefined) return <p class="muted late first">Loading …</p>
+  const leave = (
+    <button type="button" class="link" onClick={onLeave}>
+      Sign in with an existing account
+    </button>
+  )
+  if (link.problem !== undefined) {
+    return (
+      <Entrance title="The link does not work">
+        <Problem words={link.problem} />
+        <p>{leave}</p>
+      </Entrance>
+    )
+  }
+  return (
+    <Entrance title="Set up your account">
+      <p>
+        {link.name === undefined
+          ? "Choose the name and the password with which you will sign in to this service’s dashboard."
+          : "Choose the password with which you will sign in to this service’s dashboard."}
+      </p>
+      <CredentialsForm
+        isNew
+        account={link.name}
+        submit="Set up and sign in"
+        submitting="Setting up …"
+        ask={(name, password) => client.setUp(code, name, password)}
+        onSignedIn={onSignedIn}
+      />
+      <p class="small muted">The link can be used once. {leave}</p>
+    </Entrance>
+  )
+}

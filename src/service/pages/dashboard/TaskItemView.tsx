@@ -11,6 +11,7 @@ import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
 import { ActionButton, Badge, Fact, LongText } from "./parts.tsx"
 import { Decided } from "./Decide.tsx"
+import { For } from "./role.tsx"
 import { Table } from "./Table.tsx"
 import { format } from "./routes.ts"
 import { itemLabel } from "./wording.ts"
@@ -89,7 +90,9 @@ export const TaskItemView = ({
           {all ? `Show ${shownAtFirst} completions` : `Show all ${count(item.completions.length)} completions`}
         </button>
       )}
-      <Decided item={item} task={task} reload={reload} />
+      <For role="manager">
+        <Decided item={item} task={task} reload={reload} />
+      </For>
       <Result item={item} />
       {item.votes.length > 0 && <Votes item={item} />}
       {item.voided.length > 0 && <VoidVotes item={item} />}
@@ -212,21 +215,23 @@ const SetAside = ({
           ))}
       </ul>
       {open && !item.done && item.set_aside.length > 0 && (
-        <div class="row">
-          <ActionButton
-            class="compact"
-            label={`Return to experts: prompt ${number}`}
-            ask={() => client.returnItem(task.task_id, item.index)}
-            said={`Prompt ${count(number)} is back in the queue.`}
-            onDone={() => {
-              document.getElementById(promptId(item.index))?.querySelector("a")?.focus()
-              reload()
-            }}
-          >
-            Return to experts
-          </ActionButton>
-          <span class="muted small">All experts are asked again, those who set it aside too.</span>
-        </div>
+        <For role="manager">
+          <div class="row">
+            <ActionButton
+              class="compact"
+              label={`Return to experts: prompt ${number}`}
+              ask={() => client.returnItem(task.task_id, item.index)}
+              said={`Prompt ${count(number)} is back in the queue.`}
+              onDone={() => {
+                document.getElementById(promptId(item.index))?.querySelector("a")?.focus()
+                reload()
+              }}
+            >
+              Return to experts
+            </ActionButton>
+            <span class="muted small">All experts are asked again, those who set it aside too.</span>
+          </div>
+        </For>
       )}
     </div>
   )

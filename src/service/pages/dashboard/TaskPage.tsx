@@ -8,6 +8,7 @@ import { Say, ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
 import { CopyButton } from "./Copy.tsx"
 import { Fact, Loaded, LongText, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
+import { For } from "./role.tsx"
 import { allTasks, format } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
 import { Status } from "./TaskList.tsx"
@@ -96,9 +97,11 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
           )}
         </dl>
         {isOpen(task) && (
-          <button type="button" class="button danger" onClick={() => setAsking(true)}>
-            Cancel task
-          </button>
+          <For role="manager">
+            <button type="button" class="button danger" onClick={() => setAsking(true)}>
+              Cancel task
+            </button>
+          </For>
         )}
       </div>
       {detail.flagged_at.length > 0 && (

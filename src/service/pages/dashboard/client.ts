@@ -5,11 +5,8 @@
  */
 import { type Answer, makeApi, type Method } from "../shared/api.ts"
 import type * as DashboardApi from "../../pageApi/DashboardApi.ts"
+import type { Account } from "../../pageApi/OperatorsApi.ts"
 import type { TaskStatus } from "./routes.ts"
-
-interface Operator {
-  readonly name: string
-}
 
 const tasksPerPage = 50
 const deliveriesPerPage = 20
@@ -51,10 +48,12 @@ export const page = (
 }
 
 /** Does not tell of a missing session: that is what it asks. */
-export const session = () => api<Operator>("GET", "/session")
+export const session = () => api<Account>("GET", "/session")
+/** Whose link it is; nobody's yet, where the name is null. */
+export const link = (code: string) => api<{ readonly name: string | null }>("POST", "/link", { code })
 export const setUp = (code: string, name: string, password: string) =>
-  api<Operator>("POST", "/set-up", { code, name, password })
-export const signIn = (name: string, password: string) => api<Operator>("POST", "/sign-in", { name, password })
+  api<Account>("POST", "/set-up", { code, name, password })
+export const signIn = (name: string, password: string) => api<Account>("POST", "/sign-in", { name, password })
 export const signOut = () => post<void>("/sign-out")
 
 export const overview = () => get<DashboardApi.Overview>("/overview")

@@ -35,6 +35,8 @@ export type Route =
   /** `prompt` counts from 1: the page that holds it is shown, scrolled to it. */
   | { readonly page: "task"; readonly taskId: string; readonly prompt: number | undefined }
   | { readonly page: "experts" }
+  | { readonly page: "operators" }
+  | { readonly page: "account" }
   | { readonly page: "developer"; readonly before: number | undefined }
   | { readonly page: "delivery"; readonly messageId: string }
   | { readonly page: "set-up"; readonly code: string }
@@ -86,7 +88,7 @@ export const parse = (hash: string): Route => {
       return { page: "tasks", status: toStatus(query.get("status")), before, ...(text && { text }) }
     }
     if (first === "items") return { page: "items", filter: toFilter(query) }
-    if (first === "experts") return { page: "experts" }
+    if (first === "experts" || first === "operators" || first === "account") return { page: first }
     if (first === "developer") return { page: "developer", before }
   }
   if (segments.length === 2 && first === "tasks" && second !== undefined) {
@@ -125,7 +127,9 @@ export const format = (route: Exclude<Route, { readonly page: "set-up" | "unknow
     case "task":
       return withQuery(`#/tasks/${encodeURIComponent(route.taskId)}`, { prompt: route.prompt })
     case "experts":
-      return "#/experts"
+    case "operators":
+    case "account":
+      return `#/${route.page}`
     case "developer":
       return withQuery("#/developer", { before: route.before })
     case "delivery":

@@ -28,6 +28,8 @@ describe("routes", () => {
         },
       },
     ],
+    ["#/operators", { page: "operators" }],
+    ["#/account", { page: "account" }],
     ["#/developer", { page: "developer", before: undefined }],
     ["#/developer?before=7", { page: "developer", before: 7 }],
     ["#/developer/deliveries/msg_1", { page: "delivery", messageId: "msg_1" }],

@@ -1,0 +1,65 @@
+/**
+ * Prices and budgets as exact decimals, in the currency that the user thinks of.
+ *
+ * Guarantees: prices, budgets, and multiples of a price are never rounded, and how many votes a budget buys is exact. Only
+ * what a quotient says, such as the cost of a pair, is rounded.
+ */
+import { Option } from "effect"
+
+/** `0.40`, as text; or a number, which counts as its shortest decimal form. */
+export type Amount = string | number
+
+export interface Decimal {
+  readonly units: bigint
+  /** Digits after the point. */
+  readonly scale: number
+}
+
+const grammar = /^(\d{1,15})(?:\.(\d{1,9}))?$/
+
+/** The form of an amount, for messages. */
+export const amountForm = "a decimal such as 0.40 or 5000"
+
+/** None where it is no such decimal. */
+export const parse = (amount: Amount): Option.Option<Decimal> => {
+  const found = grammar.exec(String(amount))
+  if (found === null) return Option.none()
+  const [, whole = "", digits = ""] = found
+  return Option.some({ units: BigInt(whole + digits), scale: digits.length })
+}
+
+/** A price is above zero. */
+export const parsePrice = (amount: Amount): Option.Option<Decimal> =>
+  Option.filter(parse(amount), ({ units }) => units > 0n)
+
+export const format = ({ scale, units }: Decimal): string => {
+  const digits = (units < 0n ? -units : units).toString().padStart(scale + 1, "0")
+  const text = scale === 0 ? digits : `${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+  return units < 0n ? `-${text}` : text
+}
+
+const ten = (scale: number): bigint => 10n ** BigInt(scale)
+
+const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * ten(wanted - scale)
+
+/** What so many votes cost. */
+export const times = ({ scale, units }: Decimal, votes: number): Decimal => ({ units: units * BigInt(votes), scale })
+
+export const minus = (a: Decimal, b: Decimal): Decimal => {
+  const scale = Math.max(a.scale, b.scale)
+  return { units: atScale(a, scale) - atScale(b, scale), scale }
+}
+
+/** How many votes a budget buys. */
+export const votesWithin = (budget: Decimal, price: Decimal): number => {
+  const votes = (budget.units * ten(price.scale)) / (price.units * ten(budget.scale))
+  return votes > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(votes)
+}
+
+/** The cost divided among so many, rounded half up to two digits more than the cost has; null among none. */
+export const among = (cost: Decimal, count: number): string | null => {
+  if (count === 0) return null
+  const divisor = BigInt(count)
+  const units = (cost.units * 100n * 2n + divisor) / (2n * divisor)
+  return format({ units, scale: cost.scale + 2 })
+}

@@ -1,0 +1,125 @@
+/**
+ * Operators as admins see them: listed, invited by link, in a role, removed.
+ *
+ * Guarantees: there is always an admin who can sign in; removal ends sessions and revokes links in the same write; a
+ * link is for the account that it was made for, whatever name is entered.
+ */
+import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { Database } from "../database/Database.ts"
+import type { OperatorLink, OperatorSummary } from "../pageApi/OperatorsApi.ts"
+import type { Role } from "../pageApi/OperatorSession.ts"
+import { keyOf } from "./Accounts.ts"
+import { OneTimeCodes } from "./OneTimeCodes.ts"
+import { Sessions } from "./Sessions.ts"
+
+export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) {}
+export class NoSuchOperator extends Schema.TaggedError<NoSuchOperator>()("NoSuchOperator", {}) {}
+/** Nobody else could manage operators any more. */
+export class LastAdmin extends Schema.TaggedError<LastAdmin>()("LastAdmin", {}) {}
+
+interface Row extends Omit<OperatorSummary, "joined"> {
+  readonly joined: number
+}
+
+type Checked<A, E> = Effect.fn.Return<Result.Result<A, E>, SqlError>
+
+const make = Effect.gen(function* () {
+  const { sql, write } = yield* Database
+  const codes = yield* OneTimeCodes
+  const sessions = yield* Sessions
+
+  const columns = sql.literal("operator_no, name, role, password IS NOT NULL AS joined, created_at, signed_in_at")
+  const summaryOf = (row: Row): OperatorSummary => ({ ...row, joined: row.joined === 1 })
+
+  /** A failure of the statements leaves everything as it was: they check before they change. */
+  const writeChecked = <A, E>(
+    statements: () => Effect.fn.Return<Result.Result<A, E>, SqlError>,
+  ): Effect.Effect<A, E | SqlError> => Effect.flatMap(write(Effect.gen(statements)), Effect.fromResult)
+
+  const list = Effect.map(sql<Row>`SELECT ${columns} FROM operator ORDER BY name_key`, (rows) =>
+    rows.map(summaryOf),
+  ).pipe(Effect.withSpan("Operators.list"))
+
+  const find = (operatorNo: number) =>
+    Effect.map(
+      sql<Row & { name_key: string }>`SELECT name_key, ${columns} FROM operator WHERE operator_no = ${operatorNo}`,
+      ([row]) => row,
+    )
+
+  const linkOf = (nameKey: string) =>
+    Effect.map(codes.issue("sign-in", nameKey), (code) => `/dashboard/#set-up=${code}`)
+
+  const add = Effect.fn("Operators.add")(function* (name: string, role: Role) {
+    const row = { name_key: keyOf(name), name, role, created_at: yield* Clock.currentTimeMillis }
+    return yield* writeChecked(function* (): Checked<OperatorLink, NameTaken> {
+      const [added] = yield* sql<Row>`
+          INSERT INTO operator ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING ${columns}`
+      if (added === undefined) return Result.fail(new NameTaken())
+      const link = yield* linkOf(row.name_key)
+      return Result.succeed({ operator: summaryOf(added), link })
+    })
+  })
+
+  const renew = Effect.fn("Operators.renew")((operatorNo: number) =>
+    writeChecked(function* (): Checked<OperatorLink, NoSuchOperator> {
+      const row = yield* find(operatorNo)
+      if (row === undefined) return Result.fail(new NoSuchOperator())
+      const { name_key, ...operator } = row
+      return Result.succeed({ operator: summaryOf(operator), link: yield* linkOf(name_key) })
+    }),
+  )
+
+  /** The only admin with a password. */
+  const isLastAdmin = ({ joined, operator_no, role }: Row) =>
+    role === "admin" && joined === 1
+      ? Effect.map(
+          sql`SELECT 1 FROM operator
+            WHERE role = 'admin' AND password IS NOT NULL AND operator_no <> ${operator_no} LIMIT 1`,
+          (others) => others.length === 0,
+        )
+      : Effect.succeed(false)
+
+  const setRole = Effect.fn("Operators.setRole")((operatorNo: number, role: Role) =>
+    writeChecked(function* (): Checked<OperatorSummary, NoSuchOperator | LastAdmin> {
+      const row = yield* find(operatorNo)
+      if (row === undefined) return Result.fail(new NoSuchOperator())
+      if (role !== "admin" && (yield* isLastAdmin(row))) return Result.fail(new LastAdmin())
+      const [changed] = yield* sql<Row>`
+          UPDATE operator SET role = ${role} WHERE operator_no = ${operatorNo} RETURNING ${columns}`
+      return Result.succeed(summaryOf(changed!))
+    }),
+  )
+
+  const remove = Effect.fn("Operators.remove")((operatorNo: number) =>
+    writeChecked(function* (): Checked<void, NoSuchOperator | LastAdmin> {
+      const row = yield* find(operatorNo)
+      if (row === undefined) return Result.fail(new NoSuchOperator())
+      if (yield* isLastAdmin(row)) return Result.fail(new LastAdmin())
+      yield* sql`DELETE FROM operator WHERE operator_no = ${operatorNo}`
+      yield* sessions.endAll("operator", row.name_key)
+      yield* codes.endAll("sign-in", row.name_key)
+      return Result.void
+    }),
+  )
+
+  return { list, add, renew, setRole, remove }
+})
+
+export class Operators extends Context.Service<
+  Operators,
+  {
+    /** By name. */
+    readonly list: Effect.Effect<ReadonlyArray<OperatorSummary>, SqlError>
+    readonly add: (name: string, role: Role) => Effect.Effect<OperatorLink, NameTaken | SqlError>
+    /** A new link, which replaces the operator's password. Revokes the previous one. */
+    readonly renew: (operatorNo: number) => Effect.Effect<OperatorLink, NoSuchOperator | SqlError>
+    readonly setRole: (
+      operatorNo: number,
+      role: Role,
+    ) => Effect.Effect<OperatorSummary, LastAdmin | NoSuchOperator | SqlError>
+    readonly remove: (operatorNo: number) => Effect.Effect<void, LastAdmin | NoSuchOperator | SqlError>
+  }
+>()("prefstream/service/Operators") {
+  static readonly layer = Layer.effect(Operators, make)
+}

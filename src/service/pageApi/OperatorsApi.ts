@@ -1,0 +1,80 @@
+/**
+ * The part of `DashboardApi` about operators: who may sign in, in which role.
+ *
+ * Guarantees: only admins see and change operators; all change their own password.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import {
+  error,
+  IntFromQuery,
+  longest,
+  Millis,
+  MinRole,
+  Name,
+  OperatorSession,
+  Password,
+  Role,
+} from "./OperatorSession.ts"
+
+/** Who has signed in. */
+export const Account = Schema.Struct({ name: Schema.String, role: Role })
+export type Account = typeof Account.Type
+
+export const OperatorSummary = Schema.Struct({
+  operator_no: Schema.Int,
+  name: Schema.String,
+  role: Role,
+  /** Whether the operator has a password: the link was used. */
+  joined: Schema.Boolean,
+  created_at: Millis,
+  signed_in_at: Schema.NullOr(Millis),
+})
+export type OperatorSummary = typeof OperatorSummary.Type
+
+export const OperatorLink = Schema.Struct({
+  operator: OperatorSummary,
+  /** Path and code of the link, from the service's root on; it can be used once, for 24 hours. */
+  link: Schema.String,
+})
+export type OperatorLink = typeof OperatorLink.Type
+
+const params = { operator_no: IntFromQuery }
+
+const list = HttpApiEndpoint.get("list", "/operators", {
+  success: Schema.Struct({ operators: Schema.Array(OperatorSummary) }),
+  error,
+})
+/** Conflict: the name is taken. */
+const add = HttpApiEndpoint.post("add", "/operators", {
+  payload: Schema.Struct({ name: Name, role: Role }),
+  success: OperatorLink,
+  error,
+})
+/** A link by which the operator sets a new password. Links made before stop working; the password works until then. */
+const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink, error })
+/** Conflict: the last admin. */
+const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
+  params,
+  payload: Schema.Struct({ role: Role }),
+  success: OperatorSummary,
+  error,
+})
+/** Ends the operator's sessions. Conflict: the last admin. */
+const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", {
+  params,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export class DashboardOperators extends HttpApiGroup.make("operators")
+  .add(list, add, renew, setRole, remove)
+  .annotateEndpoints(MinRole, "admin")
+  .middleware(OperatorSession) {}
+
+/** Ends all other sessions of the operator. Forbidden: the present password is wrong. */
+export const changePassword = HttpApiEndpoint.put("changePassword", "/password", {
+  payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(longest.password)), password: Password }),
+  success: HttpApiSchema.NoContent,
+  error,
+}).annotate(MinRole, "viewer")

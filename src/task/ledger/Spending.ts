@@ -1,0 +1,138 @@
+/**
+ * What the job's votes cost, and how many its budget allows.
+ *
+ * A vote is an item in a task. It counts once it is planned: while it is sent, outstanding, or in doubt, and when it was
+ * given. It does not count if the service refused its task or canceled it, or if it was never sent and will not be.
+ *
+ * Guarantees: price and budget of the last run that set them hold for the job; votes are counted from the rows of tasks
+ * and attempts, never from a running total, so that a count inside a transaction is exact at each kill.
+ */
+import { Array as Arr, Effect, Option } from "effect"
+import * as Cost from "../../domain/Cost.ts"
+import type { BatchItem, Issue, LedgerContext, NewTask } from "./Model.ts"
+import { inChunks, setSetting, settingOf } from "./Rows.ts"
+
+type Here = Pick<LedgerContext, "job" | "sql">
+
+/** What votes may cost. Without them, what an earlier run of the job said holds. */
+export interface SpendingTerms {
+  /** Price of a vote: of an item in a task. */
+  readonly price?: Cost.Amount | undefined
+  /** What all votes of the job may cost at most, those of earlier runs included; `none` lifts it. Needs a price. */
+  readonly budget?: Cost.Amount | undefined
+}
+
+/** What a budget allows of the items that are to be planned. */
+export interface AllottedTasks {
+  readonly tasks: ReadonlyArray<NewTask>
+  /** Items of the input that are not planned. */
+  readonly beyond: ReadonlyArray<BatchItem>
+}
+
+export interface Spending {
+  readonly price: Cost.Decimal
+  readonly budget: Option.Option<Cost.Decimal>
+  /** Votes of tasks that the service created, and that are not open any more. */
+  readonly spent: number
+  /** Votes that are planned, being sent, outstanding, or in doubt. */
+  readonly committed: number
+  /** Votes of tasks of the last run's campaign that were planned and are held back, since they are beyond the budget. */
+  readonly held: number
+}
+
+/** How many votes of an attempt in this state count when another one follows, in columns of its task. */
+export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
+  const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
+  if (state === "refused" || wasUnsent) return "0"
+  return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
+}
+
+const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)`
+
+/** All votes that count against a budget. */
+export const countedVotes = ({ job, sql }: Here) =>
+  Effect.map(
+    sql<{ votes: number }>`SELECT
+      (SELECT COALESCE(SUM(item_count), 0) FROM task WHERE job = ${job} AND seq >= 0 AND ${sql.literal(isCounted)})
+      + (SELECT COALESCE(SUM(votes), 0) FROM task_attempt WHERE job = ${job}) AS votes`,
+    (rows) => rows[0]!.votes,
+  )
+
+const amountOf = (context: Here, name: "price" | "budget") =>
+  Effect.map(settingOf(context, name), (text) => Option.flatMap(Option.fromUndefinedOr(text), Cost.parse))
+
+interface Terms {
+  readonly price: Option.Option<Cost.Decimal>
+  readonly budget: Option.Option<Cost.Decimal>
+}
+
+const noTerms: Terms = { price: Option.none(), budget: Option.none() }
+
+/** Price and budget of the job. */
+const termsOf = (context: Here) =>
+  Effect.all({ price: amountOf(context, "price"), budget: amountOf(context, "budget") })
+
+/** The votes that the budget allows in all; undefined without a budget. */
+const maxVotesOf = ({ budget, price }: Terms): number | undefined =>
+  Option.getOrUndefined(Option.zipWith(budget, price, Cost.votesWithin))
+
+/** Price and budget with these terms; those of the job where they have none. */
+export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms) => {
+  const of = (amount: Cost.Amount | undefined, before: Option.Option<Cost.Decimal>) =>
+    amount === undefined ? before : Cost.parse(amount)
+  const terms = { price: of(price, known.price), budget: of(budget, known.budget) }
+  return { ...terms, maxVotes: maxVotesOf(terms) }
+}
+
+export const readSpending = ({ job, sql }: LedgerContext) => ({
+  /** Price and budget that a run has set. */
+  spendingTerms: termsOf({ job, sql }),
+
+  /** All votes that count against a budget. */
+  countedVotes: countedVotes({ job, sql }),
+
+  /** None without a price. */
+  spending: Effect.gen(function* () {
+    const { budget, price } = yield* termsOf({ job, sql })
+    if (Option.isNone(price)) return Option.none<Spending>()
+    const [row] = yield* sql<{ counted: number; committed: number; held: number }>`SELECT
+      COALESCE(SUM(CASE WHEN ${sql.in("state", ["planned", "submitting", "submitted", "in_doubt"])} THEN item_count ELSE 0 END), 0) AS committed,
+      COALESCE(SUM(CASE WHEN state = 'superseded' AND campaign = (SELECT campaign FROM run WHERE job = ${job} ORDER BY run DESC LIMIT 1)
+        THEN item_count ELSE 0 END), 0) AS held
+      FROM task WHERE job = ${job} AND seq >= 0`
+    const { committed, held } = row!
+    const counted = yield* countedVotes({ job, sql })
+    return Option.some<Spending>({ price: price.value, budget, spent: counted - committed, committed, held })
+  }).pipe(Effect.withSpan("Ledger.spending")),
+})
+
+/** Notes price and budget, where a run has them. Gives the votes that the budget allows. */
+export const setTerms = Effect.fnUntraced(function* (context: Here, { budget, price }: SpendingTerms) {
+  if (price !== undefined) yield* setSetting(context, "price", String(price))
+  if (budget === "none") yield* context.sql`DELETE FROM setting WHERE job = ${context.job} AND name = 'budget'`
+  else if (budget !== undefined) yield* setSetting(context, "budget", String(budget))
+  return maxVotesOf(yield* termsOf(context))
+})
+
+/**
+ * Holds back planned tasks that were never sent, the last ones first, until no more votes count than `maxVotes`. They are
+ * superseded, until a run begins that may spend more. What a person had sent again stays planned.
+ */
+export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here, maxVotes: number) {
+  const here = sql`job = ${job}`
+  let excess = (yield* countedVotes({ job, sql })) - maxVotes
+  if (excess <= 0) return
+  const unsent = sql`${here} AND state = 'planned' AND sent_at IS NULL AND resend_at IS NULL`
+  const tasks = yield* sql<{ seq: number; items: number }>`SELECT seq, item_count AS items FROM task
+    WHERE ${unsent} ORDER BY seq DESC LIMIT ${excess}`
+  const held = Arr.takeWhile(tasks, ({ items }) => {
+    const isNeeded = excess > 0
+    excess -= items
+    return isNeeded
+  })
+  yield* inChunks(
+    held.map(({ seq }) => seq),
+    (seqs) => sql`UPDATE task SET state = 'superseded', reason = ${"held back: the budget does not allow it"}
+      WHERE ${unsent} AND ${sql.in("seq", seqs)}`,
+  )
+})

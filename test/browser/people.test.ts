@@ -1,0 +1,87 @@
+/**
+ * Operators and their roles in the dashboard, by keyboard where a person would use it. `SCREENSHOTS=DIR` keeps pictures.
+ */
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { hasBrowser, launched, open } from "../support/browser.ts"
+import { fillIn, folder, serve } from "../support/browserService.ts"
+import { picture } from "../support/pictures.ts"
+
+it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each changes the own password", () =>
+  Effect.gen(function* () {
+    const { link, origin } = yield* serve(join(yield* folder, "service.db"))
+    const browser = yield* launched
+    const admin = yield* open(browser)
+    const viewer = yield* open(browser)
+    yield* Effect.promise(async () => {
+      const { page } = admin
+      await page.goto(link)
+      await page.getByRole("textbox", { name: "Name" }).fill("Ada")
+      await fillIn(page, "Password", "correct horse battery")
+      await page.getByRole("link", { name: "Operators" }).click()
+      await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
+      await page.getByRole("textbox", { name: "Name of the operator" }).focus()
+      await page.keyboard.type("Vic")
+      await page.keyboard.press("Tab")
+      await page.keyboard.press("ArrowUp")
+      assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
+      await page.keyboard.press("Enter")
+      const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
+      await picture(page, "operators-1-link")
+      await page.getByRole("button", { name: "Done" }).click()
+
+      await viewer.page.goto(invitation)
+      const name = viewer.page.getByRole("textbox", { name: "Name" })
+      await name.waitFor()
+      assert.strictEqual(await name.inputValue(), "Vic")
+      await picture(viewer.page, "operators-2-set-up")
+      await fillIn(viewer.page, "Password", "a password of Vic")
+      await viewer.page.getByRole("link", { name: "Experts", exact: true }).click()
+      await viewer.page.getByText("Nobody judges yet").waitFor()
+      assert.deepStrictEqual(
+        await viewer.page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
+        ["Tasks", "Items", "Experts"],
+      )
+      assert.strictEqual(await viewer.page.getByRole("button", { name: "Invite expert" }).count(), 0)
+      await picture(viewer.page, "operators-3-viewer")
+
+      await viewer.page.getByRole("link", { name: "Your account: Vic" }).click()
+      await viewer.page.getByRole("textbox", { name: "Present password" }).fill("wrong")
+      await fillIn(viewer.page, "New password", "another password of Vic")
+      await viewer.page.getByText("The present password is wrong.").waitFor()
+      await picture(viewer.page, "operators-4-account")
+      await viewer.page.getByRole("textbox", { name: "Present password" }).fill("a password of Vic")
+      await fillIn(viewer.page, "New password", "another password of Vic")
+      await viewer.page.getByText("Your password is changed.").waitFor()
+
+      await page.reload()
+      await page.getByRole("row", { name: /Vic/ }).getByText("Joined").waitFor()
+      await page.getByRole("button", { name: "Viewer: change the role of Vic" }).click()
+      await picture(page, "operators-5-role")
+      await page
+        .getByRole("dialog")
+        .getByRole("radio", { name: /Manager/ })
+        .check()
+      await page.getByRole("button", { name: "Set role" }).click()
+      await page.getByRole("button", { name: "Manager: change the role of Vic" }).waitFor()
+      await page.getByRole("button", { name: "Remove Ada" }).click()
+      await page.getByRole("button", { name: "Remove operator" }).click()
+      await page.getByText("This is the last admin").waitFor()
+      await page.getByRole("button", { name: "Keep operator" }).click()
+      await page.getByRole("button", { name: "Remove Vic" }).click()
+      await page.getByRole("button", { name: "Remove operator" }).click()
+      await page.getByRole("row", { name: /Vic/ }).waitFor({ state: "detached" })
+
+      await viewer.page.goto(`${origin}/dashboard/`)
+      await viewer.page.getByRole("heading", { name: "Sign in" }).waitFor()
+    })
+    // The refused requests are errors of the console: the wrong password, the last admin, the ended session.
+    for (const { account } of [admin, viewer]) {
+      assert.deepStrictEqual(
+        account.problems.filter((problem) => !/status of (401|403|409)/.test(problem)),
+        [],
+      )
+    }
+  }).pipe(Effect.scoped),
+)

@@ -1,0 +1,91 @@
+/**
+ * A process is killed (SIGKILL) at each commit point of planning and sending under a budget: no vote is ever beyond it, in
+ * the ledger or at the service, and run again, the job comes to what the undisturbed job comes to.
+ */
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { drawn } from "../support/cases.ts"
+import * as Input from "./support/input.ts"
+import { finish, killedAt, rows, type Trace, watched } from "./support/Job.ts"
+import { type Event, momentsOf, points, unexpected } from "./support/points.ts"
+import * as Recorded from "./support/Recorded.ts"
+import * as RecordingService from "./support/RecordingService.ts"
+import * as Room from "./support/Room.ts"
+
+const room = Room.make()
+afterAll(room.remove)
+
+const service = await RecordingService.start("honored")
+afterAll(service.close)
+
+const pace = ["--concurrency", "2", "--requests-per-second", "1000", "--poll-min", "20ms", "--poll-max", "50ms"]
+const maxVotes = 61
+
+/** 30 of 72 items in two votes, and half an item's price left. */
+const costs = ["--votes", "2", "--price", "0.40", "--budget", String(maxVotes * 0.4 + 0.2)]
+
+const events = [
+  "run: added",
+  "task: added planned",
+  "task: planned → submitting",
+  "http: POST /tasks",
+  "http: POST /tasks answered 201",
+  "task: submitting → submitted",
+  "run: read_finished",
+] as const satisfies ReadonlyArray<Event>
+
+/** Votes of all tasks, counted apart from the code that keeps to the budget. */
+const votesIn = ({ book, job }: Recorded.Recorded) => ({
+  ledger: rows(job, "SELECT COALESCE(SUM(item_count), 0) AS votes FROM task")[0]!["votes"] as number,
+  service: [...book.tasks.values()].reduce((sum, { prompts }) => sum + prompts.length, 0),
+})
+
+const isWithin = (it: Recorded.Recorded) => {
+  const { ledger, service } = votesIn(it)
+  assert.isAtMost(ledger, maxVotes)
+  assert.isAtMost(service, ledger)
+}
+
+describe("run, with a budget that ends in the middle of a batch", { concurrent: true, timeout: 600_000 }, () => {
+  const file = Input.write(`${room.folder}/input.jsonl`, { misfits: false })
+  const args = ["run", file, "--batch-size", "4", ...pace, ...costs, "--idempotency-key", "honored"]
+  const recorded = (name: string) => Recorded.make({ room, service }, name)
+  let trace: Trace
+  let undisturbed: unknown
+
+  beforeAll(async () => {
+    const it = recorded("undisturbed")
+    const report = await watched(it.job, args)
+    trace = report.trace
+    undisturbed = Recorded.seen(it, report)
+    assert.strictEqual(report.exitStatus, 8)
+    assert.deepStrictEqual(votesIn(it), { ledger: 60, service: 60 })
+    assert.deepStrictEqual(report.spending?.left, { votes: 1, cost: "0.60" })
+    assert.deepStrictEqual(unexpected(trace), [])
+  })
+
+  for (const event of drawn(events)) {
+    it(`${points[event].name}: the budget is kept, and the job then ends as if nothing had happened`, () =>
+      room.inTurn(async () => {
+        const it = recorded(event)
+        for (const moment of momentsOf(event, trace)) {
+          await killedAt(it.job, args, moment)
+          isWithin(it)
+        }
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+        isWithin(it)
+      }))
+  }
+
+  it("raised and killed while the rest is planned, it is kept again", () =>
+    room.inTurn(async () => {
+      const it = recorded("raised")
+      assert.strictEqual((await finish(it.job, args)).exitStatus, 8)
+      const more = [...args, "--budget", "40"].toSpliced(args.indexOf("--budget"), 2)
+      for (const when of ["before", "after"] as const) {
+        await killedAt(it.job, more, { event: "task: added planned", when, nth: 1 })
+        assert.isAtMost(votesIn(it).ledger, 100)
+      }
+      assert.strictEqual((await finish(it.job, more)).exitStatus, 8)
+      assert.deepStrictEqual(votesIn(it), { ledger: 100, service: 100 })
+    }))
+})
