@@ -13,8 +13,17 @@ const allCommands: Effect.Effect<ReadonlyArray<Command.Command.Any>> = Effect.su
 
 const commands = [
   ...schedulable,
+  command("import", "Import votes that were given elsewhere", () =>
+    import("./commands/Import.ts").then((module) => module.importCommand),
+  ),
+  command("export-votes", "Print all votes as JSON Lines or CSV", () =>
+    import("./commands/ExportVotes.ts").then((module) => module.exportVotesCommand),
+  ),
   command("status", "Show the state of a job", () =>
     import("./commands/Status.ts").then((module) => module.statusCommand),
+  ),
+  command("leaderboard", "Rate the models by the votes on their completions", () =>
+    import("./commands/Leaderboard.ts").then((module) => module.leaderboardCommand),
   ),
   command("inspect", "Show what files contain, and what a run would do", () =>
     import("./commands/Inspect.ts").then((module) => module.inspectCommand),

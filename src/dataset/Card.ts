@@ -171,6 +171,11 @@ const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]: stri
   agreement: "Share of the votes that went to the best completion, where there are several",
   vote_margin:
     "Share of the votes that prefer `chosen`, less the share that prefer `rejected`, where there are several",
+  strength:
+    "How much better `chosen` is, from 1 for the least, as the mean over the votes for it, where experts said so",
+  all_bad: "Whether more than half of the votes say that no completion is good enough, where experts were asked",
+  aspects: "Mean ratings of both sides by aspect, as the text of a JSON object, where there are any",
+  edited: "`chosen` as an expert would have it, where one edited it",
   flags: "What experts flagged of the item (who, kind, words), as the text of a JSON list, where anybody did",
   metadata: "What the input said of the item besides, as the text of a JSON object",
 }

@@ -30,6 +30,10 @@ const standard: PairFeatures = {
   votes: "int32",
   agreement: "float64",
   vote_margin: "float64",
+  strength: "float64",
+  all_bad: "bool",
+  aspects: "string",
+  edited: "string",
   flags: "string",
   metadata: "string",
 }
@@ -62,6 +66,10 @@ export const toRow = (pair: PreferencePair, shape: Shape): PairRow => ({
   votes: pair.votes,
   agreement: pair.agreement,
   vote_margin: pair.vote_margin,
+  strength: pair.strength,
+  all_bad: pair.all_bad,
+  aspects: pair.aspects,
+  edited: pair.edited,
   flags: pair.flags,
   metadata: pair.metadata,
 })
@@ -93,6 +101,8 @@ const textColumns = [
   "task_id",
   "chosen_model",
   "rejected_model",
+  "aspects",
+  "edited",
   "flags",
   "metadata",
 ] as const

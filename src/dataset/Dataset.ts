@@ -93,8 +93,12 @@ export interface Options<E = never, R = never> {
   readonly conversational?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
-  /** Adds a `margin` from the votes in formats that support it. */
+  /** Adds a `margin` in formats that support it. */
   readonly margin?: boolean | undefined
+  /** What the margin is computed from: votes, or strengths. Default `votes`. */
+  readonly marginFrom?: "votes" | "strength" | undefined
+  /** `chosen`: files for trainers have an expert's edit in place of the completion. Default `none`. */
+  readonly edited?: "chosen" | "none" | undefined
   /** Size in memory at which a shard ends, in bytes. Default: 500 MB, as in `datasets`. */
   readonly shardBytes?: number | undefined
   /** For card and manifest. */
@@ -169,7 +173,11 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   directory: string,
   shape: Shape,
   formats: ReadonlyArray<TrainerFormat>,
-  { margin, shardBytes = defaultShardBytes, splitOf }: Pick<Options<E, R>, "margin" | "shardBytes" | "splitOf">,
+  {
+    shardBytes = defaultShardBytes,
+    splitOf,
+    ...trainerOptions
+  }: Pick<Options<E, R>, "edited" | "margin" | "marginFrom" | "shardBytes" | "splitOf">,
 ): Effect.fn.Return<Written, E | DatasetError, R | FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const encode = EncodedRow.encoder()
   const counter = OmittedPairs.counter()
@@ -178,7 +186,10 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   const open = Effect.fnUntraced(function* (split: Split) {
     const rows = Shards.make(directory, split, { encode, features: featuresOf(shape), shardBytes })
     const trainers = yield* Effect.forEach(formats, (format) =>
-      TrainerFiles.make(directory, format, split, { encode, margin }),
+      TrainerFiles.make(directory, format, split, {
+        encode,
+        ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]),
+      }),
     )
     const output: SplitOutput = { rows, trainers }
     outputs.set(split, output)
@@ -232,10 +243,12 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     splits: summaries,
     formats: formats.map((format) => {
       const ofFormat = trainerFiles.filter((file) => file.format === format)
+      const unwritten = TrainerFiles.combineUnwritten(ofFormat.map(({ unwritten }) => unwritten))
       return {
         format: format.name,
         rows: Number.sumAll(ofFormat.map(({ rows }) => rows)),
         omitted: OmittedPairs.combine(ofFormat.map(({ omitted }) => omitted)),
+        ...(Struct.keys(unwritten).length > 0 && { unwritten }),
       }
     }),
     omitted: counter.omitted(),

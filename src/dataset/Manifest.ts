@@ -32,7 +32,13 @@ export const SplitSummary = Schema.Struct({
 export type SplitSummary = typeof SplitSummary.Type
 
 /** A trainer format by its name: all of its rows, of every split, and the pairs that it could not hold. */
-export const FormatSummary = Schema.Struct({ format: Schema.String, rows: Schema.Int, omitted: OmittedPairs })
+export const FormatSummary = Schema.Struct({
+  format: Schema.String,
+  rows: Schema.Int,
+  omitted: OmittedPairs,
+  /** By column: the pairs with a value there that the format has no place for. Absent if there are none. */
+  unwritten: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
+})
 export type FormatSummary = typeof FormatSummary.Type
 
 export const Manifest = Schema.Struct({

@@ -2,13 +2,14 @@
  * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
  * Guarantees: one file per split, whatever its size, in the order of the pairs. Pairs that the format cannot represent
- * are counted.
+ * are counted, as are values that the format has no place for.
  */
-import { Effect, Result } from "effect"
+import { Effect, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
 import type { Encode, EncodedRow } from "./file/EncodedRow.ts"
+import type { Features } from "./file/Features.ts"
 import * as Jsonl from "./file/Jsonl.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as OutputFile from "./file/OutputFile.ts"
@@ -23,7 +24,39 @@ export interface TrainerFile {
   readonly file: DatasetFile
   readonly rows: number
   readonly omitted: OmittedPairs.OmittedPairs
+  /** By column of the dataset: the pairs with a value there that the format has no place for. */
+  readonly unwritten: Unwritten
 }
+
+export type Unwritten = { readonly [column: string]: number }
+
+/** Of several files together. */
+export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
+  parts.reduce((sum, part) => Record.union(sum, part, (a, b) => a + b), {})
+
+export interface Options extends FormatOptions {
+  /** `chosen`: an edit takes the place of what was edited, and is good though all completions were bad. Default `none`. */
+  readonly edited?: "chosen" | "none" | undefined
+}
+
+/** The columns, in their order, that the format has no place for. */
+const unreadColumns = (
+  { reads = [] }: TrainerFormat,
+  features: Features,
+  { marginFrom }: FormatOptions,
+  edited: Options["edited"],
+) => {
+  const places = {
+    strength: marginFrom === "strength" && Object.hasOwn(features, "margin"),
+    all_bad: reads.includes("all_bad"),
+    aspects: false,
+    edited: edited === "chosen" || reads.includes("edited"),
+  }
+  return Struct.keys(places).filter((column) => !places[column])
+}
+
+const withEdit = (pair: PreferencePair): PreferencePair =>
+  pair.edited === null ? pair : { ...pair, chosen: pair.edited, all_bad: false }
 
 /** Contains one folder per format. */
 export const folder = "formats"
@@ -51,15 +84,24 @@ export const make = Effect.fnUntraced(function* (
   directory: string,
   format: TrainerFormat,
   split: Split,
-  { encode, ...options }: FormatOptions & { readonly encode: Encode },
+  { edited, encode, ...options }: Options & { readonly encode: Encode },
 ) {
   const path = pathOf(format, split)
   const encoder = format.encoder(options)
   const file = yield* OutputFile.create(directory, path)
   const { make } = format.container === "parquet" ? Parquet : Jsonl
-  const writer = make(file, format.features(options))
+  const features = format.features(options)
+  const writer = make(file, features)
   const counter = OmittedPairs.counter()
   let rows = 0
+  const missing = unreadColumns(format, features, options, edited)
+  const counts = new Map(missing.map((column) => [column, 0]))
+  const count = (pair: PreferencePair) => {
+    for (const column of missing) {
+      if (pair[column] !== null && pair[column] !== false) counts.set(column, counts.get(column)! + 1)
+    }
+    return edited === "chosen" ? withEdit(pair) : pair
+  }
 
   const write = (results: ReadonlyArray<Encoded>) => {
     const encoded: Array<EncodedRow> = []
@@ -72,12 +114,14 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    write: (pairs: ReadonlyArray<PreferencePair>) => write(pairs.flatMap(encoder.encode)),
+    write: (pairs: ReadonlyArray<PreferencePair>) => write(pairs.flatMap((pair) => encoder.encode(count(pair)))),
     finish: Effect.gen(function* () {
       yield* write(encoder.end())
       yield* writer.end
       const digest = yield* writer.finish
-      return { format, split, file: { path, rows, ...digest }, rows, omitted: counter.omitted() } satisfies TrainerFile
+      const omitted = counter.omitted()
+      const unwritten = Object.fromEntries([...counts].filter(([, pairs]) => pairs > 0))
+      return { format, split, file: { path, rows, ...digest }, rows, omitted, unwritten } satisfies TrainerFile
     }),
   }
 })

@@ -37,6 +37,8 @@ export interface Judgment {
   readonly origin: Origin
   /** One-based number of the task among the item's tasks. */
   readonly vote: number
+  /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */
+  readonly completedAt?: number
   /** The order in which the completions were sent, as indices into `completions`. */
   readonly order: ReadonlyArray<number>
 }

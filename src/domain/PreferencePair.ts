@@ -42,6 +42,14 @@ export const PreferencePair = Schema.Struct({
    * there is one vote.
    */
   vote_margin: Schema.NullOr(Schema.Finite),
+  /** How much better `chosen` is, from 1 for the least: the mean over the votes for it; null if none says so, or it is not the best. */
+  strength: Schema.NullOr(Schema.Finite),
+  /** Whether experts say that no completion is good enough, `chosen` included; null if they were not asked. */
+  all_bad: Schema.NullOr(Schema.Boolean),
+  /** Ratings by aspect as the text of a JSON object: `{"helpfulness":{"chosen":4,"rejected":2}}`; null if there are none. */
+  aspects: Schema.NullOr(Schema.String),
+  /** `chosen` as an expert would have it; null if nobody edited it, or it is not the best. */
+  edited: Schema.NullOr(Schema.String),
   /** The item's flags as the text of a JSON array of `Flag`s; null if there are none. */
   flags: Schema.NullOr(Schema.String),
   /** The item's metadata as the text of a JSON object; null if there is none. */

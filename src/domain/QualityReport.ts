@@ -5,6 +5,7 @@
  * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
  * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
  */
+import type { Leaderboard } from "./Leaderboard.ts"
 import type { Prompt } from "./Message.ts"
 import type { Split } from "./Split.ts"
 
@@ -217,6 +218,8 @@ export interface QualityReport {
   readonly experts: ReadonlyArray<ExpertRow>
   /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
+  /** The models rated by all votes; null if no vote compares two of them, or there are more than 500. */
+  readonly leaderboard: Leaderboard | null
   /** How votes compare with known answers. */
   readonly gold: GoldReport
   /** Whether the place in the order shown decides. */

@@ -22,6 +22,7 @@ export const RejectCode = Schema.Literals([
   "too_large",
   "too_many_completions",
   "too_long",
+  "not_imported",
   "refused_by_service",
   "given_up",
 ])

@@ -14,6 +14,18 @@ const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export const Ranking = Schema.Array(Schema.NonEmptyArray(Index))
 export type Ranking = typeof Ranking.Type
 
+/** What an expert may say besides the choice, where the task's rubric asks for it. */
+export const assessment = {
+  /** How much better the best is than the rest: from 1 for the least. */
+  strength: Schema.optionalKey(Schema.Finite),
+  /** Whether no completion is good enough, the best included. */
+  all_bad: Schema.optionalKey(Schema.Boolean),
+  /** The best completion as the expert would have it. */
+  edited: Schema.optionalKey(Schema.String),
+  /** Ratings by name: one per completion, null where it was not rated. */
+  aspects: Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite)))),
+}
+
 /** One element of `annotations.votes`. */
 export const Vote = Schema.Struct({
   /** The expert's name: `expert_…` for a person, else that of a scripted expert or of a language model. */
@@ -27,7 +39,22 @@ export const Vote = Schema.Struct({
   /** Seconds from showing to submitting, without the time in which the page was hidden or idle. */
   seconds: Schema.Finite,
   rationale: Schema.optionalKey(Schema.String),
+  ...assessment,
+  /** Problems that the expert marked, by the names that the rubric gives. */
+  flags: Schema.optionalKey(Schema.Array(Schema.String)),
   /** More data about the vote of an automatic expert, such as the answers of a language model in both orders. */
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
 })
 export type Vote = typeof Vote.Type
+
+/** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
+export interface ImportedVote extends Pick<Vote, "choice" | "ranking" | "rationale"> {
+  /** Null if the file names none. */
+  readonly expert: string | null
+  readonly order?: ReadonlyArray<number>
+  readonly seconds?: number
+  /** As the file has it. */
+  readonly strength?: string | number
+  /** When the vote was given, as the file has it. */
+  readonly judged_at?: string | number
+}

@@ -29,6 +29,7 @@ import * as Lengths from "./report/Lengths.ts"
 import * as Models from "./report/Models.ts"
 import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
+import * as Leaderboard from "./rating/Leaderboard.ts"
 import { isDecided, textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
 import * as BinomialTest from "./stats/BinomialTest.ts"
@@ -85,6 +86,8 @@ export interface CurationContext {
 
 const maxExamples = 8
 const maxFindings = 5
+/** Of the leaderboard: intervals vary by some percent of their width, which a figure does not show. */
+const resamples = 200
 
 /** The few items with the least keys. */
 const makeSample = () => {
@@ -210,6 +213,7 @@ const makeState = (
   const positions = Positions.make()
   const lengths = Lengths.make()
   const models = Models.make()
+  const board = Leaderboard.make(Option.getOrUndefined(reliabilities)?.of)
   const rationales = Rationales.make()
   const flagCounts = Flags.make()
   const sample = makeSample()
@@ -297,6 +301,7 @@ const makeState = (
       const number = numberOf(item)
       if (number.isNew) positions.add(consensus.votes, item.completions.length)
       agreements.add(consensus)
+      board.add(item, consensus.votes)
       const key = drawKey(item)
       if (number.isNew && placeOf(key) < languageShare) {
         const language = languageOf(Conversation.contents(item.prompt).join("\n"))
@@ -368,6 +373,7 @@ const makeState = (
         agreement,
         experts: experts.finish(Option.getOrElse(reliabilities, gathered.fit).of),
         models: models.finish(),
+        leaderboard: board.finish({ resamples }) ?? null,
         gold: goldReport,
         position,
         length,

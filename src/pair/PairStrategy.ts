@@ -7,6 +7,7 @@
  * a value here, and a name in `cli/flags/DatasetFlags`.
  */
 import { Array as Arr, Option, Order } from "effect"
+import * as Assessment from "../domain/Assessment.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -58,7 +59,8 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
 
 /** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
-  const { annotations, completions, itemId, metadata, models, prompt, taskId } = judgment
+  const { annotations, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId } = judgment
+  const { all_bad, aspects, edited, strength } = Assessment.read(annotations, bestCompletionIndex, completions.length)
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const flags = flagsIn(annotations)
   const flagsText = flags.length === 0 ? null : JSON.stringify(flags)
@@ -84,9 +86,22 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     votes: 1,
     agreement: null,
     vote_margin: null,
+    strength: (chosen === bestCompletionIndex ? strength : undefined) ?? null,
+    all_bad: all_bad ?? null,
+    aspects: aspectsOf(aspects, [chosen, rejected]),
+    edited: (chosen === bestCompletionIndex && edited !== completions[chosen] ? edited : undefined) ?? null,
     flags: flagsText,
     metadata: metadataText,
   }))
+}
+
+/** The ratings of both sides. */
+const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]: IndexPair): string | null => {
+  const ratings = Object.entries(aspects ?? {}).flatMap(([name, of]) => {
+    const both = { chosen: of[chosen] ?? null, rejected: of[rejected] ?? null }
+    return both.chosen === null && both.rejected === null ? [] : [[name, both] as const]
+  })
+  return ratings.length === 0 ? null : JSON.stringify(Object.fromEntries(ratings))
 }
 
 /** At most `completions.length - 1` pairs, in the order of the completions; none against one that is ranked as equally good. */

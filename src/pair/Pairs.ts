@@ -1,6 +1,7 @@
 /**
  * Judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and `byProbability`
- * combine the votes of several experts; `Curation` does both for a stream of items, with checks and a quality report.
+ * combine the votes of several experts; `Curation` does both for a stream of items, with checks and a quality report;
+ * `leaderboard` rates the models that the completions are of.
  *
  * Guarantees: everything here is pure, or a stream of its input; the same judgments give the same pairs.
  */
@@ -14,6 +15,8 @@ export {
   type PairStrategy,
   type StrategySettings,
 } from "./PairStrategy.ts"
+export type { Leaderboard, LeaderboardRow } from "../domain/Leaderboard.ts"
+export { type LeaderboardOptions, of as leaderboard } from "./rating/Leaderboard.ts"
 export * as Language from "./text/Language.ts"
 export * as Splits from "./text/Splits.ts"
 export { byMajority, byProbability, type Consensus, withVotes } from "./votes/Consensus.ts"

@@ -1,7 +1,9 @@
 /** Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and texts of its card. */
 import { Effect, Schema } from "effect"
+import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
 import { type FormatName, formatNames } from "../dataset/format/TrainerFormats.ts"
+import * as FieldPath from "../io/FieldPath.ts"
 import * as Checks from "../pair/Checks.ts"
 import type { CurationOptions } from "../pair/Curation.ts"
 import * as Splits from "../pair/text/Splits.ts"
@@ -19,14 +21,20 @@ export interface DatasetSettings extends CurationOptions {
    * (Dawid & Skene, 1979). Default `majority`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
+  /** Where another service's annotations have what prefstream reads, such as `{ strength: "preference.strength" }`. */
+  readonly annotationPaths?: AnnotationPaths.AnnotationPaths | undefined
   /** Shares of the items, such as `{ test: 0.1 }`; what is left over is in `train`. Default: all are in `train`. */
   readonly splits?: Shares | undefined
   /** Another whole number draws other splits. Default 0. */
   readonly splitSeed?: number | undefined
   /** Formats of trainers that are written besides. */
   readonly formats?: ReadonlyArray<FormatName> | undefined
-  /** Whether those formats that have one get a `margin` from the votes. */
+  /** Whether those formats that have one get a `margin`. */
   readonly margin?: boolean | undefined
+  /** What the margin is: the votes for `chosen` less those for `rejected`, or the strength that experts gave. Default `votes`. */
+  readonly marginFrom?: "votes" | "strength" | undefined
+  /** `chosen`: the files for trainers have an expert's edit in place of the completion. Default `none`. */
+  readonly edited?: "chosen" | "none" | undefined
   /** Whether prompt, chosen and rejected are lists of messages, or text. Default: messages where the prompt of any planned item is such a list. */
   readonly conversational?: boolean | undefined
   /** What the card says that the ledger does not know. */
@@ -75,6 +83,15 @@ const wrong = function* (
   }
   if (settings.aggregate !== undefined && !isOneOf(Consensus.aggregations, settings.aggregate))
     yield ["aggregate", Consensus.aggregations.join(" or "), settings.aggregate]
+  for (const [name, path] of Object.entries(settings.annotationPaths ?? {})) {
+    if (!AnnotationPaths.isMember(name))
+      yield ["annotationPaths", `names among ${AnnotationPaths.members.join(", ")}`, name]
+    else if (path !== undefined && FieldPath.parse(path)._tag === "Failure")
+      yield [`annotationPaths.${name}`, "a field path", path]
+  }
+  if (!isOneOf(["votes", "strength"], settings.marginFrom ?? "votes"))
+    yield ["marginFrom", "votes or strength", settings.marginFrom]
+  if (!isOneOf(["chosen", "none"], settings.edited ?? "none")) yield ["edited", "chosen or none", settings.edited]
   if (!isOneOf(["drop", "keep"], settings.ties ?? "drop")) yield ["ties", "drop or keep", settings.ties]
   if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "prompts", "none"]
 }

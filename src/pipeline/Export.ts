@@ -9,7 +9,7 @@
  * The ledger is read once, and once more for each of: splits (settled for all planned items, judged or not), weighted votes,
  * and near-duplicates that are left out. Scratch files take 0.1 to 0.3 kB per item, in the job's folder.
  */
-import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream } from "effect"
+import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
@@ -96,7 +96,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const reliabilities =
       (settings.aggregate ?? Consensus.defaultAggregation) === "dawid-skene"
-        ? Option.some(yield* Reliabilities.of(Results.items(campaign)))
+        ? Option.some(yield* Reliabilities.of(Results.items(campaign, settings.annotationPaths)))
         : Option.none<Reliabilities.Reliabilities>()
     const ledger = yield* LedgerReader
     const which =
@@ -137,7 +137,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       return pairs
     }
 
-    const pairs = Results.items(campaign).pipe(
+    const pairs = Results.items(campaign, settings.annotationPaths).pipe(
       curation.curate,
       Stream.chunks,
       Stream.map((items) => items.flatMap(note)),
@@ -188,7 +188,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
       conversational,
       formats: settings.formats,
-      margin: settings.margin,
+      ...Struct.pick(settings, ["edited", "margin", "marginFrom"]),
       finalize,
     })
     const info = yield* Stream.run(pairs, write).pipe(
@@ -215,7 +215,10 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         `full-ranking: ${unranked_items} of ${ranked_items + unranked_items} items have no ranking; their best completion makes a pair with each of the rest`,
       )
     }
-    for (const { format, omitted, rows } of Option.getOrUndefined(info)?.formats ?? []) {
+    for (const { format, omitted, rows, unwritten } of Option.getOrUndefined(info)?.formats ?? []) {
+      if (unwritten !== undefined) {
+        yield* Effect.logInfo(`${format} has no place for ${describeUnwritten(unwritten)}; data/ and jsonl/ have them`)
+      }
       const isText = Object.values(formats).some(({ isText, name }) => name === format && isText === true)
       const other = formatNames.find((name) => name === `${format}-conversational`)
       if (rows === 0 && omitted.count > 0) {
@@ -232,6 +235,12 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   Effect.scoped,
   LedgerReader.snapshot,
 )
+
+/** Such as `strength (12 pairs), edited (1 pair)`. */
+const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
+  Object.entries(unwritten)
+    .map(([column, pairs]) => `${column} (${pairs === 1 ? "1 pair" : `${pairs} pairs`})`)
+    .join(", ")
 
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")

@@ -118,6 +118,8 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     evaluationPrompts,
     thresholds,
     margin,
+    marginFrom = "votes",
+    edited = "none",
   } = settings
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
@@ -153,6 +155,9 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
       gold_mixed_in: report.gold.mixed_in,
       conversational: conversational ?? false,
       margin: margin ?? false,
+      ...(margin === true && { margin_from: marginFrom }),
+      ...(edited === "chosen" && { edited }),
+      ...(settings.annotationPaths !== undefined && { annotation_paths: defined(settings.annotationPaths) }),
     },
     counts: Object.fromEntries(report.funnel.map(({ count, step }) => [step, count])),
     methods: methodsOf(settings, report),

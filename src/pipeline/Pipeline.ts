@@ -16,8 +16,10 @@ import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
-import type { SubmitOptions } from "../task/Submit.ts"
+import { planFurtherVotes } from "../task/FurtherVotes.ts"
+import { sendPlanned, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
+import { chooser, type Confidence } from "./AdaptiveVotes.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -28,14 +30,17 @@ import * as Stop from "./Stop.ts"
 
 export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
 export { ThresholdsExceeded } from "./Export.ts"
+export { leaderboard, type LeaderboardSettings } from "./Leaderboard.ts"
 export type { RunReport, RunStatus } from "./RunReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"
 export * as JobStatus from "./JobStatus.ts"
+export * as VoteTable from "./VoteTable.ts"
 export { exportDataset }
+export { importVotes, type ImportReport, type ImportSettings, layer as layerImport } from "./ImportVotes.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
-export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
+export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings, Confidence {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
   /** The items: `Source.files`, `Source.join`, `Source.make`, or one of your own. */
@@ -95,16 +100,18 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const submittingDone = yield* Latch.make()
       let stopped = true
       const settled = yield* Latch.make()
-      const submitting = readAndSubmit({ ...settings, settled }).pipe(
+      const once = settings.once === true
+      // A run that waits plans further votes once all results are in, so that they do not depend on when it was stopped.
+      const chooseFurther = once ? chooser(settings) : undefined
+      const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
       // Tasks of earlier runs are settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
-      const once = settings.once === true
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })])
-        : Effect.all([submitting, collecting], { concurrency: 2 })
+        : Effect.all([submitting, collecting], { concurrency: 2 }).pipe(Effect.tap(thenFurtherVotes(settings)))
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const [reading] = Option.getOrElse(ended.value, () => [undefined])
       if (reading !== undefined) yield* warn(reading)
@@ -117,10 +124,26 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
   return yield* RunReport.make({ elapsed, ...ended })
 })
 
+/** Once all results are in: plans further votes, sends them and waits for their results, until no item wants one. */
+const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
+  const choose = chooser(settings)
+  const { lastCampaign } = yield* Ledger
+  const campaign = yield* lastCampaign
+  if (choose === undefined || Option.isNone(campaign)) return
+  while ((yield* planFurtherVotes(choose, { ...settings, campaign: campaign.value })) > 0) {
+    const submittingDone = yield* Latch.make()
+    const sending = Effect.ensuring(sendPlanned, submittingDone.open)
+    yield* Effect.all([sending, collectLoop({ submittingDone })], { concurrency: 2, discard: true })
+  }
+})
+
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    readAndSubmit(settings).pipe(stoppable(settings), thenWriteRejects(settings)),
+    readAndSubmit({ ...settings, chooseFurther: chooser(settings) }).pipe(
+      stoppable(settings),
+      thenWriteRejects(settings),
+    ),
   )
   const reading = Option.getOrUndefined(value)
   if (reading !== undefined) yield* warn(reading)

@@ -1,11 +1,12 @@
 /**
  * The counts of a run, for the summary on the terminal and as JSON.
  *
- * Guarantees: `read = submitted + not_submitted + duplicates + rejected`.
+ * Guarantees: `read = submitted + not_submitted + imported + duplicates + rejected`.
  *
  * - `submitted`: items of this run's input whose tasks were sent.
  * - `not_submitted`: items with a task that is still to be sent, and items that the budget does not allow; otherwise 0
  *   when a run has finished.
+ * - `imported`: records of votes that were given elsewhere, if the run read such; their items are sent to no service.
  * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
  * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
@@ -53,6 +54,8 @@ export interface RunReport {
   readonly known: number
   /** Items with a task that is still to be sent. */
   readonly not_submitted: number
+  /** Records of votes that were given elsewhere; 0 for a run that submits. */
+  readonly imported: number
   /** Records of an item that was read before, in this input. */
   readonly duplicates: number
   /** How many of the duplicates have the same completions as another item, in another order. */
@@ -194,8 +197,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const hadAll = readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
     hadAll || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count
-  const dropped = yield* counted(lostStates, ledger.itemsLost(run))
-  const notSubmitted = yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
+  const isImport = yield* ledger.isImport(run)
+  const dropped = isImport ? 0 : yield* counted(lostStates, ledger.itemsLost(run))
+  const notSubmitted = isImport ? 0 : yield* counted(unsentStates, ledger.itemsIn(run, unsentStates))
+  const found = counts.new + counts.known
   const rejected = counts.rejected + dropped
   const dataset = options.dataset ?? Option.none()
   const spending = Option.map(yield* ledger.spending, (spending) =>
@@ -216,9 +221,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     }),
     campaign,
     read: counts.read,
-    submitted: counts.new + counts.known - notSubmitted - dropped,
-    known: counts.known,
+    submitted: isImport ? 0 : found - notSubmitted - dropped,
+    known: isImport ? 0 : counts.known,
     not_submitted: notSubmitted + overBudget,
+    imported: isImport ? found : 0,
     duplicates: counts.duplicates,
     reordered: counts.reordered,
     rejected,

@@ -20,6 +20,7 @@ import * as OpenFile from "./OpenFile.ts"
 import * as Group from "./combine/Group.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
+import type { Row } from "./record/Row.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 /** Options of `files`: format, encoding, limits and layout. Format and layout are detected unless set. */
@@ -45,25 +46,47 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
   return {
     description: all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs`,
     summary: Effect.map(Effect.scoped(find(all, options)), ({ summary }) => summary),
-    records: Effect.map(find(all, options), ({ records }) => records).pipe(Stream.unwrap),
+    records: Effect.map(find(all, options), ({ layout, rows, ...found }) =>
+      Group.toItems(rows, layout, { ...options, ...found }),
+    ).pipe(Stream.unwrap),
   }
 }
 
+/** What else is read of records besides items. */
+export interface Adaptation {
+  /** What the layout is detected in, of a record's value; rejects keep the record's text. Default: the value itself. */
+  readonly rewrite?: ((value: unknown) => unknown) | undefined
+  /** Members that are read besides those of the layout. */
+  readonly columns?: ReadonlyArray<string> | undefined
+  /** The options that the first records have, given those that are detected. */
+  readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined
+}
+
 /** What is found in the first records of the files, and all of their records, read so. */
-const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options: FilesOptions) {
+export const find = Effect.fnUntraced(function* (
+  names: ReadonlyArray<string>,
+  options: FilesOptions,
+  adapt: (sample: ReadonlyArray<Row>) => Result.Result<Adaptation, string> = () => Result.succeed({}),
+) {
   if (names.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
   yield* KnownOptions.check(options, optionNames)
   const { empty, files } = yield* Listing.expand(names)
   const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
-  const sample = opened.flatMap(({ sample }) => sample)
+  const asRead = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = mayLackHeader ? "give --no-header if its first line has no names of columns; otherwise: " : ""
   const unknown = (problem: string) =>
     new SourceError({ reason: new LayoutUnknown({ file, problem: `${header}${problem}` }) })
-  const members = OpenFile.membersOf(opened)
+  const adaptation = yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
+  const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite } = adaptation
+  const rewritten =
+    rewrite === undefined ? undefined : (row: Row): Row => ({ place: row.place, value: rewrite(row.value) })
+  const sample = rewritten === undefined ? asRead : asRead.map(rewritten)
+  const members = OpenFile.membersOf([{ sample }])
   const named = MakeLayout.ofMembers(options, members)
-  const complete = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
+  const detected = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
+  const complete = completing(detected)
   const layout = yield* Effect.mapError(Effect.fromResult(MakeLayout.make(complete)), unknown)
   const unknownFields = UnknownFields.of(named, [...members])
   if (members.size > 0 && unknownFields.nothingOf !== undefined) return yield* unknown(unknownFields.nothingOf)
@@ -86,7 +109,10 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
       layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
   }
   const late = sample.length === 0 ? undefined : LateFields.of(sample, named, complete)
-  const columns = layout.columns && [...layout.columns, ...(late?.columns ?? [])]
+  const columns =
+    rewritten === undefined && layout.columns !== undefined
+      ? [...layout.columns, ...(late?.columns ?? []), ...(adaptation.columns ?? [])]
+      : undefined
   const rows = Stream.fromIterable(files.entries()).pipe(
     Stream.flatMap(([i, name]) =>
       Stream.unwrap(
@@ -95,7 +121,12 @@ const find = Effect.fnUntraced(function* (names: ReadonlyArray<string>, options:
         ),
       ),
     ),
-    Stream.mapArray(Array.map((row) => (late === undefined ? row : Result.flatMap(row, late.check)))),
+    Stream.mapArray(
+      Array.map((read) => {
+        const row = rewritten === undefined ? read : Result.map(read, rewritten)
+        return late === undefined ? row : Result.flatMap(row, late.check)
+      }),
+    ),
   )
-  return { summary, records: Group.toItems(rows, layout, { ...options, fileModels }) }
+  return { summary, layout, rows, fileModels }
 })

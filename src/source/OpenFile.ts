@@ -62,5 +62,5 @@ export const sampledUntilRecords = Effect.fnUntraced(function* (
 })
 
 /** The names of the records' top-level members, in the order in which they are met. */
-export const membersOf = (files: ReadonlyArray<SampledFile>): ReadonlySet<string> =>
+export const membersOf = (files: ReadonlyArray<Pick<SampledFile, "sample">>): ReadonlySet<string> =>
   new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))

@@ -16,4 +16,5 @@ export {
   SourceError,
 } from "./record/SourceError.ts"
 export { texts } from "./Texts.ts"
+export { votes, type VotesOptions } from "./VoteFiles.ts"
 export type { InputSummary, Source, SourceRecord } from "./record/SourceRecord.ts"

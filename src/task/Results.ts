@@ -5,8 +5,10 @@
  */
 import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask, NoSuchCampaign } from "./ledger/Model.ts"
 import { match } from "./ledger/ResultMatch.ts"
@@ -23,11 +25,16 @@ export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisf
   }
 }
 
-const ofTask = (task: CompletedTask) =>
-  Effect.mapError(
-    Effect.fromResult(match(task.taskId, task, task.result, task.vote)),
-    (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
-  )
+const ofTask = (paths: AnnotationPaths.AnnotationPaths | undefined) => {
+  const read = AnnotationPaths.reader(paths)
+  return (task: CompletedTask) =>
+    Effect.mapError(
+      Effect.fromResult(
+        match(task.taskId, task, task.result, { vote: task.vote, completedAt: task.completedAt ?? undefined, read }),
+      ),
+      (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
+    )
+}
 
 const completedOf = (campaign: number | "all" | undefined) =>
   Stream.unwrap(
@@ -44,29 +51,52 @@ type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
  * The judgments of a campaign, in the order in which their items were planned: of that of the
  * last run that has read anything, unless one is named, or `"all"`. One for each task and item; gold
  * items that were mixed in are among them (`isCheck`).
+ *
+ * @param paths where annotations of another service have what prefstream reads
  */
-export const ofCampaign = (campaign?: number | "all"): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
-  completedOf(campaign).pipe(Stream.mapEffect(ofTask), Stream.flatMap(Stream.fromIterable))
+export const ofCampaign = (
+  campaign?: number | "all",
+  paths?: AnnotationPaths.AnnotationPaths,
+): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
+  completedOf(campaign).pipe(Stream.mapEffect(ofTask(paths)), Stream.flatMap(Stream.fromIterable))
 
-/**
- * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
- * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
- */
-export const items = (campaign?: number | "all"): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> =>
-  completedOf(campaign).pipe(
+/** An item with its place in the ledger: its number in its first vote. */
+export interface PlacedItem extends ItemPlace {
+  readonly item: JudgedItem
+}
+
+/** The items of `items` with their places. */
+export const placed = (
+  campaign?: number | "all",
+  paths?: AnnotationPaths.AnnotationPaths,
+): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> => {
+  const judgmentsOf = ofTask(paths)
+  return completedOf(campaign).pipe(
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(
       Effect.fnUntraced(function* ([batch, tasks]) {
         const places: Array<Array<Judgment>> = Array.from({ length: tasks[0].batchItems }, () => [])
         for (const task of tasks) {
           const first = task.seq - batch - (task.vote - 1) * task.batchItems
-          for (const [i, judgment] of (yield* ofTask(task)).entries()) places[first + i]!.push(judgment)
+          for (const [i, judgment] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(judgment)
         }
-        return places.filter(Arr.isArrayNonEmpty).map(judgedItem)
+        return places.flatMap((judgments, i) =>
+          Arr.isArrayNonEmpty(judgments) ? [{ seq: batch + i, batch, item: judgedItem(judgments) }] : [],
+        )
       }),
     ),
     Stream.flatMap(Stream.fromIterable),
   )
+}
+
+/**
+ * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
+ * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
+ */
+export const items = (
+  campaign?: number | "all",
+  paths?: AnnotationPaths.AnnotationPaths,
+): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => Stream.map(placed(campaign, paths), ({ item }) => item)
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
   const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]

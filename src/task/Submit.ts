@@ -22,6 +22,7 @@ import * as Cost from "../domain/Cost.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
+import { type Choose, planFurtherVotes } from "./FurtherVotes.ts"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
 import type { Replannable } from "./ledger/Resolve.ts"
@@ -61,6 +62,7 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   /** Its name in `SubmitOptions`. */
   option: Schema.Literals([
     "votes",
+    "votesUpTo",
     "shuffleSeed",
     "completionsPerItem",
     "completionsSeed",
@@ -79,7 +81,10 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
 }
 
 /** There is a budget, and no price of a vote. */
-export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", { budget: Schema.String }) {
+export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", {
+  /** As a decimal. */
+  budget: Schema.String,
+}) {
   override get message() {
     return `a budget of ${this.budget} needs the price of a vote (--price), from which follows how many votes it allows`
   }
@@ -104,9 +109,16 @@ const checkOptions = ({
   price = 1,
   shuffleSeed = false,
   votes = 1,
+  votesUpTo = votes,
 }: SubmitOptions): Effect.Effect<void, SubmitOptionInvalid> => {
   const rules = [
     ["votes", votes, "a whole number of at least 1", Number.isSafeInteger(votes) && votes >= 1],
+    [
+      "votesUpTo",
+      votesUpTo,
+      "a whole number of at least the votes",
+      Number.isSafeInteger(votesUpTo) && votesUpTo >= votes,
+    ],
     [
       "shuffleSeed",
       shuffleSeed,
@@ -131,7 +143,7 @@ const checkOptions = ({
 }
 
 /** Why a run failed; undefined where it was stopped. */
-const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
+export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
   return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)
@@ -147,6 +159,8 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   options: SubmitOptions & {
     /** Opened when the tasks of earlier runs are settled, so that a collector may start. */
     readonly settled?: Latch.Latch | undefined
+    /** Which items of earlier runs want another vote, if any do. */
+    readonly chooseFurther?: Choose | undefined
   } = {},
 ) {
   const { maxRejects } = options
@@ -171,6 +185,11 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0) yield* Effect.logInfo(`resubmitted ${again} tasks of earlier runs as new tasks`)
+  if (options.chooseFurther !== undefined) {
+    yield* planFurtherVotes(options.chooseFurther, { ...options, campaign: run.campaign }).pipe(
+      Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
+    )
+  }
   if (options.settled !== undefined) yield* options.settled.open
   const halt = yield* Deferred.make<never, E | SendError | RejectLimit.TooManyRejects>()
   const readingDone = yield* Latch.make()
@@ -197,3 +216,10 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   )
   return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
 }, Effect.scoped)
+
+/** Sends what is planned, and reads nothing; for further votes. Fails with an `AnnotationClientError` that would meet every task. */
+export const sendPlanned = Effect.gen(function* () {
+  const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
+  yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))
+  if (yield* Deferred.isDone(halt)) return yield* Deferred.await(halt)
+}).pipe(Effect.withSpan("Submit.sendPlanned"))

@@ -77,6 +77,10 @@ const types = {
   votes: "INTEGER",
   agreement: "DOUBLE",
   vote_margin: "DOUBLE",
+  strength: "DOUBLE",
+  all_bad: "BOOLEAN",
+  aspects: "VARCHAR",
+  edited: "VARCHAR",
   flags: "VARCHAR",
   metadata: "VARCHAR",
 } as const satisfies { readonly [Column in keyof PreferencePair]: string }
@@ -101,7 +105,7 @@ const names = Object.keys(types) as ReadonlyArray<keyof typeof types>
 
 const hyparquetWriter: Contender = async (input, output) => {
   const { fileWriter, ParquetWriter } = await import("hyparquet-writer")
-  const physical = { VARCHAR: "BYTE_ARRAY", INTEGER: "INT32", DOUBLE: "DOUBLE" } as const
+  const physical = { VARCHAR: "BYTE_ARRAY", INTEGER: "INT32", DOUBLE: "DOUBLE", BOOLEAN: "BOOLEAN" } as const
   const columns = names.map((name) => ({
     name,
     type: physical[types[name]],
@@ -123,9 +127,9 @@ const hyparquetWriter: Contender = async (input, output) => {
 }
 
 const parquetWasm: Contender = async (input, output) => {
-  const { tableFromArrays, tableToIPC, Utf8, Float64, Int32, vectorFromArray } = await import("apache-arrow")
+  const { Bool, tableFromArrays, tableToIPC, Utf8, Float64, Int32, vectorFromArray } = await import("apache-arrow")
   const wasm = await import("parquet-wasm")
-  const arrowTypes = { VARCHAR: new Utf8(), INTEGER: new Int32(), DOUBLE: new Float64() }
+  const arrowTypes = { VARCHAR: new Utf8(), INTEGER: new Int32(), DOUBLE: new Float64(), BOOLEAN: new Bool() }
   const rows: Array<PreferencePair> = []
   for await (const row of rowsOf(input)) rows.push(row)
   const vectors = names.map((name) => [
@@ -140,7 +144,7 @@ const parquetWasm: Contender = async (input, output) => {
 const handWritten: Contender = async (input, output) => {
   const { default: parquet } = await import("parquetjs-lite")
   const { default: pLimit } = await import("p-limit")
-  const parquetTypes = { VARCHAR: "UTF8", INTEGER: "INT32", DOUBLE: "DOUBLE" } as const
+  const parquetTypes = { VARCHAR: "UTF8", INTEGER: "INT32", DOUBLE: "DOUBLE", BOOLEAN: "BOOLEAN" } as const
   const fields = Object.entries(types).map(([name, type]) => [
     name,
     { type: parquetTypes[type], optional: true, compression: "SNAPPY" },
@@ -200,6 +204,10 @@ const generator = (bytesPerRow: number) => {
     votes: 3,
     agreement: i % 2 === 0 ? 1 : 2 / 3,
     vote_margin: i % 2 === 0 ? 1 : 1 / 3,
+    strength: null,
+    all_bad: null,
+    aspects: null,
+    edited: null,
     flags: null,
     metadata: `{"source":"bench","row":${i}}`,
   })

@@ -1,11 +1,12 @@
 /**
  * Operators and their roles in the dashboard, by keyboard where a person would use it. `SCREENSHOTS=DIR` keeps pictures.
  */
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { hasBrowser, launched, open } from "../support/browser.ts"
-import { fillIn, folder, serve } from "../support/browserService.ts"
+import { fillIn, folder, invite, serve, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each changes the own password", () =>
@@ -41,7 +42,7 @@ it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each 
       await viewer.page.getByText("Nobody judges yet").waitFor()
       assert.deepStrictEqual(
         await viewer.page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
-        ["Tasks", "Items", "Experts"],
+        ["Tasks", "Items", "Queue", "Experts"],
       )
       assert.strictEqual(await viewer.page.getByRole("button", { name: "Invite expert" }).count(), 0)
       await picture(viewer.page, "operators-3-viewer")
@@ -73,6 +74,22 @@ it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each 
       await page.getByRole("button", { name: "Remove operator" }).click()
       await page.getByRole("row", { name: /Vic/ }).waitFor({ state: "detached" })
 
+      await page.getByRole("link", { name: "Audit log" }).click()
+      await page.getByRole("row", { name: /operator\.remove/ }).waitFor()
+      await picture(page, "audit-1")
+      await page.getByLabel("Who").selectOption("Vic")
+      await page.getByRole("row", { name: /operator\.password/ }).waitFor()
+      await page.getByRole("row", { name: /operator\.remove/ }).waitFor({ state: "detached" })
+      const download = page.waitForEvent("download")
+      await page.getByRole("link", { name: "Export as JSON Lines" }).click()
+      const lines = readFileSync(await (await download).path(), "utf8")
+        .trimEnd()
+        .split("\n")
+      assert.deepStrictEqual(
+        lines.map((line) => (JSON.parse(line) as { readonly action: string }).action),
+        ["operator.set-up", "operator.password"],
+      )
+
       await viewer.page.goto(`${origin}/dashboard/`)
       await viewer.page.getByRole("heading", { name: "Sign in" }).waitFor()
     })
@@ -83,5 +100,39 @@ it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each 
         [],
       )
     }
+  }).pipe(Effect.scoped),
+)
+
+it.live.skipIf(!hasBrowser)("a manager's change of priority and experts is the order of the queue", () =>
+  Effect.gen(function* () {
+    const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
+    const { account, page } = yield* open(yield* launched)
+    yield* Effect.promise(async () => {
+      await signIn(page, link)
+      await invite(page, "Grace Hopper")
+      for (const group of ["nightly", "release"]) {
+        const body = { task_type: "rlhf_ranking", group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] }
+        const headers = { authorization: `Bearer ${token}` }
+        const answer = await page.request.post(`${baseUrl}/tasks`, { headers, data: body })
+        assert.isTrue(answer.ok(), await answer.text())
+      }
+      await page.goto(`${origin}/dashboard/#/queue`)
+      const groups = page.getByRole("rowheader")
+      await page.getByRole("row", { name: /release/ }).waitFor()
+      assert.deepStrictEqual(await groups.allTextContents(), ["nightly", "release"])
+      await page.getByRole("button", { name: "Change priority and experts of release" }).click()
+      await page.getByRole("radio", { name: "Urgent" }).check()
+      await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
+      await page.keyboard.press("Space")
+      await picture(page, "queue-1-change")
+      await page.keyboard.press("Enter")
+      await page
+        .getByRole("row", { name: /release/ })
+        .getByText("Grace Hopper")
+        .waitFor()
+      assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
+      await picture(page, "queue-2")
+    })
+    assert.deepStrictEqual(account.problems, [])
   }).pipe(Effect.scoped),
 )

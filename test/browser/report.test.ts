@@ -168,6 +168,7 @@ describe("the report in a browser", () => {
         "Checks",
         "Agreement",
         "Experts",
+        "Leaderboard",
         "Models",
         "Gold items",
         "Chosen position",
@@ -178,7 +179,10 @@ describe("the report in a browser", () => {
         "Splits",
         "Examples",
       ])
-      assert.strictEqual(await page.locator("figure svg[role=img]").count(), 12)
+      assert.strictEqual(await page.locator("figure svg[role=img]").count(), 19)
+      const leaderboard = (await section(page, "Leaderboard").innerText()).replace(/\s+/g, " ")
+      assert.include(leaderboard, "5 models. large-2 is better than large-1 in 100% of the resamples")
+      assert.include(leaderboard, "1,000 more would leave 80.1% of its width")
       assert.include(
         (await section(page, "Models").innerText()).replace(/\s+/g, " "),
         "2 models; large-2 has the highest win rate: 71.3%.",

@@ -8,7 +8,7 @@ import { cli } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 
 const commands = [
-  "run", "submit", "collect", "export", "status", "inspect", "validate", "verify", "push", "resolve", "schedule", "serve",
+  "run", "submit", "collect", "export", "import", "votes", "status", "inspect", "validate", "verify", "push", "resolve", "schedule", "serve",
   "worker", "init", "config", "doctor", "ledger check", "ledger backup", "ledger compact", "ledger prune",
 ] // prettier-ignore
 
@@ -80,7 +80,7 @@ describe("help", () => {
       for (const [args, message] of [
         [["help", "rnu"], 'Unknown subcommand "rnu" for "prefstream": did you mean run?\n'],
         [["help", "nosuch"], 'Unknown subcommand "nosuch" for "prefstream"\n'],
-        [["run", "--votes", "x"], 'Invalid value for flag --votes: "x". Expected: a number\n'],
+        [["run", "--batch-size", "x"], 'Invalid value for flag --batch-size: "x". Expected: a number\n'],
       ] as const) {
         const { status, stderr } = yield* cli(args)
         assert.strictEqual(status, 2)

@@ -126,7 +126,7 @@ describe("README.md", () => {
       const [, listed = ""] = stdout.split("SUBCOMMANDS\n")
       assert.isNotEmpty(commands)
       assert.deepStrictEqual(
-        listed.split("\n").flatMap((line) => /^ {2}(\w+) {2,}/.exec(line)?.[1] ?? []),
+        listed.split("\n").flatMap((line) => /^ {2}(\w[\w-]*) {2,}/.exec(line)?.[1] ?? []),
         [...commands],
       )
     }))

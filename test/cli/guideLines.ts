@@ -70,6 +70,11 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream push quickstart/dataset --repo user/preferences": { ends: 0, before: "a dataset" },
   "npx prefstream export --dir week-48 --split test=0.1 --min-agreement 0.6 --evaluation-prompts arena-hard.jsonl --evaluation-path 'turns[0].content' --drop contamination --drop near-duplicates --threshold longer-chosen=0.7 --threshold near-duplicates=0.05 --format openrlhf --format llamafactory-sharegpt":
     { ends: 0, before: "results" },
+  "npx prefstream import votes.jsonl --dir judged": ok,
+  "npx prefstream import testset.json --choice-path annotator1 --choice-path annotator2 --choice-path annotator3 --dir judged":
+    ok,
+  "npx prefstream export --dir judged": ok,
+  "npx prefstream export-votes --dir judged > votes.jsonl": ok,
   // src/cli
   "npx prefstream run items.jsonl --dir week-48": ok,
   "npx prefstream run question.jsonl --completions answers/gpt-3.5.jsonl --completions answers/gpt-4.jsonl --key question_id --prompt-path 'turns[0].content' --completion-path 'choices[0].turns[0].content' --dir arena":
@@ -100,6 +105,7 @@ export const lines: { readonly [line: string]: Line | string } = {
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream submit items.jsonl --votes 2..5 --confidence 0.95": { ends: 0, before: "a service" },
   "npx prefstream status": { ends: 3 },
   "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },
   "npx prefstream ledger backup week-48.backup.db --dir week-48": ok,

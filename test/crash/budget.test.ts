@@ -2,10 +2,11 @@
  * A process is killed (SIGKILL) at each commit point of planning and sending under a budget: no vote is ever beyond it, in
  * the ledger or at the service, and run again, the job comes to what the undisturbed job comes to.
  */
+import { writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { drawn } from "../support/cases.ts"
 import * as Input from "./support/input.ts"
-import { finish, killedAt, rows, type Trace, watched } from "./support/Job.ts"
+import { finish, killedAt, killedInTurn, rows, type Trace, watched } from "./support/Job.ts"
 import { type Event, momentsOf, points, unexpected } from "./support/points.ts"
 import * as Recorded from "./support/Recorded.ts"
 import * as RecordingService from "./support/RecordingService.ts"
@@ -88,4 +89,57 @@ describe("run, with a budget that ends in the middle of a batch", { concurrent: 
       assert.strictEqual((await finish(it.job, more)).exitStatus, 8)
       assert.deepStrictEqual(votesIn(it), { ledger: 100, service: 100 })
     }))
+})
+
+describe("run, with further votes under a budget", { concurrent: true, timeout: 600_000 }, () => {
+  const file = `${room.folder}/further.jsonl`
+  const item = (i: number) => JSON.stringify({ prompt: `Which, ${i}?`, completions: ["one", "another"] })
+  writeFileSync(file, `${Array.from({ length: 72 }, (_, i) => item(i)).join("\n")}\n?\n`)
+  const further = ["--votes", "1..3", "--confidence", "0.999", "--price", "1", "--budget", "100"]
+  const args = ["run", file, "--batch-size", "6", ...pace, ...further, "--idempotency-key", "honored"]
+  const recorded = (name: string) => Recorded.make({ room, service }, name)
+  let trace: Trace
+  let undisturbed: unknown
+
+  const isWithin100 = (it: Recorded.Recorded) => {
+    const { ledger, service } = votesIn(it)
+    assert.isAtMost(ledger, 100)
+    assert.isAtMost(service, ledger)
+    const each = Map.groupBy(
+      [...it.book.tasks.values()].flatMap(({ prompts }) => prompts),
+      (prompt) => prompt,
+    )
+    for (const [prompt, { length }] of each) assert.isAtMost(length, 3, prompt)
+  }
+
+  beforeAll(async () => {
+    const it = recorded("further undisturbed")
+    const report = await watched(it.job, args)
+    trace = report.trace
+    undisturbed = Recorded.seen(it, report)
+    assert.strictEqual(report.exitStatus, 8)
+    assert.deepStrictEqual(votesIn(it), { ledger: 100, service: 100 })
+    assert.deepStrictEqual(unexpected(trace), [])
+  })
+
+  for (const event of drawn([
+    "task: added planned",
+    "task: planned → submitting",
+    "http: POST /tasks answered 201",
+    "task: submitting → submitted",
+    "task: submitted → completed",
+  ] as const)) {
+    it(`${points[event].name}: the budget is kept, and the same votes are planned`, () =>
+      room.inTurn(async () => {
+        const it = recorded(`further ${event}`)
+        // The last time is one of a further vote.
+        const last = trace.totals.get(event)!
+        for (const nth of [1, last]) {
+          await killedInTurn(it.job, args, [{ event, when: "after", nth }])
+          isWithin100(it)
+        }
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+        isWithin100(it)
+      }))
+  }
 })

@@ -67,6 +67,10 @@ const AnyPair = Schema.Struct({
   votes: Index,
   agreement: Share,
   vote_margin: Share,
+  strength: Share,
+  all_bad: Schema.NullOr(Schema.Boolean),
+  aspects: Schema.NullOr(Text),
+  edited: Schema.NullOr(Text),
   flags: Schema.NullOr(Text),
   metadata: Schema.NullOr(Text),
 })
@@ -242,6 +246,10 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
           ["votes", "INT32", "OPTIONAL"],
           ["agreement", "DOUBLE", "OPTIONAL"],
           ["vote_margin", "DOUBLE", "OPTIONAL"],
+          ["strength", "DOUBLE", "OPTIONAL"],
+          ["all_bad", "BOOLEAN", "OPTIONAL"],
+          ["aspects", "UTF8", "OPTIONAL"],
+          ["edited", "UTF8", "OPTIONAL"],
           ["flags", "UTF8", "OPTIONAL"],
           ["metadata", "UTF8", "OPTIONAL"],
         ])

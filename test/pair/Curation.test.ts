@@ -176,6 +176,7 @@ describe("the pairs of an item", () => {
           choice: bestCompletionIndex,
           ranking: undefined,
           position: null,
+          order: [0, 1, 2],
           seconds: null,
           rationale: null,
         })),

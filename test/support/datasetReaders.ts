@@ -57,6 +57,10 @@ const typesOf = (shape: Shape): Readonly<Record<string, string>> => ({
   votes: "INTEGER",
   agreement: "DOUBLE",
   vote_margin: "DOUBLE",
+  strength: "DOUBLE",
+  all_bad: "BOOLEAN",
+  aspects: "VARCHAR",
+  edited: "VARCHAR",
   flags: "VARCHAR",
   metadata: "VARCHAR",
 })
@@ -89,6 +93,10 @@ const valueAt = (data: Data, at: number): unknown => {
   }
   if (DataType.isStruct(data.type)) {
     return Object.fromEntries(data.type.children.map(({ name }, i) => [name, valueAt(data.children[i]!, at)]))
+  }
+  if (DataType.isBool(data.type)) {
+    const bit = data.offset + at
+    return (((data.values as Uint8Array)[bit >> 3]! >> (bit & 7)) & 1) === 1
   }
   return (data.values as ArrayLike<unknown>)[at]
 }

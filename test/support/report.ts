@@ -7,6 +7,7 @@
 import { Array as Arr } from "effect"
 import type { Distribution, ExpertRow, Histogram, QualityReport } from "../../src/domain/QualityReport.ts"
 import { checks, isCheckName } from "../../src/pair/Checks.ts"
+import * as Leaderboard from "../../src/pair/rating/Leaderboard.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as hostileTexts from "./hostile.ts"
 
@@ -56,6 +57,34 @@ const languages = (items: { readonly [language: string]: number }, isSample = fa
     const interval = isSample ? wilsonInterval(count, all) : null
     return { language, items: count, low: interval?.low ?? null, high: interval?.high ?? null }
   })
+}
+
+/** Of 600 items, three votes each, on two of the models, of which the first are better. */
+const leaderboard = (models: ReadonlyArray<string>): QualityReport["leaderboard"] => {
+  const random = generator(9)
+  const board = Leaderboard.make()
+  for (let i = 0; i < 600; i++) {
+    const a = Math.floor(random() * models.length)
+    const b = (a + 1 + Math.floor(random() * (models.length - 1))) % models.length
+    const completions = [a, b].map((model) =>
+      "word ".repeat(20 + Math.floor(random() * 80) + 8 * (models.length - model)),
+    )
+    const votes = [0, 1, 2].map((expert) => {
+      const choice = random() < 1 / (1 + Math.exp((a - b) / 2)) ? 0 : 1
+      const isTie = random() < 0.1
+      return {
+        expert: `expert-${expert}`,
+        choice,
+        ranking: isTie ? [[choice, 1 - choice] as const] : undefined,
+        position: isTie ? null : choice,
+        order: [0, 1],
+        seconds: null,
+        rationale: null,
+      }
+    })
+    board.add({ completions, models: [models[a]!, models[b]!] }, votes)
+  }
+  return board.finish({ resamples: 50 }) ?? null
 }
 
 export const noDistribution: Distribution = {
@@ -256,6 +285,7 @@ export const full = (): QualityReport => {
       { model: "large-2", items: 2401, chosen: 1802, rejected: 703, win_rate: 0.7134 },
       { model: "small-1", items: 2399, chosen: 690, rejected: 1795, win_rate: 0.2801 },
     ],
+    leaderboard: leaderboard(["large-2", "large-1", "medium-3", "medium-1", "small-1"]),
     gold: {
       mixed_in: 210,
       in_input: 0,
@@ -415,6 +445,7 @@ export const empty = (): QualityReport => ({
   },
   experts: [],
   models: [],
+  leaderboard: null,
   gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, accuracy: null, low: null, high: null, wrong: [] },
   position: { by_completions: [], first_half: 0, second_half: 0, p_value: null, known: 0 },
   length: {
@@ -471,6 +502,7 @@ export const hostile = (): QualityReport => {
       ],
     })),
     experts: base.experts.map((row, i) => ({ ...row, expert: text(i * 7) })),
+    leaderboard: leaderboard(attacks),
     models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 })),
     gold: {
       ...base.gold,

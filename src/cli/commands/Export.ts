@@ -2,32 +2,23 @@
  * `prefstream export`: the dataset from the ledger, without the service or the input. Shares its dataset flags with
  * `run`: `flags/DatasetFlags`.
  */
-import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Effect } from "effect"
+import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, loadPipeline, pipelineArgument } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
 import * as Settings from "../settings/Settings.ts"
-import { option } from "../flags/Values.ts"
 import * as Summary from "../output/Summary.ts"
 import { reportExpectedFailures } from "./Job.ts"
 
-const campaignOf = (text: string): Option.Option<number | "all"> =>
-  text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
-
-const campaign = option(
-  Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),
-  "N|all",
-  "Campaign (runs under the same guidelines) to export, or all (default: that of the last run)",
-)
-
 export const exportCommand = Command.make(
   "export",
-  { pipeline: pipelineArgument, campaign, ...datasetFlags, ...ledgerFlags },
+  { pipeline: pipelineArgument, campaign: campaignFlag("export"), ...datasetFlags, ...ledgerFlags },
   Effect.fn("prefstream export")(function* (flags) {
     const pipeline = flags.pipeline === undefined ? undefined : yield* loadPipeline(flags.pipeline)
     yield* check(flags, pipeline)

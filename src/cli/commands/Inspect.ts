@@ -37,7 +37,8 @@ export const inspectCommand = Command.make(
     const found = source.summary === undefined ? undefined : yield* source.summary
     const inspection = yield* Inspection.inspect(source, {
       batch: batchOf(flags),
-      ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "votes", "show"]),
+      ...Struct.pick(flags, ["keepReordered", "completionsPerItem", "completionsSeed", "show"]),
+      ...flags.votes,
       limits: yield* limitsOf(flags),
     })
     yield* Console.log(

@@ -83,7 +83,7 @@ const fromFlags = Effect.fnUntraced(function* (
   flags: Command.Command.Config.Infer<typeof runFlags>,
   directory: string,
 ) {
-  if (flags.baseUrl === undefined && (flags.votes ?? 1) > 1) {
+  if (flags.baseUrl === undefined && (flags.votes?.votesUpTo ?? flags.votes?.votes ?? 1) > 1) {
     return yield* new UsageError({
       message:
         "--votes: the embedded service's automatic experts give one vote per item together: start a service where several people judge (prefstream serve), and give its --base-url",

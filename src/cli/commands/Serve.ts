@@ -7,6 +7,7 @@ import { maxVotes } from "../../api/AnnotationApi.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"
+import * as Audit from "../../service/database/Audit.ts"
 import { ServiceAddress } from "../../service/http/ServiceAddress.ts"
 import { Tokens } from "../../service/account/Tokens.ts"
 import { Webhooks } from "../../service/webhook/Webhooks.ts"
@@ -129,7 +130,9 @@ export const serveCommand = Command.make(
       pages: !flags.apiOnly,
       rateLimit: requestsPerSecond === 0 ? "none" : { perSecond: requestsPerSecond, burst: 2 * requestsPerSecond },
     })
-    const announced = Layer.effectDiscard(announce({ ...flags, hasToken: token !== undefined }))
+    const announced = Layer.effectDiscard(
+      Effect.provideService(announce({ ...flags, hasToken: token !== undefined }), Audit.Actor, Audit.commandLine),
+    )
     return yield* Layer.launch(Layer.provideMerge(announced, service)).pipe(
       Effect.catchTag("InvalidPublicUrl", ({ message }) => new UsageError({ message: `--public-url: ${message}` })),
       monitored(flags.monitor),

@@ -3,8 +3,9 @@
  * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, is recorded in the manifest by `pipeline/Facts`,
  * and is listed in `flags/Groups`.
  */
-import { Effect, Option, Record, Struct } from "effect"
+import { Effect, Option, Record, Result, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
+import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
 import { Split } from "../../domain/Split.ts"
 import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from "../../pair/PairStrategy.ts"
@@ -13,6 +14,7 @@ import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
@@ -43,6 +45,18 @@ const threshold = Flag.String("threshold").pipe(
   ),
 )
 
+const annotationPath = Flag.String("annotation-path").pipe(
+  Flag.filterMap(
+    (text) => {
+      const [name, path] = assignment(text)
+      return AnnotationPaths.isMember(name) && Result.isSuccess(FieldPath.parse(path))
+        ? Option.some([name, path] as const)
+        : Option.none()
+    },
+    () => `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
+  ),
+)
+
 const split = Flag.String("split").pipe(
   Flag.filterMap(
     (text) => {
@@ -64,6 +78,11 @@ export const datasetFlags = {
     Flag.Literals("aggregate", Consensus.aggregations),
     "METHOD",
     `Majority vote, or votes weighted by estimated expert reliability (default: ${Consensus.defaultAggregation})`,
+  ),
+  annotationPath: repeated(
+    annotationPath,
+    "MEMBER=PATH",
+    "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
   ),
   minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
   minAgreement: option(
@@ -100,7 +119,17 @@ export const datasetFlags = {
     "FORMAT",
     "Trainer format to write to formats/FORMAT; repeatable",
   ),
-  margin: choice("margin", "Add a margin computed from the votes, in formats that support it"),
+  margin: choice("margin", "Add a margin, in formats that support it"),
+  marginFrom: option(
+    Flag.Literals("margin-from", ["votes", "strength"]),
+    "votes|strength",
+    "With --margin: from the votes, or from the strengths that experts gave (default: votes)",
+  ),
+  edited: option(
+    Flag.Literals("edited", ["chosen", "none"]),
+    "chosen|none",
+    "In trainer formats, an expert's edit takes the place of chosen, or not (default: none)",
+  ),
   conversational: choice(
     "conversational",
     "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
@@ -129,7 +158,17 @@ const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Eff
 })
 
 /** Flags that have the names and values of their settings. */
-const sameNames = ["aggregate", "conversational", "margin", "minAgreement", "minVotes", "splitSeed", "ties"] as const
+const sameNames = [
+  "aggregate",
+  "conversational",
+  "edited",
+  "margin",
+  "marginFrom",
+  "minAgreement",
+  "minVotes",
+  "splitSeed",
+  "ties",
+] as const
 
 /** What the flags say of the dataset, and the pipeline where they say nothing. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {
@@ -153,6 +192,8 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
   return {
     pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
     ...Struct.pick({ ...pipeline, ...defined(flags) }, sameNames),
+    annotationPaths:
+      flags.annotationPath.length > 0 ? Record.fromEntries(flags.annotationPath) : pipeline.annotationPaths,
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
     thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },
     evaluationPrompts,

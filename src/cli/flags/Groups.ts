@@ -12,8 +12,12 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "system-path", "id-path", "gold-path", "metadata-path", "keep", "keep-reordered", "input-format", "encoding",
     "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
   ],
+  VOTES: [
+    "choice-path", "choice-as", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",
+  ],
   TASKS: [
-    "guidelines", "guidelines-file", "new-campaign", "votes", "price", "budget", "gold", "gold-rate", "batch-size", "batch-bytes",
+    "guidelines", "guidelines-file", "rubric", "new-campaign", "votes", "confidence", "price", "budget", "gold", "gold-rate",
+    "batch-size", "batch-bytes",
     "completions-per-item", "completions-seed", "shuffle", "shuffle-seed", "resubmit", "max-attempts",
   ],
   SERVICE: [
@@ -28,8 +32,8 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "expert", "turnaround", "judge-base-url", "judge-template", "judge-body", "judge-concurrency", "judge-disagreement",
   ],
   DATASET: [
-    "pairs", "pair-seed", "aggregate", "min-votes", "min-agreement", "ties", "drop", "threshold", "evaluation-prompts",
-    "evaluation-path", "split", "split-seed", "format", "margin", "conversational", "title", "license",
+    "pairs", "pair-seed", "aggregate", "annotation-path", "min-votes", "min-agreement", "ties", "drop", "threshold", "evaluation-prompts",
+    "evaluation-path", "split", "split-seed", "format", "margin", "margin-from", "edited", "conversational", "title", "license",
   ],
   JOB: [
     "dir", "ledger", "job", "once", "dry-run", "timeout", "grace", "lock-wait", "waiting-ok", "quiet", "json", "monitor",
@@ -41,7 +45,7 @@ export const isEssential = (name: string, usage: string) =>
   essential.has(name) || (usage.startsWith("prefstream worker ") && ["ledger", "job"].includes(name))
 
 export const essential: ReadonlySet<string> = new Set([
-  "prompt-path", "completion-path", "completions", "key", "guidelines-file", "votes", "base-url", "listen", "expert",
+  "prompt-path", "completion-path", "completions", "key", "choice-path", "choice-as", "votes-path", "expert-path", "guidelines-file", "votes", "base-url", "listen", "expert",
   "threshold", "format", "dir", "once", "json",
 ]) // prettier-ignore
 

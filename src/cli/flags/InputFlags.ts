@@ -1,7 +1,7 @@
 /**
  * The flags that say what is read, and the source that they describe: the same in every command that reads items.
  */
-import { Console, Effect } from "effect"
+import { Console, Effect, Struct } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
 import { formatNames } from "../../source/format/Format.ts"
 import { layoutNames } from "../../source/layout/Layout.ts"
@@ -97,12 +97,8 @@ const expandLocal = (names: ReadonlyArray<string>) =>
 export const localInputs = ({ completions, files }: Pick<InputFlags, "files" | "completions">) =>
   Effect.map(expandLocal([...files, ...completions]), ({ files }) => files)
 
-/**
- * The source that the flags describe.
- *
- * @param scratchDirectory where what does not fit in memory goes (default: the system's temporary folder)
- */
-export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
+/** The options of files that the flags name, without joins. */
+export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   if (flags.files.length === 0) {
     return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
   }
@@ -111,7 +107,8 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   if (delimiter !== undefined && !/^[^"\r\n]$/.test(delimiter)) {
     return yield* new UsageError({ message: "--delimiter: expected one character, or tab" })
   }
-  const common = {
+  const [completionPath, ...morePaths] = flags.completionPath
+  return {
     format: flags.inputFormat,
     encoding: flags.encoding,
     delimiter,
@@ -122,43 +119,11 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
     key: flags.key,
     keep: flags.keep,
     missing: flags.missing,
-  }
-  const paths = {
     prompt: flags.promptPath,
     system: flags.systemPath,
     metadata: flags.metadataPath,
     gold: flags.goldPath,
     model: flags.modelPath,
-  }
-  const isJoin = flags.completions.length > 0
-  const [completionPath, ...morePaths] = flags.completionPath
-  if (morePaths.length > 0 && (isJoin || flags.layout === "long")) {
-    return yield* new UsageError({
-      message: `--completion-path: give it once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
-    })
-  }
-  if (isJoin) {
-    const { files } = yield* expandLocal(flags.completions)
-    if (flags.completions.every((name) => PlaceName.kindOf(name) === "local") && files.length < 2) {
-      return yield* new UsageError({
-        message: `--completions: expected at least two files, one per model, or a folder or pattern of them, found ${files.length} in ${flags.completions.join(", ")}`,
-      })
-    }
-    return Sources.join({
-      ...common,
-      prompts: flags.files,
-      completions: flags.completions,
-      promptPath: paths.prompt,
-      systemPath: paths.system,
-      completionPath,
-      metadataPath: paths.metadata,
-      goldPath: paths.gold,
-      modelPath: paths.model,
-    })
-  }
-  return Sources.files(flags.files, {
-    ...common,
-    ...paths,
     layout: flags.layout,
     id: flags.idPath,
     ...(flags.completionsPath !== undefined
@@ -166,11 +131,56 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
       : morePaths.length > 0
         ? { completions: flags.completionPath }
         : { completion: completionPath }),
+  }
+})
+
+/**
+ * The source that the flags describe.
+ *
+ * @param scratchDirectory where what does not fit in memory goes (default: the system's temporary folder)
+ */
+export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
+  const options = yield* formatOptionsOf(flags, scratchDirectory)
+  const isJoin = flags.completions.length > 0
+  const [completionPath] = flags.completionPath
+  if (flags.completionPath.length > 1 && (isJoin || flags.layout === "long")) {
+    return yield* new UsageError({
+      message: `--completion-path: give it once ${isJoin ? "with --completions" : "with --layout long"}, where each record has one completion`,
+    })
+  }
+  if (!isJoin) return Sources.files(flags.files, options)
+  const { files } = yield* expandLocal(flags.completions)
+  if (flags.completions.every((name) => PlaceName.kindOf(name) === "local") && files.length < 2) {
+    return yield* new UsageError({
+      message: `--completions: expected at least two files, one per model, or a folder or pattern of them, found ${files.length} in ${flags.completions.join(", ")}`,
+    })
+  }
+  return Sources.join({
+    ...Struct.pick(options, [
+      "format",
+      "encoding",
+      "delimiter",
+      "header",
+      "idleTimeout",
+      "maxRowGroupBytes",
+      "scratchDirectory",
+      "key",
+      "keep",
+      "missing",
+    ]),
+    prompts: flags.files,
+    completions: flags.completions,
+    promptPath: options.prompt,
+    systemPath: options.system,
+    completionPath,
+    metadataPath: options.metadata,
+    goldPath: options.gold,
+    modelPath: options.model,
   })
 })
 
 /** Prints what was detected in the input, before anything is read or sent. */
-export const printDetected = Effect.fnUntraced(function* <E, R>(source: Source<E, R>) {
+export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Source<E, R>, "summary">) {
   if (source.summary === undefined) return
   const { empty, files, hints, layout, unknownFields } = yield* source.summary
   for (const name of empty) yield* Console.error(`${name}: no matching file yet`)

@@ -58,6 +58,8 @@ const settings = {
   guidelines: true,
   taskType: true,
   votes: true,
+  votesUpTo: true,
+  confidence: true,
   price: true,
   budget: true,
   shuffleSeed: true,
@@ -82,6 +84,9 @@ const settings = {
   splitSeed: true,
   formats: true,
   margin: true,
+  marginFrom: true,
+  edited: true,
+  annotationPaths: true,
   conversational: true,
   card: true,
 } satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag">]: true }

@@ -80,6 +80,10 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["completionsSeed"], onlyWith: given("completionsPerItem") },
   { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => shuffle === false } },
   { flags: ["goldRate"], onlyWith: given("gold") },
+  {
+    flags: ["confidence"],
+    onlyWith: { text: "--votes N..M", holds: ({ votes }) => Predicate.hasProperty(votes, "votesUpTo") },
+  },
   { flags: ["layout", "completionsPath", "idPath"], notWith: given("completions"), why: "which joins files" },
   { flags: ["completionsPath"], notWith: given("completionPath") },
   {
@@ -87,6 +91,7 @@ const rules: ReadonlyArray<Rule> = [
     onlyWith: { text: "--pairs best-against-one", holds: ({ pairs }) => pairs === "best-against-one" },
   },
   { flags: ["evaluationPath"], onlyWith: given("evaluationPrompts") },
+  { flags: ["marginFrom"], onlyWith: either("margin", ({ margin }) => margin) },
   { flags: ["splitSeed"], onlyWith: either("split", ({ splits }) => splits) },
   { flags: ["results"], onlyWith: given("before"), why: "which says how old they must be" },
   { flags: ["signInLink"], notWith: given("apiOnly"), why: "which has no dashboard" },

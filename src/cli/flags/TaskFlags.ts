@@ -1,8 +1,11 @@
 /**
  * The flags that say how items become tasks and are put to experts: guidelines, batches, votes, order, gold items.
  */
-import { Effect, FileSystem, Option, Schema, Struct } from "effect"
+import { Effect, FileSystem, Option, Result, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
+import * as Guidelines from "../../api/Guidelines.ts"
+import { defaultConfidence } from "../../pair/votes/NextVotes.ts"
+import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Cost from "../../domain/Cost.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
@@ -16,6 +19,19 @@ import { choice, file, integer, option, repeated, text, toggle } from "./Values.
 const maxVotes = 100
 
 const Rate = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(maxRate))
+
+const Confidence = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
+
+const votesForm = `a number from 1 to ${maxVotes}, or a range such as 2..5`
+
+/** `3`, or `2..5`. */
+const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "votesUpTo">> => {
+  const [, least, most] = /^(\d{1,3})(?:\.\.(\d{1,3}))?$/.exec(text) ?? []
+  const [votes, votesUpTo] = [Number(least), Number(most ?? least)]
+  return votes >= 1 && votesUpTo >= votes && votesUpTo <= maxVotes
+    ? Option.some(most === undefined ? { votes } : { votes, votesUpTo })
+    : Option.none()
+}
 
 export const batchFlags = {
   keepReordered: toggle(
@@ -33,9 +49,14 @@ export const batchFlags = {
     `Maximum bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`,
   ),
   votes: option(
-    integer("votes", { min: 1, max: maxVotes }),
-    "N",
-    "Votes per new item, each a separate, billable task (default: 1)",
+    Flag.String("votes").pipe(Flag.filterMap(parseVotes, () => votesForm)),
+    "N[..M]",
+    "Votes per new item, each a separate, billable task; 2..5: more while uncertain (default: 1)",
+  ),
+  confidence: option(
+    Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
+    "SHARE",
+    `With --votes N..M: probability of the best completion that ends an item's votes (default: ${defaultConfidence})`,
   ),
   completionsPerItem: option(
     integer("completions-per-item", { min: 2 }),
@@ -49,6 +70,7 @@ export const batchFlags = {
 export const itemFlags = {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts"),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts"),
+  rubric: file("rubric", "YAML file with what experts are asked besides the choice; goes into the guidelines"),
   ...batchFlags,
   shuffle: choice(
     "shuffle",
@@ -119,13 +141,24 @@ export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command
       : yield* GoldFile.read(flags.gold).pipe(
           Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
         )
+  const written = flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile)
+  const guidelines =
+    flags.rubric === undefined
+      ? Result.map(Guidelines.parse(written), () => written)
+      : Guidelines.withRubric(written, yield* fs.readFileString(flags.rubric))
+  if (Result.isFailure(guidelines)) {
+    return yield* new UsageError({
+      message: `${flags.rubric === undefined ? "guidelines" : "--rubric"}: ${guidelines.failure}`,
+    })
+  }
   return {
-    guidelines: flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile),
-    ...Struct.pick(flags, ["keepReordered", "votes", "completionsPerItem", "completionsSeed"]),
+    guidelines: guidelines.success,
+    ...Struct.pick(flags, ["keepReordered", "confidence", "completionsPerItem", "completionsSeed"]),
+    ...flags.votes,
     batch: batchOf(flags),
     shuffleSeed: flags.shuffle === false ? false : flags.shuffleSeed,
     gold: items === undefined ? undefined : { items, rate: flags.goldRate },
-  } satisfies SubmitOptions
+  } satisfies SubmitOptions & Pick<Pipeline.Settings, "confidence">
 })
 
 /** What is to be judged or sent again: as the flags say, or else the pipeline. */

@@ -184,7 +184,7 @@ export const duplicates = (report: { readonly duplicates: number; readonly reord
 
 const reading = (report: RunReport): string =>
   present([
-    `${number(report.submitted)} submitted`,
+    report.imported > 0 ? `${number(report.imported)} imported` : `${number(report.submitted)} submitted`,
     report.not_submitted > 0 && `${number(report.not_submitted)} not submitted yet`,
     duplicates(report),
     `${number(report.rejected)} rejected`,

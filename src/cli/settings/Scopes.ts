@@ -3,7 +3,7 @@ import { groups } from "../flags/Groups.ts"
 
 /** Flags of a single invocation, which would be wrong or dangerous as a habit: they cannot be set in a file. */
 export const commandLineOnly: ReadonlySet<string> = new Set([
-  "adopt", "all", "before", "campaign", "dry-run", "give-up", "json", "moved", "new-campaign", "now", "quick",
+  "adopt", "all", "before", "campaign", "csv", "dry-run", "give-up", "json", "moved", "new-campaign", "now", "quick",
   "rejects", "results", "resubmit", "send-again", "show", "sign-in-link",
 ]) // prettier-ignore
 
@@ -24,5 +24,5 @@ export const replaced: { readonly [given: string]: ReadonlyArray<string> } = {
 
 /** Commands that reuse the settings of the last run. */
 export const followers: ReadonlySet<string> = new Set([
-  "collect", "doctor", "export", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
+  "collect", "doctor", "export", "export-votes", "leaderboard", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore

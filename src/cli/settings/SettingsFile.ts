@@ -31,7 +31,7 @@ export interface Setting {
 /** Flags whose values are paths. */
 export const paths: ReadonlySet<string> = new Set([
   "completions", "database", "dir", "evaluation-prompts", "files", "gold", "guidelines-file", "judge-template", "ledger",
-  "prefstream.yaml",
+  "prefstream.yaml", "rubric",
 ]) // prettier-ignore
 
 const isPath = (name: string, value: string): boolean =>
@@ -151,7 +151,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   } satisfies SettingsFile
 })
 
-const header = `# What the last run of this job was given. collect, export, resolve, status and ledger go on with it.
+const header = `# What the last run of this job was given. collect, export, leaderboard, resolve, status and ledger go on with it.
 `
 
 type Written = Pick<Setting, "name" | "values">

@@ -97,7 +97,8 @@ export const llamaFactoryShareGpt: TrainerFormat = {
 export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   description:
-    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred",
+    "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred and not all are bad",
+  reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ conversations: { list: turn }, kto_tag: "bool" }),
   encoder: Unpaired.rowPerCompletion(({ prompt }) =>

@@ -2,19 +2,15 @@
  * OpenRLHF (openrlhf/datasets/reward_dataset.py): text, or messages for its option
  * `--apply_chat_template`, both with `--prompt_key prompt`.
  *
- * `margin` is always there: the pair's `vote_margin` with the option `margin`, else 0. OpenRLHF strips line feeds
+ * `margin` is always there: the pair's margin with the option `margin`, else 0. OpenRLHF strips line feeds
  * from the end of both sides, so sides that differ in nothing else are omitted.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { requireDifferent, NonEmptyText, messagePair, messages, OpenMessages } from "./RowSchema.ts"
-import { type FormatOptions, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
-
-const marginOf = ({ vote_margin }: PreferencePair, { margin }: FormatOptions): number =>
-  margin === true ? (vote_margin ?? 0) : 0
+import { marginOf, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const withoutLineEnds = (text: string): string => text.replace(/\n+$/, "")
 

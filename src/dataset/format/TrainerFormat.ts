@@ -15,11 +15,17 @@ import type { Omission } from "../file/OmittedPairs.ts"
 /** Options of trainer formats, for those that support them. */
 export interface FormatOptions {
   /**
-   * Writes the pair's `vote_margin`, and 0 where there is none, as `margin`: for the formats whose
-   * trainers read it (`trl*` but the unpaired ones, `openrlhf*`). Default false.
+   * Writes the pair's margin, and 0 where there is none, as `margin`: for the formats whose
+   * trainers read it (`trl*` but the unpaired ones and TPO, `openrlhf*`). Default false.
    */
   readonly margin?: boolean | undefined
+  /** What the margin is: `vote_margin`, or `strength`, which is 1 or more. Default `votes`. */
+  readonly marginFrom?: "votes" | "strength" | undefined
 }
+
+/** The pair's margin; 0 where it has none, since null breaks collators. */
+export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
+  margin === true ? ((marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
 /** A trainer format: name, file type, columns, encoder and schema of the rows. */
 export interface TrainerFormat {
@@ -31,6 +37,8 @@ export interface TrainerFormat {
   readonly container: "jsonl" | "parquet"
   /** Set where prompts are text: a conversation is one as `Conversation.toText` has it. */
   readonly isText?: true
+  /** Columns of the pair that it has a place for, besides its texts and a margin. */
+  readonly reads?: ReadonlyArray<"all_bad" | "edited">
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** A new encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */

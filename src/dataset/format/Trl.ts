@@ -22,15 +22,14 @@ import {
   OpenMessages,
   textPair,
 } from "./RowSchema.ts"
-import { type FormatOptions, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
+import { type Checked, type FormatOptions, marginOf, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
 /** Between prompt and completion where nothing else tells them apart. */
 const separator = "\n\n"
 
-/** Null would break TRL's collator. */
-const marginOf = ({ vote_margin }: PreferencePair, { margin }: FormatOptions): JsonRow =>
-  margin === true ? { margin: vote_margin ?? 0 } : {}
+const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
+  options.margin === true ? { margin: marginOf(pair, options) } : {}
 
 const withMargin =
   (features: Features) =>
@@ -50,7 +49,7 @@ export const trl: TrainerFormat = {
       prompt: Conversation.toText(pair.prompt),
       chosen: pair.chosen,
       rejected: pair.rejected,
-      ...marginOf(pair, options),
+      ...marginColumn(pair, options),
     }),
   ),
   row: textPair({ prompt: NonEmptyText, margin }),
@@ -66,7 +65,7 @@ export const trlConversational: TrainerFormat = {
       prompt,
       chosen: PairTexts.answer(pair.chosen),
       rejected: PairTexts.answer(pair.rejected),
-      ...marginOf(pair, options),
+      ...marginColumn(pair, options),
     })),
   ),
   row: messagePair({ prompt: OpenMessages, margin }),
@@ -84,7 +83,7 @@ export const trlImplicit: TrainerFormat = {
     return Result.succeed({
       chosen: start + pair.chosen,
       rejected: start + pair.rejected,
-      ...marginOf(pair, options),
+      ...marginColumn(pair, options),
     })
   }),
   row: textPair({ margin }),
@@ -133,7 +132,7 @@ export const trlImplicitConversational: TrainerFormat = {
     Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
       chosen: [...prompt, ...PairTexts.answer(pair.chosen)],
       rejected: [...prompt, ...PairTexts.answer(pair.rejected)],
-      ...marginOf(pair, options),
+      ...marginColumn(pair, options),
     })),
   ),
   row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, margin }).check(
@@ -151,6 +150,51 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
 }
 
+/** What TPO reads as the reference: the edit. A pair without one has no row. */
+const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
+  edited === null
+    ? refuse("edited", "an edit of chosen, which TPO reads as the reference", "none")
+    : edited.isWellFormed()
+      ? Result.succeed(edited)
+      : refuse("edited", "well-formed Unicode", "a lone surrogate")
+
+export const trlTpo: TrainerFormat = {
+  name: "trl-tpo",
+  isText: true,
+  reads: ["edited"],
+  description: "TRL, TPO, plain text: prompt, chosen, rejected, and the edit of chosen as reference",
+  container: "jsonl",
+  features: () => ({ prompt: "string", chosen: "string", rejected: "string", reference: "string" }),
+  encoder: rowPerPair((pair) =>
+    Result.map(referenceOf(pair), (reference) => ({
+      prompt: Conversation.toText(pair.prompt),
+      chosen: pair.chosen,
+      rejected: pair.rejected,
+      reference,
+    })),
+  ),
+  row: textPair({ prompt: NonEmptyText, reference: NonEmptyText }),
+}
+
+export const trlTpoConversational: TrainerFormat = {
+  name: "trl-tpo-conversational",
+  reads: ["edited"],
+  description: "TRL, TPO, conversational: prompt, chosen, rejected, and the edit of chosen as reference, as messages",
+  container: "jsonl",
+  features: () => ({ prompt: messages, chosen: messages, rejected: messages, reference: messages }),
+  encoder: rowPerPair((pair) =>
+    Result.gen(function* () {
+      return {
+        prompt: yield* PairTexts.toOpenMessages(pair.prompt),
+        chosen: PairTexts.answer(pair.chosen),
+        rejected: PairTexts.answer(pair.rejected),
+        reference: PairTexts.answer(yield* referenceOf(pair)),
+      }
+    }),
+  ),
+  row: messagePair({ prompt: OpenMessages, reference: AssistantTurn }),
+}
+
 const acrossRows = () =>
   Unpaired.check(({ completion, label, prompt }) => ({ completion, label, prompt }), {
     completion: "completion",
@@ -160,7 +204,8 @@ const acrossRows = () =>
 export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
   isText: true,
-  description: "TRL, unpaired plain text (KTO): prompt, completion, and label: true if preferred",
+  description: "TRL, unpaired plain text (KTO): prompt, completion, and label: true if preferred and not all are bad",
+  reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: "string", completion: "string", label: "bool" }),
   encoder: Unpaired.rowPerCompletion((pair) => {
@@ -173,7 +218,9 @@ export const trlUnpaired: TrainerFormat = {
 
 export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
-  description: "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred",
+  description:
+    "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred and not all are bad",
+  reads: ["all_bad"],
   container: "jsonl",
   features: () => ({ prompt: messages, completion: messages, label: "bool" }),
   encoder: Unpaired.rowPerCompletion(({ prompt }) =>

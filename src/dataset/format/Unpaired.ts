@@ -3,7 +3,7 @@
  *
  * Guarantees: each completion of an item gives one row, however many pairs it is in, in order of first occurrence. A
  * completion that is preferred in one pair and not in another, as in the middle of a ranking, gives no row and is
- * reported. Memory holds one item.
+ * reported. Where experts say that all completions are bad, none is desirable. Memory holds one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -18,6 +18,7 @@ interface Completion {
   readonly pair: PreferencePair
   readonly toRow: ToRow
   readonly isUnclear: boolean
+  readonly label: boolean
 }
 
 /** @param prepare gives what makes a row of a completion of the pair */
@@ -29,14 +30,15 @@ export const rowPerCompletion =
 
     const add = (pair: PreferencePair, side: "chosen" | "rejected", toRow: ToRow) => {
       const met = completions.get(pair[side])
-      if (met === undefined) completions.set(pair[side], { side, pair, toRow, isUnclear: false })
-      else if (met.side !== side) completions.set(pair[side], { ...met, isUnclear: true })
+      const label = side === "chosen" && pair.all_bad !== true
+      if (met === undefined) completions.set(pair[side], { side, label, pair, toRow, isUnclear: false })
+      else if (met.label !== label) completions.set(pair[side], { ...met, isUnclear: true })
     }
 
     const end = (): ReadonlyArray<Encoded> => {
       const item = completions
       completions = new Map()
-      return Array.from(item, ([text, { isUnclear, pair, side, toRow }]) =>
+      return Array.from(item, ([text, { isUnclear, label, pair, side, toRow }]) =>
         isUnclear
           ? Result.fail(
               omission(pair, {
@@ -45,7 +47,7 @@ export const rowPerCompletion =
                 found: `one between others: ${describeValue(text)}`,
               }),
             )
-          : Result.succeed(toRow(text, side === "chosen")),
+          : Result.succeed(toRow(text, label)),
       )
     }
 

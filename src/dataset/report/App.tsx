@@ -11,6 +11,7 @@ import { Gold } from "./Gold.tsx"
 import { Headline } from "./Headline.tsx"
 import { Languages } from "./Languages.tsx"
 import { LengthDifference, Sizes } from "./Length.tsx"
+import { Leaderboard } from "./Leaderboard.tsx"
 import { Models } from "./Models.tsx"
 import { Name } from "./parts.tsx"
 import { ChosenPosition } from "./Position.tsx"
@@ -23,6 +24,7 @@ const contents = [
   ["checks", "Checks"],
   ["agreement", "Agreement"],
   ["experts", "Experts"],
+  ["leaderboard", "Leaderboard"],
   ["models", "Models"],
   ["gold", "Gold"],
   ["position", "Position"],
@@ -98,6 +100,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Checks report={report} />
       <Agreement report={report} />
       <Experts report={report} />
+      <Leaderboard report={report} />
       <Models report={report} />
       <Gold report={report} />
       <ChosenPosition report={report} />

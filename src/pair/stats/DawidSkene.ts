@@ -22,8 +22,9 @@ export interface DawidSkene {
    * Adds an item. Votes without a name may share one expert, who then votes several times.
    *
    * @param completions how many there are to choose from
+   * @param truth the right choice, where it is known
    */
-  readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>) => void
+  readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number) => void
   /** Of the items so far. */
   readonly fit: (limits?: Limits) => Fit
 }
@@ -31,7 +32,9 @@ export interface DawidSkene {
 export interface Fit {
   /** By expert: the probability that a vote of theirs is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /** By expert: votes on items with several votes. Without any, the reliability is 2/3. */
+  /** By item, in the order of adding: the probability of the most probable completion; 1 where the right one is known. */
+  readonly confidence: () => Float64Array
+  /** By expert: votes on items with several votes, or with a known answer. Without any, the reliability is 2/3. */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
@@ -48,11 +51,15 @@ const wrongBefore = 1
  * one wrong vote before: r is never 0 or 1, and of two mirror images, the one with more right votes is preferred
  * (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
  *
- * Takes 8 bytes per vote and 8 per item, up to three times that while growing.
+ * Where the right choice is known, it stands for the estimated one.
+ *
+ * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */
 export const make = (): DawidSkene => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
+  /** The right choice and 1, or 0 where it is not known. */
+  const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
   let expertCount = 0
@@ -60,6 +67,7 @@ export const make = (): DawidSkene => {
 
   const fit = ({ maxIterations = 500, tolerance = 1e-6 }: Limits = {}): Fit => {
     const [completions, ends, experts, choices] = [counts.view(), itemEnds.view(), voters.view(), choiceList.view()]
+    const known = truths.view()
     const reliability = new Float64Array(expertCount)
     const logOdds = new Float64Array(expertCount)
     const right = new Float64Array(expertCount)
@@ -92,10 +100,19 @@ export const make = (): DawidSkene => {
       for (let slot = 0; slot < slots; slot++) score[slot]! /= total
     }
 
-    const forEachInformative = (visit: (start: number, end: number, completions: number) => void): void => {
+    const forEachInformative = (
+      visit: (start: number, end: number, completions: number, truth: number | undefined) => void,
+    ): void => {
       for (let item = 0, start = 0; item < ends.length; start = ends[item++]!) {
-        if (ends[item]! - start > 1 && completions[item]! > 1) visit(start, ends[item]!, completions[item]!)
+        const truth = known[item] === 0 ? undefined : known[item]! - 1
+        const isInformative = ends[item]! - start > 1 || truth !== undefined
+        if (isInformative && completions[item]! > 1) visit(start, ends[item]!, completions[item]!, truth)
       }
+    }
+
+    /** Votes on an item with a known answer. */
+    const check = (start: number, end: number, truth: number): void => {
+      for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
     /** Takes the expected number of right votes for the truth; returns the largest change. */
@@ -110,7 +127,12 @@ export const make = (): DawidSkene => {
       return change
     }
 
-    forEachInformative((start, end) => {
+    forEachInformative((start, end, _, truth) => {
+      if (truth !== undefined) {
+        check(start, end, truth)
+        for (let vote = start; vote < end; vote++) shared[experts[vote]!]!++
+        return
+      }
       for (let vote = start; vote < end; vote++) {
         let same = 0
         for (let other = start; other < end; other++) if (choices[other] === choices[vote]) same++
@@ -124,19 +146,39 @@ export const make = (): DawidSkene => {
     let change = Infinity
     while (change > tolerance && iterations < maxIterations) {
       right.fill(0)
-      forEachInformative((start, end, count) => {
+      forEachInformative((start, end, count, truth) => {
+        if (truth !== undefined) return check(start, end, truth)
         weigh(start, end, count)
         for (let vote = start; vote < end; vote++) right[experts[vote]!]! += score[slotOf[vote - start]!]!
       })
       change = update()
       iterations++
     }
-    return { reliability, shared, iterations, converged: change <= tolerance }
+
+    const confidence = (): Float64Array => {
+      const found = new Float64Array(ends.length)
+      for (let item = 0, start = 0; item < ends.length; start = ends[item++]!) {
+        const count = completions[item]!
+        if (known[item] !== 0 || count === 1) {
+          found[item] = 1
+          continue
+        }
+        // Where nobody voted, each is as probable.
+        found[item] = 1 / count
+        weigh(start, ends[item]!, count)
+        for (let vote = start; vote < ends[item]!; vote++) {
+          found[item] = Math.max(found[item]!, score[slotOf[vote - start]!]!)
+        }
+      }
+      return found
+    }
+    return { reliability, shared, iterations, converged: change <= tolerance, confidence }
   }
 
   return {
-    add: (completions, votes) => {
+    add: (completions, votes, truth) => {
       counts.push(completions)
+      truths.push(truth === undefined ? 0 : truth + 1)
       for (const [expert, choice] of votes) {
         voters.push(expert)
         choiceList.push(choice)

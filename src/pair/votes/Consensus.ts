@@ -3,9 +3,11 @@
  *
  * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
  * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
- * (Dawid & Skene, 1979). Where a lead has decided (`annotations.decision`), the votes do not matter for the choice. A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here.
+ * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here. If a lead has
+ * decided (`annotations.decision`), that is the choice, and the votes only say how good it is.
  */
-import { Array as Arr, Option, Predicate } from "effect"
+import { Array as Arr, Option, Predicate, Struct } from "effect"
+import * as Assessment from "../../domain/Assessment.ts"
 import { flagsIn } from "../../domain/Flag.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
@@ -21,7 +23,7 @@ export const defaultAggregation: Aggregation = "majority"
 
 /** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {
-  /** The first task's, with the choice, ranking and rationale that the votes come to, and the flags of all tasks. */
+  /** The first task's, with the choice, ranking, rationale and assessment that the votes come to, and the flags of all tasks. */
   readonly judgment: Judgment
   /** At least one. */
   readonly votes: ReadonlyArray<ItemVote>
@@ -46,8 +48,9 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
   const judgment = item.judgments.findLast(({ annotations }) => Predicate.isObject(annotations["decision"]))
   if (judgment === undefined) return undefined
   const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
+  const { ranking } = tally(item.completions, votes.map(ballotOf))
   return {
-    judgment: withRanking(judgment, tally(item.completions, votes.map(ballotOf)).ranking),
+    judgment: withAssessment(withFlags(withRanking(judgment, ranking), item), votes),
     votes,
     agreement: votes.length === 1 ? null : shareOf(best, votes),
     isTie: false,
@@ -62,14 +65,14 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   if (decided !== undefined) return decided
   const [judgment] = item.judgments
   if (item.judgments.length === 1 && votes.length === 1 && votes[0]?.ranking === undefined) {
-    return { judgment, votes, agreement: null, isTie: false, isWeighted: false }
+    return { judgment: withAssessment(judgment, votes), votes, agreement: null, isTie: false, isWeighted: false }
   }
   const counted = tally(item.completions, votes.map(ballotOf))
   if (item.judgments.length === 1) {
     const agreement =
       votes.length === 1 ? null : shareOf(firstOfText(item.completions)[judgment.bestCompletionIndex]!, votes)
     return {
-      judgment: withRanking(judgment, counted.ranking),
+      judgment: withAssessment(withRanking(judgment, counted.ranking), votes),
       votes,
       agreement,
       isTie: votes.length > 1 && counted.tie,
@@ -77,12 +80,28 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
     }
   }
   return {
-    judgment: judged(item, counted.best, counted.ranking, counted.rationale),
+    judgment: withAssessment(judged(item, counted.best, counted.ranking, counted.rationale), votes),
     votes,
     agreement: votes.length === 1 ? null : counted.agreement,
     isTie: votes.length > 1 && counted.tie,
     isWeighted: false,
   }
+}
+
+/** The judgment with what its votes come to; one whose votes say nothing more stays as it is. */
+const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Judgment => {
+  const combined = Assessment.combine(judgment.completions, judgment.bestCompletionIndex, votes)
+  return Struct.keys(combined).length === 0
+    ? judgment
+    : { ...judgment, annotations: { ...Struct.omit(judgment.annotations, Assessment.names), ...combined } }
+}
+
+/** The judgment with the flags of all tasks; that of a single task stays as it is. */
+const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
+  const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
+  return judgments.length === 1 || flags.length === 0
+    ? judgment
+    : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
 /** A judgment without a ranking gets that of its votes, below the service's best completion. */
@@ -109,7 +128,7 @@ export const byProbability = (
   const best = top.includes(counted.best) ? counted.best : (top[0] ?? counted.best)
   const rationale = votes.find((vote) => vote.choice === best && vote.rationale !== null)?.rationale ?? undefined
   return {
-    judgment: judged(item, best, withBest(counted.ranking, best), rationale),
+    judgment: withAssessment(judged(item, best, withBest(counted.ranking, best), rationale), votes),
     votes,
     agreement: shareOf(best, votes),
     isTie: top.length > 1,
@@ -143,7 +162,8 @@ const judged = (
   rationale: string | undefined,
 ): Judgment => {
   const [judgment] = judgments
-  const { flags: _flags, ranking: _ranking, rationale: _rationale, ...annotations } = judgment.annotations
+  const { flags: _flags, ranking: _ranking, rationale: _rationale, ...rest } = judgment.annotations
+  const annotations = Struct.omit(rest, Assessment.names)
   const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
   return {
     ...judgment,

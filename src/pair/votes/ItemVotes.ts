@@ -7,14 +7,16 @@
  * nevertheless, the vote says where (`unread`).
  */
 import { Option, Predicate, Schema } from "effect"
+import * as Assessment from "../../domain/Assessment.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText, topOf, withFirstIndices } from "../../domain/Tally.ts"
-import { type Ranking, Vote } from "../../domain/Vote.ts"
+import { type ImportedVote, Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
-export interface ItemVote {
+/** With what the vote says besides its choice; ratings are in the order of the completions. */
+export interface ItemVote extends Assessment.Assessment {
   /** The expert's name at the service; null if it gives none. */
   readonly expert: string | null
   /** The preferred text, as the index of the first completion with it. */
@@ -26,6 +28,8 @@ export interface ItemVote {
    * null if several are at the top, or have the text of the choice.
    */
   readonly position: number | null
+  /** The order in which completions were shown or, if only that is known, sent, as indices. */
+  readonly order: ReadonlyArray<number>
   /** Time for the vote, if the service reports it. */
   readonly seconds: number | null
   /** Null if there is none, or a blank one. */
@@ -37,11 +41,22 @@ export interface ItemVote {
 /** Thirty years: longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
+const other = Schema.optionalKey(Schema.Unknown)
+
+/** What else a vote says is read by `Assessment`, which leaves out what it does not know. */
 const ListedVote = Schema.Struct({
   ...Vote.fields,
+  /** Null in imported votes of unnamed experts. */
+  expert: Schema.NullOr(Vote.fields.expert),
   order: Schema.optionalKey(Vote.fields.order),
   seconds: Schema.optionalKey(Vote.fields.seconds),
+  strength: other,
+  all_bad: other,
+  edited: other,
+  aspects: other,
+  flags: other,
 })
+const asRanking = Schema.decodeUnknownOption(Ranking)
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
 
 const fits =
@@ -58,7 +73,7 @@ export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
 /** An element of `annotations.votes`. */
-type Given = Omit<ItemVote, "position"> & { readonly order: ReadonlyArray<number> }
+type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
 
@@ -74,16 +89,17 @@ const severalIn = (annotations: Annotations): string | undefined =>
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
   const first = firstOfText(completions)
-  const ofTexts = ({ order, ...vote }: Given): ItemVote => {
+  const ofTexts = (vote: Given): ItemVote => {
     const byText = withFirstIndices(vote, first)
     const copies = first.filter((text) => text === byText.choice).length
-    return { ...byText, position: isDecided(byText) && copies === 1 ? order.indexOf(byText.choice) : null }
+    return { ...byText, position: isDecided(byText) && copies === 1 ? vote.order.indexOf(byText.choice) : null }
   }
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {
     onSome: (votes) =>
-      votes.map(({ choice, expert, order: shown = order, ranking, rationale, seconds = -1 }) =>
+      votes.map(({ choice, expert, order: shown = order, ranking, rationale, seconds = -1, ...members }) =>
         ofTexts({
+          ...Assessment.read(members, choice, completions.length),
           expert,
           choice,
           ranking,
@@ -96,6 +112,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
       const several = severalIn(annotations)
       const unread = judgment.unread ?? (several === undefined ? undefined : `annotations.${several}`)
       const vote = ofTexts({
+        ...Assessment.read(annotations, bestCompletionIndex, completions.length),
         expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
         choice: bestCompletionIndex,
         ranking: Option.getOrUndefined(rankingOf(judgment)),
@@ -106,6 +123,30 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
       return [unread === undefined ? vote : { ...vote, unread }]
     },
   })
+}
+
+/**
+ * The votes of one task's result as it has them, with indices of the input's order, and with members that are not counted.
+ * Without a valid list, the result itself.
+ */
+export const recordedIn = ({
+  annotations,
+  bestCompletionIndex,
+  completions,
+}: Judgment): ReadonlyArray<ImportedVote> => {
+  const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `asVotes` has read each of them
+  if (Option.isSome(listed)) return annotations["votes"] as ReadonlyArray<ImportedVote>
+  const rationale = textOf(annotations.rationale)
+  const ranking = Option.getOrUndefined(asRanking(annotations["ranking"]))
+  return [
+    {
+      expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
+      choice: bestCompletionIndex,
+      ...(ranking !== undefined && { ranking }),
+      ...(rationale !== null && { rationale }),
+    },
+  ]
 }
 
 /** All that were given, at least one; some may be of the same expert. */
@@ -127,6 +168,17 @@ export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean =
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
+
+/**
+ * Which of two completions a vote prefers: 1 for `a`, −1 for `b`, 0 if it ranks them together. Undefined if it says
+ * nothing of them: of two that it did not choose, and at least one of which it did not rank.
+ */
+export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
+  const { choice, ranking } = vote
+  const isRanked = (index: number) => ranking?.some((group) => group.includes(index)) === true
+  if (isRanked(a) && isRanked(b)) return preference(vote, a, b)
+  return choice === a ? 1 : choice === b ? -1 : undefined
+}
 
 const preference = ({ choice, ranking }: ItemVote, a: number, b: number): number => {
   if (ranking === undefined) return choice === a ? 1 : choice === b ? -1 : 0

@@ -9,6 +9,7 @@
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Password from "../../node/Password.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { Operator, Role } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "./OneTimeCodes.ts"
@@ -44,7 +45,9 @@ const make = Effect.gen(function* () {
   /** Addresses take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
-  const signInLink = write(codes.issue("sign-in", anybody)).pipe(
+  const signInLink = write(
+    Effect.tap(codes.issue("sign-in", anybody), Audit.record(sql, "operator.link", "anybody")),
+  ).pipe(
     Effect.map((code) => `/dashboard/#set-up=${code}`),
     Effect.withSpan("Accounts.signInLink"),
   )
@@ -74,18 +77,27 @@ const make = Effect.gen(function* () {
         const used = yield* codes.use("sign-in", code)
         if (Option.isNone(used)) return undefined
         const row = { name_key, name, password: hashed, role: "admin", created_at: now, signed_in_at: now }
-        const [operator] = yield* sql<{ name: string; role: Role }>`INSERT INTO operator ${sql.insert(row)}
+        const [operator] = yield* sql<{
+          operator_no: number
+          name: string
+          role: Role
+        }>`INSERT INTO operator ${sql.insert(row)}
           ON CONFLICT (name_key) DO UPDATE
           SET name = excluded.name, password = excluded.password, signed_in_at = excluded.signed_in_at
-          RETURNING name, role`
+          RETURNING operator_no, name, role`
         yield* sessions.endAll("operator", name_key)
         yield* sessions.insert("operator", name_key, session)
+        yield* recordOf(operator!, "operator.set-up")
         return operator
       }),
     )
     if (operator === undefined) return yield* new CodeRefused()
-    return { ...operator, session } satisfies SignedIn
+    return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
+
+  /** Of what operators do to their own accounts, signed in or not. */
+  const recordOf = ({ name, operator_no }: { readonly operator_no: number; readonly name: string }, action: string) =>
+    Effect.provideService(Audit.record(sql, action, name), Audit.Actor, { operatorNo: operator_no, name })
 
   const operatorOf = (name_key: string) =>
     Effect.map(
@@ -121,14 +133,17 @@ const make = Effect.gen(function* () {
 
   const signIn = Effect.fn("Accounts.signIn")(function* (given: string, password: string, address: string) {
     const name_key = keyOf(given)
-    const { name, password: verifiedHash, role } = yield* verified(name_key, password, address)
+    const operator = yield* verified(name_key, password, address)
     const now = yield* Clock.currentTimeMillis
     const session = yield* openSession(
       name_key,
-      verifiedHash,
-      sql`UPDATE operator SET signed_in_at = ${now} WHERE name_key = ${name_key}`,
+      operator.password,
+      Effect.andThen(
+        sql`UPDATE operator SET signed_in_at = ${now} WHERE name_key = ${name_key}`,
+        recordOf(operator, "operator.sign-in"),
+      ),
     )
-    return { name, role, session } satisfies SignedIn
+    return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
@@ -138,12 +153,13 @@ const make = Effect.gen(function* () {
     address: string,
   ) {
     const name_key = keyOf(name)
-    const { password: verifiedHash } = yield* verified(name_key, current, address)
+    const operator = yield* verified(name_key, current, address)
     const hashed = yield* Password.hash(password)
     return yield* openSession(
       name_key,
-      verifiedHash,
+      operator.password,
       Effect.gen(function* () {
+        yield* recordOf(operator, "operator.password")
         yield* sql`UPDATE operator SET password = ${hashed} WHERE name_key = ${name_key}`
         yield* sessions.endAll("operator", name_key)
         yield* codes.endAll("sign-in", name_key)

@@ -6,6 +6,7 @@
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { OperatorLink, OperatorSummary } from "../pageApi/OperatorsApi.ts"
 import type { Role } from "../pageApi/OperatorSession.ts"
@@ -57,6 +58,7 @@ const make = Effect.gen(function* () {
           INSERT INTO operator ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING ${columns}`
       if (added === undefined) return Result.fail(new NameTaken())
       const link = yield* linkOf(row.name_key)
+      yield* Audit.record(sql, "operator.add", name, { role })
       return Result.succeed({ operator: summaryOf(added), link })
     })
   })
@@ -66,6 +68,7 @@ const make = Effect.gen(function* () {
       const row = yield* find(operatorNo)
       if (row === undefined) return Result.fail(new NoSuchOperator())
       const { name_key, ...operator } = row
+      yield* Audit.record(sql, "operator.link", row.name)
       return Result.succeed({ operator: summaryOf(operator), link: yield* linkOf(name_key) })
     }),
   )
@@ -85,6 +88,7 @@ const make = Effect.gen(function* () {
       const row = yield* find(operatorNo)
       if (row === undefined) return Result.fail(new NoSuchOperator())
       if (role !== "admin" && (yield* isLastAdmin(row))) return Result.fail(new LastAdmin())
+      yield* Audit.record(sql, "operator.role", row.name, { role, was: row.role })
       const [changed] = yield* sql<Row>`
           UPDATE operator SET role = ${role} WHERE operator_no = ${operatorNo} RETURNING ${columns}`
       return Result.succeed(summaryOf(changed!))
@@ -96,6 +100,7 @@ const make = Effect.gen(function* () {
       const row = yield* find(operatorNo)
       if (row === undefined) return Result.fail(new NoSuchOperator())
       if (yield* isLastAdmin(row)) return Result.fail(new LastAdmin())
+      yield* Audit.record(sql, "operator.remove", row.name, { role: row.role })
       yield* sql`DELETE FROM operator WHERE operator_no = ${operatorNo}`
       yield* sessions.endAll("operator", row.name_key)
       yield* codes.endAll("sign-in", row.name_key)

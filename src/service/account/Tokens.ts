@@ -9,6 +9,7 @@ import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scop
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/DashboardApi.ts"
 import * as Secrets from "./Secrets.ts"
@@ -111,7 +112,8 @@ const make = Effect.gen(function* () {
 
   const create = Effect.fn("Tokens.create")(function* (name: string) {
     const { row, token } = yield* drawRow(name, yield* Clock.currentTimeMillis)
-    yield* add(row, write(sql`INSERT INTO organization_token ${sql.insert({ ...row })}`))
+    const stored = sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
+    yield* add(row, write(Effect.andThen(stored, Audit.record(sql, "token.create", row.token_id, { name }))))
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
@@ -127,7 +129,10 @@ const make = Effect.gen(function* () {
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
           RETURNING ${columns}`
-        if (old !== undefined) yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
+        if (old === undefined) return undefined
+        yield* sql`INSERT INTO organization_token ${sql.insert({ ...row })}`
+        const details = { name, new_token: row.token_id, keep_hours: keepHours }
+        yield* Audit.record(sql, "token.rotate", tokenId, details)
         return old
       }),
     )
@@ -142,14 +147,18 @@ const make = Effect.gen(function* () {
   }, whole)
 
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
-    const { hash } = yield* find(tokenId)
+    const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
     // Refused immediately, even if the write fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(
-      sql`UPDATE organization_token SET revoked_at = ${revoked_at}, last_used_at = COALESCE(${last_used_at}, last_used_at)
-        WHERE token_id = ${tokenId} AND revoked_at IS NULL`,
+      Effect.gen(function* () {
+        const revoked = yield* sql`UPDATE organization_token
+          SET revoked_at = ${revoked_at}, last_used_at = COALESCE(${last_used_at}, last_used_at)
+          WHERE token_id = ${tokenId} AND revoked_at IS NULL RETURNING token_id`
+        if (revoked.length > 0) yield* Audit.record(sql, "token.revoke", tokenId, { name })
+      }),
     )
   }, whole)
 

@@ -9,8 +9,10 @@ import { SqlClient } from "effect/sql"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
+import { Actor, createAuditTables } from "./Audit.ts"
 import { createAccountTables } from "./AccountTables.ts"
 import { createDeskTables } from "./DeskTables.ts"
+import { addLanes } from "./LaneTables.ts"
 import { addOperatorRoles } from "./OperatorTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 import { createWebhookTables } from "./WebhookTables.ts"
@@ -21,7 +23,9 @@ const migrate = Migrations.run({
   migrations: {
     "0001_service_tables": Effect.all([createTaskTables, createAccountTables, createWebhookTables], { discard: true }),
     "0002_operator_roles": addOperatorRoles,
-    "0003_desk": createDeskTables,
+    "0003_audit_log": createAuditTables,
+    "0004_lanes": addLanes,
+    "0005_desk": createDeskTables,
   },
 })
 
@@ -32,7 +36,7 @@ export class Database extends Context.Service<
   Database,
   {
     readonly sql: SqlClient.SqlClient
-    /** For changing. The statements must not wait for anything but the database. */
+    /** For changing; `Audit` records who does. The statements must not wait for anything but the database. */
     readonly write: GroupCommit.Write
   }
 >()("prefstream/service/Database") {
@@ -42,7 +46,14 @@ export class Database extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       yield* migrate
       yield* Readiness.requireDatabase
-      return { sql, write: yield* GroupCommit.make(sql) }
+      const write = yield* GroupCommit.make(sql)
+      return {
+        sql,
+        write: (statements) =>
+          Effect.flatMap(Actor, (actor) =>
+            write(actor === undefined ? statements : Effect.provideService(statements, Actor, actor)),
+          ),
+      }
     }),
   )
 }

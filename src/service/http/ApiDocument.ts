@@ -107,6 +107,18 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
 const index = { type: "integer", minimum: 0 }
 const ranking = { type: "array", items: { type: "array", items: index, minItems: 1 } }
 
+/** Of a vote, and of a result; present where the rubric asks and experts say it. */
+const assessment = {
+  strength: { type: "number", minimum: 1, description: "How much better the best is: 1 for the least." },
+  all_bad: { type: "boolean", description: "Whether no completion is good enough; present where the rubric asks." },
+  edited: { type: "string", description: "The best completion, as an expert would have it." },
+  aspects: {
+    type: "object",
+    description: "Ratings by aspect, one per completion, null where it was not rated.",
+    additionalProperties: { type: "array", items: { type: ["number", "null"] } },
+  },
+}
+
 /** What a result says beside the choice. Its other members are open, as in the contract. */
 const schemaOfAnnotations = {
   type: "object",
@@ -120,6 +132,7 @@ const schemaOfAnnotations = {
       ...ranking,
       description: "All completions as groups of indices, best first; present where every vote ranks them.",
     },
+    ...assessment,
     flags: {
       type: "array",
       description: "Problems that experts reported; present where there are any.",
@@ -128,7 +141,10 @@ const schemaOfAnnotations = {
         required: ["expert", "kind"],
         properties: {
           expert: { type: "string", description: "As in the votes." },
-          kind: { type: "string", enum: FlagKind.literals },
+          kind: {
+            type: "string",
+            description: `${FlagKind.literals.map((kind) => `\`${kind}\``).join(", ")}, or a name from the rubric.`,
+          },
           comment: { type: "string", description: "What the expert wrote." },
         },
       },
@@ -146,6 +162,12 @@ const schemaOfAnnotations = {
           order: { type: "array", items: index, description: "The completions as they were shown to this expert." },
           seconds: { type: "number", description: "Time that the expert looked at the prompt." },
           rationale: { type: "string", description: "Why, where the expert said so." },
+          ...assessment,
+          flags: {
+            type: "array",
+            items: { type: "string" },
+            description: "What the expert marked, by the rubric's names.",
+          },
           details: { type: "object", description: "What an automatic expert says of its vote." },
         },
       },
@@ -164,7 +186,8 @@ const members: Record<string, string> = {
   prompts: "What is to be judged.",
   prompt: "Shown to the experts as Markdown.",
   completions: "Candidates, to be ranked against each other. Each expert sees them in an order of his or her own.",
-  guidelines: "Instructions for the experts, as Markdown.",
+  guidelines:
+    "Instructions for the experts, as Markdown; a `rubric` in their front matter asks for more than a choice.",
   votes: "How many experts judge each prompt.",
   group:
     "Tasks with the same group complete together: one webhook announces them. A group that grows after that is announced again.",

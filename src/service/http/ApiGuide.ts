@@ -110,9 +110,30 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 | \`agreement\` | number | the share of first-choice votes that went to the best, 0 to 1 |
 | \`tie\` | true | only where rule 1 did not decide |
 | \`ranking\` | array of arrays | all completions as groups, best first, where every vote ranks: \`[[2], [0, 1]]\` |
-| \`decision\` | object | only where a lead decided instead of the votes: \`by\` (name), \`at\` (time). \`best_completion_index\`, \`rationale\` and \`agreement\` are of that choice |
+| \`decision\` | object | only where a lead decided instead of the votes: \`by\` (name), \`at\` (time). \`best_completion_index\`, \`rationale\`, \`agreement\`, \`strength\` and \`edited\` are of that choice |
+| \`strength\` | number | how much better the best is, from 1: the mean over the votes for it that say so |
+| \`all_bad\` | boolean | whether more than half of the votes say that no completion is good enough; only where the rubric asks |
+| \`edited\` | string | the best completion, edited: of the earliest vote for it that has an edit |
+| \`aspects\` | object | by name, the mean rating of each completion, null where nobody rated it: \`{"helpfulness": [4, 2.5]}\` |
+| \`flags\` | array | problems: \`expert\`, \`kind\`, and \`comment\` where there is one |
 
-Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`ranking\` (where the expert ranked), \`order\` (the indices in the order in which the completions were shown to this expert; it is drawn anew for each), \`seconds\` (taken), \`rationale\`, and of automatic experts \`details\`. More members may come: ignore those that you don't know.
+Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`ranking\` (where the expert ranked), \`order\` (the indices in the order in which the completions were shown to this expert; it is drawn anew for each), \`seconds\` (taken), \`rationale\`, what the rubric asks for (\`strength\`, \`all_bad\`, \`edited\`, \`aspects\`, \`flags\`), and of automatic experts \`details\`. More members may come: ignore those that you don't know.
+
+## Rubrics
+
+Experts choose, or rank. A \`rubric\` in the front matter of the \`guidelines\` asks for more, all of it optional for them:
+
+\`\`\`
+---
+rubric:
+  strength: true # slightly, clearly, much better: 1 to 3; or up to nine labels, the weakest first
+  all_bad: true # whether not even the best is good enough
+  edit: true # the best, improved
+  flags: [unsafe, unclear prompt]
+  aspects: [helpfulness, { name: truthfulness, steps: 3, low: wrong, high: right }] # 1 to 5, or to \`steps\`
+---
+Prefer the answer that …
+\`\`\`
 
 ## Webhooks
 

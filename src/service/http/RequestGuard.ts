@@ -15,6 +15,8 @@ import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 /** Of what the pages send: 20,000 characters and a ranking at most. */
 const pageBodyBytes = 256 * 1024
+/** With an edited completion. */
+const itemBodyBytes = 1024 * 1024
 
 export const defaultTimeout: Duration.Input = "1 minute"
 
@@ -31,7 +33,12 @@ const hostless = Effect.orDie(
 
 export const layer = (options: GuardOptions) => {
   const withProblems = ProblemResponses.withProblems({
-    bodyBytes: ({ url }) => (url.startsWith("/v1/") ? options.bodyBytes : pageBodyBytes),
+    bodyBytes: ({ url }) =>
+      url.startsWith("/v1/")
+        ? options.bodyBytes
+        : url.startsWith("/annotate/api/items/")
+          ? itemBodyBytes
+          : pageBodyBytes,
     timeout: options.timeout ?? defaultTimeout,
   })
   return HttpRouter.middleware(

@@ -5,7 +5,8 @@
  * lone surrogates, and without control characters in its group. A refusal lists every invalid place (at most 100), the
  * limit, and what was found.
  */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import * as Guidelines from "../../api/Guidelines.ts"
 import { UnprocessableTask } from "../../api/Problems.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import { charactersOf } from "../../domain/Text.ts"
@@ -65,7 +66,11 @@ export const check = (
     ["task_type"],
     `expected one of ${supportedTaskTypes.join(", ")}, found ${JSON.stringify(task_type.slice(0, 100))}`,
   )
-  if (guidelines !== undefined) expectText(guidelines, limits.guidelinesCharacters, () => ["guidelines"])
+  if (guidelines !== undefined) {
+    expectText(guidelines, limits.guidelinesCharacters, () => ["guidelines"])
+    const parsed = Guidelines.parse(guidelines)
+    if (Result.isFailure(parsed)) expect(false, ["guidelines"], `the rubric in the front matter: ${parsed.failure}`)
+  }
   if (group !== undefined) {
     expectText(group, Infinity, () => ["group"])
     expect(!/\p{Cc}/u.test(group), ["group"], "expected text on one line, found a control character")

@@ -16,6 +16,8 @@ import {
 } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
 import { FlagKind } from "../../domain/Flag.ts"
+import { Message } from "../../domain/Message.ts"
+import { Rubric } from "../../domain/Rubric.ts"
 import { Conflict, NotSignedIn } from "./WebProblems.ts"
 
 export class SignedInExpert extends Context.Service<
@@ -35,6 +37,20 @@ export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { pr
 /** Places in the order shown, zero-based. */
 const Place = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
+const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Schema.isMaxLength(20))
+const EditedText = Schema.String.check(Schema.isMaxLength(200_000))
+const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
+
+/** What an expert says besides the choice, where the item's rubric asks for it. */
+const Assessment = Schema.Struct({
+  /** From 1 for the weakest. */
+  strength: Schema.NullOr(Step),
+  all_bad: Schema.Boolean,
+  flags: Flags,
+  /** By aspect, the rating of each place. */
+  aspects: Schema.Record(Schema.String.check(Schema.isMaxLength(80)), Schema.Array(Schema.NullOr(Step))),
+})
+
 /** What an expert has entered for an item and not yet submitted. Groups of places, best first. */
 export const Draft = Schema.Struct({
   mode: Schema.Literals(["best", "rank"]),
@@ -43,13 +59,20 @@ export const Draft = Schema.Struct({
   rationale: Schema.String.check(Schema.isMaxLength(20_000)),
   /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+  /** With the completion that was edited last. */
+  assessment: Schema.optionalKey(
+    Schema.Struct({ ...Assessment.fields, edit: Schema.NullOr(Schema.Struct({ place: Place, text: EditedText })) }),
+  ),
 })
 export type Draft = typeof Draft.Type
 
 export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
+  rubric: Rubric,
   prompt: Schema.String,
+  /** The messages of a prompt that is a conversation; null where it is a text. */
+  turns: Schema.NullOr(Schema.Array(Message)),
   /** In the order of this expert. */
   completions: Schema.Array(Schema.String),
   draft: Schema.NullOr(Draft),
@@ -99,6 +122,8 @@ export const Submission = Schema.Struct({
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(20_000)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+  /** With the best as the expert edited it. */
+  assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
 export type Submission = typeof Submission.Type
 

@@ -10,6 +10,8 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
+import { DashboardAudit } from "./AuditApi.ts"
+import { DashboardGroups } from "./GroupsApi.ts"
 import { DashboardDesk, Decision } from "./DeskApi.ts"
 import { Account, changePassword, DashboardOperators } from "./OperatorsApi.ts"
 import {
@@ -380,6 +382,5 @@ export class DashboardExperts extends HttpApiGroup.make("experts")
 
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
-  .add(DashboardDesk)
-  .add(DashboardOperators)
+  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardDesk)
   .prefix("/dashboard/api") {}

@@ -6,6 +6,7 @@
  * expert may judge an item is always read from the database. Items that return to the queue are visited again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
+import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
@@ -85,9 +86,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   /** Claims the items of a task that can be judged now, or counts those that none of the experts can vote on any more. */
   const claimOf = Effect.fnUntraced(function* (
     task: OpenTask,
-    experts: ReadonlyArray<AutomaticExpert>,
+    asked: ReadonlyArray<AutomaticExpert>,
     { isAvailable }: ClaimRequest,
   ) {
+    const assigned = yield* voting.lanes.assignedTo(task.organization, task.group_id)
+    const experts = assigned === undefined ? asked : asked.filter(({ expert_no }) => assigned.has(expert_no))
+    if (experts.length === 0 && asked.length > 0) return noClaim
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
     const answered = new Set<string>()
     let open: ReadonlyArray<{ readonly item_id: number; readonly open: number }>
@@ -133,7 +137,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const { guidelines, prompts } = yield* voting.requests.of(task.seq)
     const claim: Claim = {
       taskId: task.task_id,
-      guidelines,
+      guidelines: Guidelines.textOf(guidelines),
       prompts: task.prompts,
       items: claimed.map(({ experts, held, item_id, open }) => ({
         itemId: item_id,

@@ -25,16 +25,20 @@ export const activeWithin: Duration.Input = "7 days"
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  /** Active people who have not seen the content. */
-  const awaited = (content: Statement.Fragment) => sql`
+  /** Active people who have not seen the content, and may judge items of the lane. */
+  const awaited = (content: Statement.Fragment, lane: Statement.Fragment) => sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE other.kind = 'person' AND other.active = 1 AND other.away = 0
+      AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
+        OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))
       AND NOT EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = ${content} AND seen_content.expert_no = other.expert_no)`
+
+  const laneOfDeferred = sql`(SELECT own.lane FROM item AS own WHERE own.item_id = deferred_item.item_id)`
 
   /** Whether the row of `item` is for others first. */
   const isDeferred = (expertNo: number) => sql`
     (EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = item.content AND seen_content.expert_no = ${expertNo})
-      AND EXISTS (${awaited(sql`item.content`)}))`
+      AND EXISTS (${awaited(sql`item.content`, sql`item.lane`)}))`
 
   /** These rows of `deferred_item` return to the queue, for whoever passed them; what is not open returns when it is. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
@@ -52,7 +56,7 @@ export const make = Effect.gen(function* () {
     const { content, items } = met!
     if (items > 1) return
     const last = yield* sql`SELECT 1 FROM deferred_item
-      WHERE content = ${content} AND NOT EXISTS (${awaited(sql`${content}`)}) LIMIT 1`
+      WHERE content = ${content} AND NOT EXISTS (${awaited(sql`${content}`, laneOfDeferred)}) LIMIT 1`
     if (last.length > 0) yield* offerAgain(sql`deferred_item.content = ${content}`)
   })
 
@@ -71,7 +75,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** Fewer people are awaited than before. */
-  const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`deferred_item.content`)})`)
+  const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`deferred_item.content`, laneOfDeferred)})`)
 
   /** Stops waiting for people who are absent, until they return, and for inactive ones. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {

@@ -2,14 +2,17 @@
  * Decisions of leads on items, and the results that they make.
  *
  * Guarantees: a decided item's result names the completion that the lead chose, who decided, and when, in
- * `annotations.decision`; its votes stay in it, and `agreement` is the share of their first choices for that completion.
+ * `annotations.decision`; its votes stay in it. `agreement` is the share of their first choices for that completion, and
+ * the assessment is what they say with it as the best: nobody's edit of another completion.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Struct } from "effect"
 import type { SqlClient } from "effect/sql"
+import * as Assessment from "../../domain/Assessment.ts"
 import type { Flag } from "../../domain/Flag.ts"
 import * as Tally from "../../domain/Tally.ts"
 import type { ResultItem } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
+import * as VotedResult from "../../domain/VotedResult.ts"
 import type { RequestedPrompt } from "./TaskRequests.ts"
 
 export interface Decision {
@@ -51,7 +54,7 @@ export const decided = <A extends ResultItem>(
   votes: ReadonlyArray<Vote>,
   decision: Decision,
 ): A => {
-  const { ranking: _ranking, tie: _tie, ...annotations } = result.annotations ?? {}
+  const annotations = Struct.omit(result.annotations ?? {}, ["ranking", "tie", ...Assessment.names])
   return {
     ...result,
     best_completion_index: decision.choice,
@@ -59,6 +62,7 @@ export const decided = <A extends ResultItem>(
       ...annotations,
       rationale: decision.rationale,
       agreement: agreementWith(decision.choice, completions, votes),
+      ...VotedResult.assess(completions, decision.choice, votes),
       decision: recordOf(decision),
     },
   }

@@ -11,6 +11,7 @@ import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Webhooks } from "../webhook/Webhooks.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import * as DeskReports from "./DeskReports.ts"
@@ -77,9 +78,12 @@ const make = Effect.gen(function* () {
       EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id) AS decided`
   }
 
-  /** The group of a completed task is complete no longer. */
+  /** The group of a completed task is complete no longer. Its lane may have changed, which moves open tasks only. */
   const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: TaskRow) {
     yield* sql`UPDATE task SET status = 'in_progress', finished_at = NULL WHERE seq = ${seq}`
+    const lane = yield* voting.lanes.laneOf(organization, group_id)
+    yield* sql`UPDATE item SET lane = ${lane?.lane ?? 0}
+      WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
     if (group_id === task_id) return
     yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
     yield* voting.withdraw(organization, group_id)
@@ -179,6 +183,8 @@ const make = Effect.gen(function* () {
         })}`
         yield* voting.uncompare(itemId)
         yield* settle(task, [itemId], now)
+        const details = { prompt: given.promptIndex + 1, completion: given.choice + 1, rationale: given.rationale }
+        yield* Audit.record(sql, "item.decide", given.taskId, details)
         return undefined
       }),
     )
@@ -196,6 +202,7 @@ const make = Effect.gen(function* () {
         if (removed.length === 0) return new NotNow({ problem: "Nobody has decided this prompt." })
         yield* voting.uncompare(itemId)
         yield* settle(task, [itemId], now)
+        yield* Audit.record(sql, "item.withdraw-decision", taskId, { prompt: promptIndex + 1 })
         return undefined
       }),
     )
@@ -248,14 +255,16 @@ const make = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const begun = yield* change(
       Effect.gen(function* () {
-        const [expert] = yield* sql<{ expert_no: number }>`SELECT expert_no FROM expert WHERE expert_id = ${expertId}`
+        const [expert] = yield* sql<{ expert_no: number; name: string }>`
+          SELECT expert_no, name FROM expert WHERE expert_id = ${expertId}`
         if (expert === undefined) return new NothingThere({ problem: "There is no such expert." })
-        const { expert_no } = expert
+        const { expert_no, name } = expert
         const items = yield* sql<{ item_id: number }>`
           SELECT item_id FROM vote WHERE expert_no = ${expert_no} ORDER BY item_id`
         if (items.length === 0) return new NotNow({ problem: "The expert has no valid votes." })
         const [voiding] = yield* sql<{ voiding_id: number }>`INSERT INTO voiding
           ${sql.insert({ expert_no, reason: toStorableText(reason), operator, at: now })} RETURNING voiding_id`
+        yield* Audit.record(sql, "expert.void-votes", expertId, { name, votes: items.length, reason })
         return { expertNo: expert_no, items: items.map(({ item_id }) => item_id), voidingId: voiding!.voiding_id }
       }),
     )
@@ -277,13 +286,14 @@ const make = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     const begun = yield* change(
       Effect.gen(function* () {
-        const [voiding] = yield* sql<{ expert_no: number; undone_at: number | null }>`
-          SELECT expert_no, undone_at FROM voiding WHERE voiding_id = ${voidingId}`
+        const [voiding] = yield* sql<{ expert_no: number; expert_id: string; name: string }>`
+          SELECT expert_no, expert_id, name FROM voiding JOIN expert USING (expert_no) WHERE voiding_id = ${voidingId}`
         if (voiding === undefined) return new NothingThere({ problem: "There is no such voiding." })
         const items = yield* sql<{ item_id: number }>`
           SELECT item_id FROM voided_vote WHERE voiding_id = ${voidingId} ORDER BY item_id`
         if (items.length === 0) return new NotNow({ problem: "All its votes are valid again already." })
         yield* sql`UPDATE voiding SET undone_by = ${operator}, undone_at = ${now} WHERE voiding_id = ${voidingId}`
+        yield* Audit.record(sql, "expert.restore-votes", voiding.expert_id, { name: voiding.name, votes: items.length })
         return { expertNo: voiding.expert_no, items: items.map(({ item_id }) => item_id) }
       }),
     )

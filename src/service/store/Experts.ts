@@ -9,6 +9,7 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Contents from "./Contents.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { ExpertSummary } from "../pageApi/DashboardApi.ts"
 import { VoteQueue } from "./VoteQueue.ts"
@@ -51,10 +52,13 @@ const make = Effect.gen(function* () {
     const created_at = yield* Clock.currentTimeMillis
     const rows = yield* write(
       // A new expert has passed no items, so no returned item is for them.
-      sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
+      Effect.tap(
+        sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
         VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${created_at},
           COALESCE((SELECT MAX(n) FROM returned_item), 0))
         ON CONFLICT DO UPDATE SET name = excluded.name RETURNING ${columns}`,
+        Audit.record(sql, "expert.add", expert.expert_id, { name: expert.name }),
+      ),
     )
     return toSummary(rows[0]!)
   })
@@ -79,6 +83,10 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<Row>`
           UPDATE expert SET active = ${active} WHERE expert_id = ${expertId} RETURNING ${columns}`
+        const [expert] = rows
+        if (expert !== undefined) {
+          yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
+        }
         yield* along
         // Others pass over what is one's that can't be asked at present.
         if (rows[0]?.kind === "automatic") queue.reconsiderAll()

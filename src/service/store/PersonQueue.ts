@@ -9,11 +9,25 @@
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as Guidelines from "../../api/Guidelines.ts"
+import { none } from "../../domain/Rubric.ts"
+import * as Assessments from "./Assessments.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import * as Places from "./Places.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
-import { type HeldItem, InvalidVote, NotHeld, NothingToUndo, type PersonVote, type SetAside } from "./VoteQueueModel.ts"
+import type { GroupSettings, Lane } from "./Lanes.ts"
+import {
+  type HeldItem,
+  InvalidVote,
+  NoSuchExpert,
+  NoSuchGroup,
+  NotHeld,
+  NothingToUndo,
+  type PersonVote,
+  type SetAside,
+} from "./VoteQueueModel.ts"
 
 interface HoldRow {
   readonly item_id: number
@@ -38,6 +52,8 @@ export const make = Effect.fnUntraced(function* (options: {
   readonly hold: Duration.Input
   /** Called within the write in which items return to the queue. */
   readonly onReturned: (itemIds: Iterable<number>) => void
+  /** Called within the write in which a group gets other experts. */
+  readonly onAssigned: () => void
 }) {
   const { sql, write } = yield* Database
   const { voting } = options
@@ -102,29 +118,55 @@ export const make = Effect.fnUntraced(function* (options: {
     return found
   })
 
-  /** The next item that is open for the expert; moves his or her cursors. */
-  const nextOpen = Effect.fnUntraced(function* ({ expert_no, item_cursor, returned_cursor }: ExpertCursors) {
+  const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
+
+  /** Remembers how far the expert got. What was passed is not checked again: whatever opens again returns. */
+  const advance = Effect.fnUntraced(function* (
+    expertNo: number,
+    { lane, item_cursor }: Lane,
+    to: { readonly item: Statement.Fragment } | { readonly returned: number },
+  ) {
+    const item = "item" in to ? to.item : sql`${item_cursor}`
+    const returned = "item" in to ? sql`COALESCE((SELECT MAX(n) FROM returned_item), 0)` : sql`${to.returned}`
+    yield* lane === 0
+      ? sql`UPDATE expert SET item_cursor = ${item}, returned_cursor = ${returned} WHERE expert_no = ${expertNo}`
+      : sql`INSERT OR REPLACE INTO lane_cursor (expert_no, lane, item_cursor, returned_cursor)
+          VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
+  })
+
+  /** The next item of a lane that is open for the expert; where there is none, that is remembered. */
+  const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
+    const { item_cursor, lane, returned_cursor } = at
     // What lies beyond the item cursor is met there.
     const returned = yield* firstOpen(
-      expert_no,
+      expertNo,
       sql`returned_item.n`,
       sql`returned_item CROSS JOIN item USING (item_id)
-        WHERE returned_item.n > ${returned_cursor} AND item.item_id <= ${item_cursor}`,
+        WHERE returned_item.n > ${returned_cursor} AND item.item_id <= ${item_cursor} AND item.lane = ${lane}`,
     )
-    if (returned !== undefined) {
-      yield* sql`UPDATE expert SET returned_cursor = ${returned.place} WHERE expert_no = ${expert_no}`
-      return returned.item_id
+    if (returned !== undefined) return { at, itemId: returned.item_id, to: { returned: returned.place } }
+    const inLane =
+      lane === 0
+        ? sql`item INDEXED BY item_open WHERE item.lane = 0`
+        : sql`item INDEXED BY item_open_in_lane WHERE item.lane = ${lane} AND item.lane > 0`
+    const next = yield* firstOpen(expertNo, sql`item.item_id`, sql`${inLane} AND item.item_id > ${item_cursor}`)
+    if (next !== undefined) return { at, itemId: next.item_id, to: { item: sql`${next.item_id}` } }
+    yield* advance(expertNo, at, { item: toEnd })
+    return undefined
+  })
+
+  /** The next item that is open for the expert, by priority, then age; moves his or her cursors. */
+  const nextOpen = Effect.fnUntraced(function* ({ expert_no, ...cursors }: ExpertCursors) {
+    const lanes = [{ lane: 0, priority: 0, ...cursors }, ...(yield* voting.lanes.openTo(expert_no))]
+    const byPriority = Map.groupBy(lanes, ({ priority }) => priority)
+    for (const [, equal] of [...byPriority].toSorted(([a], [b]) => b - a)) {
+      const found = yield* Effect.forEach(equal, (lane) => nextInLane(expert_no, lane))
+      const [first] = found.filter((next) => next !== undefined).toSorted((a, b) => a.itemId - b.itemId)
+      if (first === undefined) continue
+      yield* advance(expert_no, first.at, first.to)
+      return first.itemId
     }
-    const next = yield* firstOpen(
-      expert_no,
-      sql`item.item_id`,
-      sql`item INDEXED BY item_open WHERE item.item_id > ${item_cursor}`,
-    )
-    // With nothing left, what was passed is not checked again either: whatever opens again returns.
-    const cursor = next === undefined ? sql`COALESCE((SELECT MAX(item_id) FROM item), 0)` : sql`${next.item_id}`
-    yield* sql`UPDATE expert SET item_cursor = ${cursor},
-      returned_cursor = COALESCE((SELECT MAX(n) FROM returned_item), returned_cursor) WHERE expert_no = ${expert_no}`
-    return next?.item_id
+    return undefined
   })
 
   /** Takes an item for the expert: with the order and the draft of the time before, if there was one. */
@@ -214,17 +256,22 @@ export const make = Effect.fnUntraced(function* (options: {
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
+        const { guidelines, prompts } = yield* voting.requests.of(task.seq)
+        const { completions } = prompts[promptIndexOf(itemId)]!
+        const rubric = Result.getOrElse(Guidelines.parse(guidelines), () => ({ rubric: none })).rubric
+        const members = Assessments.toMembers(given.assessment, rubric, completions, { ...choice.success, order })
+        if (Result.isFailure(members)) return Result.fail(new InvalidVote({ problem: members.failure }))
 
         yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
         const items = yield* sql<{ votes: number }>`
           UPDATE item SET votes = votes + 1 WHERE item_id = ${itemId} RETURNING votes`
-        const { prompts } = yield* voting.requests.of(task.seq)
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
         const vote = storableVote({
           expert: expertId,
           ...choice.success,
           order,
           seconds: Math.round(shown * 1000) / 1000,
+          ...members.success,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
         })
         ended = yield* voting.give(
@@ -286,7 +333,7 @@ export const make = Effect.fnUntraced(function* (options: {
           WHERE expert_no = ${expert_no}`
 
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
-        const { order, ranking, rationale, seconds } = JSON.parse(vote.body) as VoteBody
+        const { order, ranking, rationale, seconds, ...members } = JSON.parse(vote.body) as VoteBody
         const places = Places.toPlaces({ choice: vote.choice, ...(ranking !== undefined && { ranking }) }, order)
         const rows = yield* sql<HoldRow>`
           INSERT INTO hold ${sql.insert({
@@ -296,7 +343,7 @@ export const make = Effect.fnUntraced(function* (options: {
             turn: 0,
             shown_at: vote.shown_at,
             shown_order: JSON.stringify(order),
-            draft: draft({ ...places, rationale, seconds }),
+            draft: draft({ ...places, rationale, seconds, assessment: Assessments.toPlaces(members, order) }),
             undone: 1,
           })} RETURNING ${columns}`
         yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}
@@ -346,18 +393,22 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
+  /** Within a write. */
+  const releaseHolds = Effect.fnUntraced(function* (condition: Statement.Fragment) {
+    const holds = yield* sql<{ item_id: number; expert_no: number }>`
+      UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
+        SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${maxReleasedPerWrite}
+      ) RETURNING item_id, expert_no`
+    yield* voting.contents.unmarkSeen(holds)
+    yield* giveBack(holds.map((hold) => hold.item_id))
+    return holds.length
+  })
+
   const releaseWhere = (condition: Statement.Fragment) =>
-    write(
-      Effect.gen(function* () {
-        const holds = yield* sql<{ item_id: number; expert_no: number }>`
-          UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
-            SELECT item_id, expert_no FROM hold WHERE ${condition} LIMIT ${maxReleasedPerWrite}
-          ) RETURNING item_id, expert_no`
-        yield* voting.contents.unmarkSeen(holds)
-        yield* giveBack(holds.map((hold) => hold.item_id))
-        return holds.length
-      }),
-    ).pipe(Effect.repeat({ until: (released) => released < maxReleasedPerWrite }), Effect.asVoid)
+    write(releaseHolds(condition)).pipe(
+      Effect.repeat({ until: (released) => released < maxReleasedPerWrite }),
+      Effect.asVoid,
+    )
 
   const release = Effect.fn("VoteQueue.release")((expertId: string) =>
     releaseWhere(
@@ -377,6 +428,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const [task] = yield* sql<{ seq: number }>`
           SELECT seq FROM task WHERE task_id = ${taskId} AND ${promptIndex} BETWEEN 0 AND prompts - 1`
         if (task === undefined) return
+        yield* Audit.record(sql, "item.return", taskId, { prompt: promptIndex + 1 })
         const itemId = itemIdOf(task.seq, promptIndex)
         const setAside = yield* sql<{ item_id: number; expert_no: number }>`
           DELETE FROM set_aside WHERE item_id = ${itemId} RETURNING item_id, expert_no`
@@ -389,7 +441,46 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  return { next, saveDraft, vote, setAside, undo, progress, release, releaseExpired, returnItem }
+  const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
+    const { experts: ids, groupId, priority } = settings
+    const outcome = yield* write(
+      Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NoSuchExpert | NoSuchGroup>, SqlError> {
+        const group = yield* voting.lanes.tasksOf(groupId)
+        if (group === undefined) return Result.fail(new NoSuchGroup())
+        const rows = yield* sql<{ expert_id: string; expert_no: number; name: string }>`
+          SELECT expert_id, expert_no, name FROM expert
+          WHERE expert_id IN (SELECT value FROM json_each(${JSON.stringify(ids ?? [])}))`
+        const missing = ids?.find((id) => rows.every(({ expert_id }) => expert_id !== id))
+        if (missing !== undefined) return Result.fail(new NoSuchExpert({ expertId: missing }))
+        const assigned = ids && rows.map(({ expert_no }) => expert_no)
+        yield* voting.lanes.set(settings, group, assigned)
+        for (const seq of assigned === undefined ? [] : group.tasks) {
+          yield* releaseHolds(sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND held_until IS NOT NULL
+            AND expert_no NOT IN (SELECT value FROM json_each(${JSON.stringify(assigned)}))`)
+        }
+        yield* voting.contents.awaitFewer
+        options.onAssigned()
+        const experts = ids === undefined ? "all" : rows.map(({ name }) => name)
+        yield* Audit.record(sql, "group.set", groupId, { priority, experts })
+        return Result.void
+      }),
+    )
+    yield* Effect.fromResult(outcome)
+  })
+
+  return {
+    next,
+    saveDraft,
+    vote,
+    setAside,
+    undo,
+    progress,
+    release,
+    releaseExpired,
+    returnItem,
+    setGroup,
+    groups: voting.lanes.list,
+  }
 })
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `take`

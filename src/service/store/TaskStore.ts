@@ -14,6 +14,7 @@ import * as Zstd from "../../node/Zstd.ts"
 import type { Overview, TaskDetail, TaskSummary } from "../pageApi/DashboardApi.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import { contentOf } from "./Contents.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
@@ -114,8 +115,9 @@ const make = Effect.gen(function* () {
         }
         const { seq } = inserted[0]!
         yield* sql`INSERT INTO task_request ${sql.insert({ seq, body })}`
-        yield* sql`INSERT INTO item (item_id, open, content)
-          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value FROM json_each(${contents})`
+        const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
+        yield* sql`INSERT INTO item (item_id, open, content, lane)
+          SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value, ${lane?.lane ?? 0} FROM json_each(${contents})`
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) yield* joinGroup(organization, group)
@@ -150,6 +152,7 @@ const make = Effect.gen(function* () {
         // With all its votes it will be completed.
         if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
+        yield* Audit.record(sql, "task.cancel", taskId)
         return true
       }),
       (cancelled) => cancelled,

@@ -3,8 +3,8 @@
  *
  * Guarantees: votes and holds of an item never exceed its requested votes; an expert votes once on an item, and a
  * person once on the same content while others have not seen it (`Contents`); abandoned items return to the queue; a
- * completed task's results and its group's event are stored in the same commit. Oldest tasks first; for people,
- * returned items before that. Finding the next item takes constant time; see `TaskTables`.
+ * completed task's results and its group's event are stored in the same commit. An assigned group goes to its experts only (`Lanes`).
+ * For people by priority of their groups, then oldest tasks first, and returned items before that. Finding the next item takes constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -12,6 +12,8 @@ import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
 import * as Completions from "./Completions.ts"
 import type { Database } from "../database/Database.ts"
+import type { GroupSummary } from "../pageApi/GroupsApi.ts"
+import type * as Lanes from "./Lanes.ts"
 import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
@@ -30,6 +32,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
     voting,
     hold: options.hold ?? VoteQueue.defaultHold,
     onReturned: automatic.reconsider,
+    onAssigned: automatic.reconsiderAll,
   })
   yield* releaseExpired.pipe(
     Effect.tapCause((cause) => Effect.logError("Items that were held too long could not be returned", cause)),
@@ -74,6 +77,12 @@ export class VoteQueue extends Context.Service<
     readonly releaseExpired: Effect.Effect<void, SqlError>
     /** The item goes to all experts again, also to those who set it aside; its flags stay. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>
+    /** Groups with open tasks, in the order of the queue. */
+    readonly groups: Effect.Effect<ReadonlyArray<GroupSummary>, SqlError>
+    /** What others than its experts hold of the group returns to the queue. */
+    readonly setGroup: (
+      settings: Lanes.GroupSettings,
+    ) => Effect.Effect<void, Model.NoSuchGroup | Model.NoSuchExpert | SqlError>
     /** Claims items of the oldest tasks that one of these automatic experts can judge now. */
     readonly claim: (asking: Model.ClaimRequest) => Effect.Effect<Model.Claims, SqlError>
     /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */

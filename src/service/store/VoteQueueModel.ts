@@ -10,6 +10,7 @@ export interface HeldItem {
   /** Zero-based. */
   readonly promptIndex: number
   readonly prompt: TaskPrompt
+  /** With their rubric. */
   readonly guidelines: string | undefined
   /** The order to show: `order[place]` is an index into the prompt's completions. Drawn at random, once for each expert and item. */
   readonly order: ReadonlyArray<number>
@@ -22,12 +23,23 @@ export interface HeldItem {
   readonly judgedInTask: number
 }
 
+/** What a person says besides the choice; ratings by place. */
+export interface PersonAssessment {
+  readonly strength: number | null
+  readonly all_bad: boolean
+  readonly flags: ReadonlyArray<string>
+  /** The best completion, edited. */
+  readonly edited: string | null
+  readonly aspects: { readonly [name: string]: ReadonlyArray<number | null> }
+}
+
 /** A vote in places of the order shown, as a person gives it. */
 export interface PersonVote {
   /** The place preferred; of the first group where there is a ranking. */
   readonly best: number | undefined
   readonly ranking: Ranking | undefined
   readonly rationale: string | undefined
+  readonly assessment?: PersonAssessment | undefined
   /** As the page measured it; bounded by the time since the item was shown first. */
   readonly seconds: number
 }
@@ -57,6 +69,10 @@ export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {}) {}
 export class NothingToUndo extends Schema.TaggedError<NothingToUndo>()("NothingToUndo", {}) {}
 /** The vote does not name each place once, or names one that is not there. */
 export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", { problem: Schema.String }) {}
+
+/** No task is in the group. */
+export class NoSuchGroup extends Schema.TaggedError<NoSuchGroup>()("NoSuchGroup", {}) {}
+export class NoSuchExpert extends Schema.TaggedError<NoSuchExpert>()("NoSuchExpert", { expertId: Schema.String }) {}
 
 /** Which items to claim, for which automatic experts. */
 export interface ClaimRequest {

@@ -16,10 +16,12 @@ import type { Metadata } from "../../domain/PromptItem.ts"
 import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
+import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import * as Decisions from "./Decisions.ts"
 import { Database } from "../database/Database.ts"
+import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
 
@@ -79,31 +81,25 @@ export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choi
   ...(JSON.parse(body) as VoteBody),
 })
 
-/** The vote with a rationale that can be stored as it is. */
+/** The vote with texts that can be stored as they are. */
 export const storableVote = (vote: Vote): Vote =>
-  vote.rationale === undefined ? vote : { ...vote, rationale: toStorableText(vote.rationale) }
+  vote.rationale === undefined && vote.edited === undefined
+    ? vote
+    : {
+        ...vote,
+        ...(vote.rationale !== undefined && { rationale: toStorableText(vote.rationale) }),
+        ...(vote.edited !== undefined && { edited: toStorableText(vote.edited) }),
+      }
 
 /** One result item from its votes and flags, in the order in which they were given. */
 export const resultOf = (
   { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
   flags: ReadonlyArray<Flag>,
-): ResultItem & { readonly metadata?: Metadata } => {
-  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
-  return {
-    prompt,
-    best_completion_index: best,
-    annotations: {
-      rationale: rationale ?? "",
-      votes,
-      agreement,
-      ...(tie && { tie }),
-      ...(ranking !== undefined && { ranking }),
-      ...(flags.length > 0 && { flags }),
-    },
-    ...(metadata !== undefined && { metadata }),
-  }
-}
+): ResultItem & { readonly metadata?: Metadata } => ({
+  ...VotedResult.of({ prompt, completions }, votes, flags),
+  ...(metadata !== undefined && { metadata }),
+})
 
 export interface VotingOptions {
   /** The index of the right answer to a prompt, where it is known: experts are measured by it. */
@@ -119,6 +115,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const requests = yield* TaskRequests
   const webhooks = yield* Webhooks
   const contents = yield* Contents.make
+  const lanes = yield* Lanes.make
 
   /** A write that may end tasks. It wakes the webhooks, even if its caller was interrupted. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
@@ -403,6 +400,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     nextCompletion,
     putBack,
     contents,
+    lanes,
     requests,
     writeEnding,
     withdraw: webhooks.withdraw,

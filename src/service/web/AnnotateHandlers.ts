@@ -4,9 +4,12 @@
  * Guarantees: an expert sees and names only places of the own order; responses reveal nothing about other experts'
  * votes.
  */
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option, Result, Schema, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import * as Guidelines from "../../api/Guidelines.ts"
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
+import * as Conversation from "../../domain/Conversation.ts"
+import { none } from "../../domain/Rubric.ts"
 import { Database } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
@@ -24,26 +27,38 @@ const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
 /** The draft of a vote that was taken back. */
-const draftOf = (vote: PersonVote): string =>
+const draftOf = ({ assessment, ...vote }: PersonVote): string =>
   encodeDraft({
     mode: vote.ranking === undefined ? "best" : "rank",
     best: vote.best ?? null,
     ranking: vote.ranking ?? [],
     rationale: vote.rationale ?? "",
     seconds: vote.seconds,
+    ...(assessment !== undefined && {
+      assessment: {
+        ...Struct.omit(assessment, ["edited"]),
+        edit: assessment.edited === null ? null : { place: bestOf(vote), text: assessment.edited },
+      },
+    }),
   })
+
+/** The place of the completion that is edited. */
+const bestOf = ({ best, ranking }: Pick<PersonVote, "best" | "ranking">) => best ?? Math.min(...(ranking?.[0] ?? [0]))
 
 const voteOf = (submission: Submission): PersonVote => ({
   best: submission.best ?? undefined,
   ranking: submission.ranking ?? undefined,
   rationale: submission.rationale.trim() === "" ? undefined : submission.rationale,
   seconds: submission.seconds,
+  assessment: submission.assessment,
 })
 
 const show = (item: HeldItem): typeof Work.Type.item => ({
   item_id: item.itemId,
-  guidelines: item.guidelines ?? null,
+  guidelines: Guidelines.textOf(item.guidelines) ?? null,
+  rubric: Result.getOrElse(Guidelines.parse(item.guidelines), () => ({ rubric: none })).rubric,
   prompt: item.prompt.prompt,
+  turns: Option.getOrNull(Conversation.parse(item.prompt.prompt)),
   completions: item.order.map((index) => item.prompt.completions[index]!),
   draft: Option.getOrNull(Option.flatMap(item.draft, decodeDraft)),
   undone: item.undone,

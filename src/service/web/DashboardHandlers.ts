@@ -7,6 +7,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Forbidden } from "../../api/Problems.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { Experts } from "../store/Experts.ts"
 import { TaskStore } from "../store/TaskStore.ts"
@@ -17,6 +18,8 @@ import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
+import * as AuditHandlers from "./AuditHandlers.ts"
+import * as GroupHandlers from "./GroupHandlers.ts"
 import * as DeskHandlers from "./DeskHandlers.ts"
 import * as OperatorHandlers from "./OperatorHandlers.ts"
 import * as SessionCookies from "./SessionCookies.ts"
@@ -216,7 +219,7 @@ const expertHandlers = HttpApiBuilder.group(
   DashboardApi,
   "experts",
   Effect.fnUntraced(function* (handlers) {
-    const { write } = yield* Database
+    const { sql, write } = yield* Database
     const codes = yield* OneTimeCodes
     const experts = yield* Experts
     const sessions = yield* Sessions
@@ -229,6 +232,7 @@ const expertHandlers = HttpApiBuilder.group(
             const expert = Option.getOrUndefined(yield* experts.find(expertId))
             const code =
               expert?.active && expert.kind === "person" ? yield* codes.issue("invitation", expertId) : undefined
+            if (code !== undefined) yield* Audit.record(sql, "expert.link", expertId, { name: expert!.name })
             return { code, expert }
           }),
         ),
@@ -267,4 +271,6 @@ export const layer = Layer.mergeAll(
   expertHandlers,
   DeskHandlers.layer,
   OperatorHandlers.layer,
+  AuditHandlers.layer,
+  GroupHandlers.layer,
 )

@@ -9,6 +9,7 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, type HttpApiSecurity } from "effect/http-api"
+import { Actor } from "../database/Audit.ts"
 import { Experts } from "../store/Experts.ts"
 import { Accounts } from "../account/Accounts.ts"
 import { ExpertSession, SignedInExpert } from "../pageApi/AnnotateApi.ts"
@@ -65,7 +66,10 @@ const operator = Layer.effect(
             detail: `Only ${min === "admin" ? "admins" : "managers and admins"} may do this.`,
           })
         }
-        return yield* Effect.provideService(handled, SignedInOperator, operator.value)
+        return yield* handled.pipe(
+          Effect.provideService(SignedInOperator, operator.value),
+          Effect.provideService(Actor, operator.value),
+        )
       }),
     })
   }),

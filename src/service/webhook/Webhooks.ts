@@ -13,6 +13,7 @@ import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 import { version } from "../../node/Version.ts"
+import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { Delivery, DeliveryDetail, WebhookSettings } from "../pageApi/DashboardApi.ts"
 import * as Attempt from "./Attempt.ts"
@@ -134,6 +135,8 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           yield* outbox.writeAllDue(now)
+          // Without a query, which may hold a secret.
+          yield* Audit.record(sql, "webhook.set", new URL(url).origin + new URL(url).pathname)
           return yield* endpoint.writeUrl(new URL(url).href, drawn, now)
         }),
       )
@@ -146,13 +149,19 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       Effect.gen(function* () {
         yield* outbox.writeAllFailed(yield* Clock.currentTimeMillis)
         yield* endpoint.writeRemoval
+        yield* Audit.record(sql, "webhook.remove", "webhook")
       }),
     ).pipe(Effect.withSpan("Webhooks.remove")),
 
     rotateSecret: Effect.fn("Webhooks.rotateSecret")(function* (keepHours: number) {
       const drawn = yield* StandardWebhooks.drawSecret
       const rotated = yield* write(
-        Effect.flatMap(Clock.currentTimeMillis, (now) => endpoint.writeRotation(drawn, Duration.hours(keepHours), now)),
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const rotated = yield* endpoint.writeRotation(drawn, Duration.hours(keepHours), now)
+          if (rotated) yield* Audit.record(sql, "webhook.rotate-secret", "webhook", { keep_hours: keepHours })
+          return rotated
+        }),
       )
       if (!rotated) return yield* noWebhook
       return { settings: yield* endpoint.settings, secret: Redacted.value(drawn) }
@@ -163,6 +172,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
         Effect.gen(function* () {
           if (!(yield* endpoint.exists)) return undefined
           yield* endpoint.writeResumed
+          yield* Audit.record(sql, "webhook.test", "webhook")
           return yield* outbox.writeMessage({ type: Outbox.testType, groupId: "", tasks: 0, data: { task_ids: [] } })
         }),
       )
@@ -184,7 +194,10 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
         Effect.gen(function* () {
           if (!(yield* endpoint.exists)) return "no webhook"
           yield* endpoint.writeResumed
-          return (yield* outbox.writeResend(messageId, yield* Clock.currentTimeMillis)) ? "resent" : "no such delivery"
+          const resent = yield* outbox.writeResend(messageId, yield* Clock.currentTimeMillis)
+          if (!resent) return "no such delivery"
+          yield* Audit.record(sql, "webhook.resend", messageId)
+          return "resent"
         }),
       )
       if (done === "no webhook") return yield* noWebhook

@@ -42,11 +42,19 @@ const membersOf =
 const indices = listOf(index)
 const groups = listOf(indices)
 
+/** Ratings by name, each of all completions. One number per name is about the best, and stays. */
+const ratings: Translate = (value, order) =>
+  Predicate.isObject(value)
+    ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
+    : value
+
 /** What prefstream's own service writes: see `domain/Vote.ts`, and `service/expert/JudgeExpert.ts` for the details. */
 const annotationsOf = membersOf({
   ranking: groups,
+  aspects: ratings,
   votes: listOf(
     membersOf({
+      aspects: ratings,
       choice: index,
       ranking: groups,
       order: indices,

@@ -4,12 +4,22 @@
  * Guarantees: a step of reading is recorded whole or not at all, so the items of a task become known together with it, and
  * the counts agree with what is recorded: an item that waits for its task to fill counts with the step that plans it.
  */
+/* oxlint-disable max-lines -- what reads and what writes the same rows */
 import { Clock, Effect, type Latch } from "effect"
-import type { Reject } from "../../domain/Reject.ts"
 import * as Model from "./Model.ts"
 import type { Parts } from "./Parts.ts"
+import * as Payload from "./Payload.ts"
+import {
+  inChunks,
+  insertRows,
+  insertTasks,
+  isAskedBy,
+  parseRequest,
+  setSetting,
+  settingOf,
+  withPayload,
+} from "./Rows.ts"
 import { type AllottedTasks, countedVotes } from "./Spending.ts"
-import { inChunks, insertRows, insertTasks, isAskedBy, setSetting, settingOf, withPayload } from "./Rows.ts"
 import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
@@ -27,7 +37,7 @@ const detailsOf = (
   ...(typeof item.prompt === "string" ? {} : { conversation: true }),
 })
 
-const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: Model.NewTask) =>
+const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, votes = 1 }: Model.NewTask) =>
   withPayload({
     body,
     idempotencyKey,
@@ -36,12 +46,16 @@ const toRow = ({ body, idempotencyKey, items, orders, vote = 1, votes = 1 }: Mod
     of: items,
     vote,
     votes,
+    leastVotes,
   })
 
 type TaskRow = ReturnType<typeof toRow>
 
 const hasConversation = ({ items }: TaskRow): boolean =>
   items.some(({ check, conversation }) => conversation === true && check !== true)
+
+/** The setting that says that a run is an import of votes. */
+const importOf = (run: number): string => `import:${run}`
 
 /** The setting that says whether any prompt that was planned is a list of messages. */
 const conversations = "conversations"
@@ -106,7 +120,28 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     return new Map(rows.flat().map((row) => [row.itemId, row]))
   })
 
-  return { hasConversations, itemsIn, itemsLost, recorded }
+  /** Tasks by their ids that were never sent: with their requests and results, unless pruned. */
+  const importedTasks = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>) {
+    const rows = yield* inChunks(
+      taskIds,
+      (taskIds) => sql<{ seq: number; taskId: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }>`
+        SELECT t.seq, t.task_id AS "taskId", q.body, q.items, r.body AS result FROM task t
+        JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+        JOIN task_result r ON r.job = t.job AND r.seq = t.seq
+        WHERE t.job = ${job} AND t.submitted_at IS NULL AND t.state = 'completed' AND ${sql.in("t.task_id", taskIds)}`,
+    )
+    return rows.flat().map(({ result, seq, taskId, ...payloads }) => ({
+      seq,
+      taskId,
+      ...parseRequest(payloads),
+      result: Payload.decode(result),
+    }))
+  })
+
+  /** Whether a run read votes instead of items. */
+  const isImport = (run: number) => Effect.map(settingOf({ job, sql }, importOf(run)), (value) => value !== undefined)
+
+  return { hasConversations, itemsIn, itemsLost, recorded, importedTasks, isImport }
 }
 
 export const writeItems = (
@@ -159,18 +194,18 @@ export const writeItems = (
   const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, tasks: ReadonlyArray<TaskRow>) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ next: number; part: number }>`
-      SELECT seq + item_count AS next, part FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
-    let seq = rows[0]?.next ?? 0
-    let batch = seq
+      SELECT batch + votes * batch_items AS next, part FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
+    let next = rows[0]?.next ?? 0
+    let batch = next
     let part = rows[0]?.part ?? -1
     const placed = tasks.map((task) => {
-      const first = seq
+      const batchItems = task.items.length
       if (task.vote === 1) {
-        batch = seq
+        batch = next
+        next += task.votes * batchItems
         part = (part + 1) % partCount
       }
-      seq += task.items.length
-      return { ...task, batch, part, batchItems: task.items.length, seq: first, campaign, plannedAt: now }
+      return { ...task, batch, part, batchItems, seq: batch + (task.vote - 1) * batchItems, campaign, plannedAt: now }
     })
     const items = placed.flatMap((task) =>
       task.vote === 1
@@ -196,18 +231,37 @@ export const writeItems = (
     return placed
   })
 
+  /** The rejects and the counts of one step of reading. */
+  const recordReading = Effect.fnUntraced(function* (
+    { run }: Model.Run,
+    { counts, finished, rejects }: Model.ReadingStep,
+  ) {
+    const rows = rejects.map((reject, i) => ({
+      job,
+      run,
+      ordinal: counts.rejected - rejects.length + i,
+      record: JSON.stringify(reject),
+    }))
+    yield* insertRows(sql, "reject", rows)
+    yield* sql`UPDATE run SET read_count = ${counts.read}, new_count = ${counts.new},
+      known_count = ${counts.known}, duplicate_count = ${counts.duplicates},
+      reordered_count = ${counts.reordered}, rejected_count = ${counts.rejected}, read_finished = ${finished ? 1 : 0}
+      WHERE ${here} AND run = ${run}`
+  })
+
   let isNoted = false
 
-  /** Rows of tasks, and whether they bring the first conversation. */
-  const toRows = (tasks: ReadonlyArray<Model.NewTask>) => {
-    const rows = tasks.map(toRow)
-    return { rows, isToNote: !isNoted && rows.some(hasConversation) }
-  }
+  /** Notes that a prompt is a list of messages, once. */
+  const noteConversations = Effect.fnUntraced(function* (tasks: ReadonlyArray<TaskRow>) {
+    if (isNoted || !tasks.some(hasConversation)) return false
+    yield* setSetting({ job, sql }, conversations, "true")
+    return true
+  })
 
   /** What of the items the votes that are left allow, as rows. */
   const allotted = Effect.fnUntraced(function* (maxVotes: number, allot: (votesLeft: number) => AllottedTasks) {
     const { beyond, tasks } = allot(Math.max(0, maxVotes - (yield* countedVotes({ job, sql }))))
-    return { ...toRows(tasks), beyond }
+    return { tasks: tasks.map(toRow), beyond }
   })
 
   /**
@@ -216,41 +270,31 @@ export const writeItems = (
    */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
-    step: {
+    step: Model.ReadingStep & {
       /** The tasks to plan, or which ones to plan of so many votes. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
       readonly known: ReadonlyArray<string>
-      readonly rejects: ReadonlyArray<Reject>
-      readonly counts: Model.ReadCounts
       /** New items of earlier steps that were beyond the budget. */
       readonly overBudget?: number | undefined
-      readonly finished: boolean
     },
   ) {
     const { overBudget = 0, tasks } = step
     const { maxVotes = Infinity } = run
-    const rows =
+    const allowed =
       typeof tasks === "function" && maxVotes < Infinity
         ? allotted(maxVotes, tasks)
-        : Effect.succeed({ ...toRows(typeof tasks === "function" ? tasks(Infinity).tasks : tasks), beyond: [] })
+        : Effect.succeed({
+            tasks: (typeof tasks === "function" ? tasks(Infinity).tasks : tasks).map(toRow),
+            beyond: [],
+          })
     const { beyond, isToNote, known, placed } = yield* write(
       Effect.gen(function* () {
-        const { beyond, isToNote, rows: tasks } = yield* rows
+        const { beyond, tasks } = yield* allowed
         const placed = yield* planTasks(run, tasks)
-        if (isToNote) yield* setSetting({ job, sql }, conversations, "true")
+        const isToNote = yield* noteConversations(tasks)
         const known = yield* insertKnown(run, step.known)
-        const rejects = step.rejects.map((reject, i) => ({
-          job,
-          run: run.run,
-          ordinal: step.counts.rejected - step.rejects.length + i,
-          record: JSON.stringify(reject),
-        }))
-        yield* insertRows(sql, "reject", rejects)
-        yield* sql`UPDATE run SET read_count = ${step.counts.read}, new_count = ${step.counts.new - beyond.length},
-          over_budget_count = ${overBudget + beyond.length},
-          known_count = ${step.counts.known}, duplicate_count = ${step.counts.duplicates},
-          reordered_count = ${step.counts.reordered}, rejected_count = ${step.counts.rejected}, read_finished = ${step.finished ? 1 : 0}
-          WHERE ${here} AND run = ${run.run}`
+        yield* recordReading(run, { ...step, counts: { ...step.counts, new: step.counts.new - beyond.length } })
+        yield* sql`UPDATE run SET over_budget_count = ${overBudget + beyond.length} WHERE ${here} AND run = ${run.run}`
         if (placed.length > 0) yield* tell("planned")
         return { beyond, isToNote, known, placed }
       }),
@@ -260,6 +304,37 @@ export const writeItems = (
     for (const { body, seq } of placed) bodies.add(seq, body)
     if (placed.length > 0) yield* planned.open
     return beyond
+  })
+
+  /** One step of an import: tasks that are completed from the start, and new results of some that were imported before. */
+  const recordImport = Effect.fn("Ledger.recordImport")(function* (
+    run: Model.Run,
+    step: Model.ReadingStep & {
+      readonly tasks: ReadonlyArray<Model.NewTask & Model.ImportedResult>
+      readonly changed: ReadonlyArray<Pick<Model.ImportedResult, "result"> & { readonly seq: number }>
+    },
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const tasks = step.tasks.map(toRow)
+    const isToNote = yield* write(
+      Effect.gen(function* () {
+        const placed = yield* planTasks(run, tasks)
+        const isToNote = yield* noteConversations(tasks)
+        for (const [i, { seq }] of placed.entries()) {
+          yield* sql`UPDATE task SET state = 'completed', task_id = ${step.tasks[i]!.taskId}, completed_at = ${now}
+            WHERE ${here} AND seq = ${seq}`
+        }
+        const results = placed.map(({ seq }, i) => ({ job, seq, body: Payload.encode(step.tasks[i]!.result) }))
+        yield* insertRows(sql, "task_result", results)
+        for (const { result, seq } of step.changed) {
+          yield* sql`UPDATE task_result SET body = ${Payload.encode(result)} WHERE ${here} AND seq = ${seq}`
+        }
+        yield* setSetting({ job, sql }, importOf(run.run), "true")
+        yield* recordReading(run, step)
+        return isToNote
+      }),
+    )
+    isNoted ||= isToNote
   })
 
   /** How many items nobody will judge, now that one of their tasks was refused. */
@@ -275,5 +350,5 @@ export const writeItems = (
     ),
   )
 
-  return { classify, record, itemsLostWith }
+  return { classify, record, recordImport, itemsLostWith }
 }

@@ -17,6 +17,7 @@ import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { readBudget, writeBudget } from "./Budget.ts"
 import * as BodyCache from "./BodyCache.ts"
+import { readFurtherVotes, writeFurtherVotes } from "./FurtherVotes.ts"
 import { readHints, writeHints } from "./Hints.ts"
 import { readItems, writeItems } from "./Items.ts"
 import * as Jobs from "./Jobs.ts"
@@ -71,6 +72,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readHints(context),
   ...readAttempts(context),
   ...readSpending(context),
+  ...readFurtherVotes(context),
   ...readStatus(context),
   ...readStreams(context),
   ...Parts.readParts(context),
@@ -115,6 +117,7 @@ const make = Effect.fnUntraced(function* ({
     ...writeTasks(context, submitted, hints, reader),
     ...hints,
     ...writeDecisions(context, planned, reader),
+    ...writeFurtherVotes(context, planned, reader),
     ...Parts.writeParts(context, { planned, submitted, hinted }, hints),
     ...writeBudget(context),
     channel,

@@ -170,8 +170,9 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
     yield* finds<{ readonly seq: number; readonly expected: number }>(
       "tasks_overlap",
       sql`SELECT seq, expected FROM (
-          SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected FROM task WHERE ${here}
-        ) AS ranges WHERE seq <> expected ORDER BY seq`,
+          SELECT seq, COALESCE(LAG(seq + item_count) OVER (ORDER BY seq), 0) AS expected,
+            LAG(least_votes) OVER (ORDER BY seq) AS least FROM task WHERE ${here}
+        ) AS ranges WHERE seq < expected OR (seq > expected AND least IS NULL) ORDER BY seq`,
       (row) => `${taskName(row)} begins at item ${row.seq + 1}, the one before it ends at ${row.expected}`,
     ),
     yield* findsTasks(
@@ -185,7 +186,8 @@ const rowFindings = Effect.fnUntraced(function* (job: number) {
       "votes_inconsistent",
       sql`SELECT batch FROM task WHERE ${here} GROUP BY batch HAVING MIN(seq) <> batch
           OR MIN(votes) <> MAX(votes) OR MIN(batch_items) <> MAX(batch_items) OR MIN(campaign) <> MAX(campaign)
-          OR SUM(item_count) <> MAX(votes) * MAX(batch_items) ORDER BY batch`,
+          OR SUM(item_count) > MAX(votes) * MAX(batch_items)
+          OR SUM(item_count) < COALESCE(MAX(least_votes), MAX(votes)) * MAX(batch_items) ORDER BY batch`,
       ({ batch }) => `the tasks of the batch that begins with task ${batch + 1} are not those of its votes`,
     ),
     yield* finds<{ readonly seq: number; readonly item_id: string }>(

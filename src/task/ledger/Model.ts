@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { ItemBytes } from "./ItemBytes.ts"
 import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
+import type { Reject } from "../../domain/Reject.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import type { BodyCache } from "./BodyCache.ts"
 import type { Job } from "./Jobs.ts"
@@ -70,6 +71,8 @@ export const defaultShuffleSeed = 0
 export interface RunTerms extends CampaignTerms {
   /** How many tasks ask for each new item. Default 1. */
   readonly votes?: number | undefined
+  /** How many tasks may ask for each new item in the end, where more are planned as results come in. Default: `votes`. */
+  readonly votesUpTo?: number | undefined
   /** From which the orders of completions are drawn; false where they are sent as in the input. */
   readonly shuffleSeed?: number | false | undefined
 }
@@ -127,8 +130,16 @@ export interface NewTask {
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
   /** Which of the batch's tasks it is, from 1 on. Those of a batch follow one another. Default 1. */
   readonly vote?: number | undefined
-  /** How many tasks the batch has. Default 1. */
+  /** How many votes the batch has at most. Default 1. */
   readonly votes?: number | undefined
+  /** How many of them are planned with the batch, where not all are. */
+  readonly leastVotes?: number | undefined
+}
+
+/** The result of a task that was never sent, in the shape of an answer: its item's votes were given elsewhere. */
+export interface ImportedResult {
+  readonly taskId: string
+  readonly result: string
 }
 
 export interface PlannedTask {
@@ -191,6 +202,7 @@ export interface CompletedTask extends ParsedRequest, BatchPlace {
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`. */
   readonly result: string
+  readonly completedAt: number | null
 }
 
 /**
@@ -242,6 +254,13 @@ export interface ReadCounts {
   /** How many of the duplicates are an item that has the same completions in another order. */
   readonly reordered: number
   readonly rejected: number
+}
+
+/** What one step of reading records besides tasks; `counts` are of the run so far. */
+export interface ReadingStep {
+  readonly rejects: ReadonlyArray<Reject>
+  readonly counts: ReadCounts
+  readonly finished: boolean
 }
 
 /** The tasks of this ledger are at another service than the one that is to be asked. */

@@ -4,7 +4,7 @@
  * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
  * names the place; every index points into completions in the order of the input, whatever order was sent.
  */
-import { Effect, Option, Predicate, Result, Schema } from "effect"
+import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeValue } from "../../io/Values.ts"
@@ -45,7 +45,17 @@ export const match = (
   taskId: string,
   { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
   result: string,
-  vote = 1,
+  {
+    completedAt,
+    read = identity,
+    vote = 1,
+  }: {
+    readonly vote?: number | undefined
+    /** Epoch milliseconds. */
+    readonly completedAt?: number | undefined
+    /** Brings annotations into prefstream's own shape. */
+    readonly read?: ((annotations: Annotations) => Annotations) | undefined
+  } = {},
 ): Result.Result<ReadonlyArray<Judgment>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
@@ -69,7 +79,7 @@ export const match = (
     }
     const details = items[i]!
     const { order } = details
-    const annotations = isAnnotations(found.annotations) ? found.annotations : {}
+    const annotations = read(isAnnotations(found.annotations) ? found.annotations : {})
     const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
     judgments.push({
       taskId,
@@ -80,6 +90,7 @@ export const match = (
       bestCompletionIndex: order?.[index] ?? index,
       annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
       ...(unread !== undefined && { unread }),
+      ...(completedAt !== undefined && { completedAt }),
       metadata: details.metadata,
       gold: details.gold,
       isCheck: details.check === true,

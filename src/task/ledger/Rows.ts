@@ -101,6 +101,7 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly campaign: number
     readonly part: number
     readonly attempt?: number
+    readonly leastVotes?: number | null | undefined
     readonly resendAt?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
@@ -122,6 +123,7 @@ export const insertTasks = Effect.fnUntraced(function* (
     batch_items: task.batchItems,
     vote: task.vote,
     votes: task.votes,
+    least_votes: task.leastVotes ?? null,
     part: task.part,
     idempotency_key: task.idempotencyKey,
     state: "planned",

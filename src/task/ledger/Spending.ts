@@ -2,7 +2,8 @@
  * What the job's votes cost, and how many its budget allows.
  *
  * A vote is an item in a task. It counts once it is planned: while it is sent, outstanding, or in doubt, and when it was
- * given. It does not count if the service refused its task or canceled it, or if it was never sent and will not be.
+ * given. It does not count if the service refused its task or canceled it, if it was never sent and will not be, or if it was
+ * imported.
  *
  * Guarantees: price and budget of the last run that set them hold for the job; votes are counted from the rows of tasks
  * and attempts, never from a running total, so that a count inside a transaction is exact at each kill.
@@ -11,6 +12,9 @@ import { Array as Arr, Effect, Option } from "effect"
 import * as Cost from "../../domain/Cost.ts"
 import type { BatchItem, Issue, LedgerContext, NewTask } from "./Model.ts"
 import { inChunks, setSetting, settingOf } from "./Rows.ts"
+
+/** The setting that counts the items that want another vote, and that the budget does not allow. */
+export const unaffordable = "votes_over_budget"
 
 type Here = Pick<LedgerContext, "job" | "sql">
 
@@ -36,7 +40,7 @@ export interface Spending {
   readonly spent: number
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: number
-  /** Votes of tasks of the last run's campaign that were planned and are held back, since they are beyond the budget. */
+  /** Votes beyond the budget: of tasks of the last run's campaign that are held back, and further ones that items want. */
   readonly held: number
 }
 
@@ -47,7 +51,9 @@ export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state"
   return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
 }
 
-const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)`
+/** Imported votes are completed without having been submitted. */
+const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
+  AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
 /** All votes that count against a budget. */
 export const countedVotes = ({ job, sql }: Here) =>
@@ -102,7 +108,14 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
       FROM task WHERE job = ${job} AND seq >= 0`
     const { committed, held } = row!
     const counted = yield* countedVotes({ job, sql })
-    return Option.some<Spending>({ price: price.value, budget, spent: counted - committed, committed, held })
+    const further = Option.isNone(budget) ? 0 : Number((yield* settingOf({ job, sql }, unaffordable)) ?? 0)
+    return Option.some<Spending>({
+      price: price.value,
+      budget,
+      spent: counted - committed,
+      committed,
+      held: held + further,
+    })
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
 

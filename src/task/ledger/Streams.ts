@@ -62,8 +62,17 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
       (after) => sql<
-        BatchPlace & { seq: number; taskId: string; body: Uint8Array; items: Uint8Array; result: Uint8Array }
-      >`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)}, q.body, q.items, r.body AS result FROM task t
+        BatchPlace & {
+          seq: number
+          taskId: string
+          completedAt: number | null
+          body: Uint8Array
+          items: Uint8Array
+          result: Uint8Array
+        }
+      >`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)},
+        CASE WHEN t.submitted_at IS NULL THEN NULL ELSE t.completed_at END AS "completedAt",
+        q.body, q.items, r.body AS result FROM task t
       JOIN task_request q ON q.job = t.job AND q.seq = t.seq
       JOIN task_result r ON r.job = t.job AND r.seq = t.seq
       WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
@@ -164,14 +173,15 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all. */
+  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all, that was sent. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{
         seq: number
         millis: number
       }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
-        WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
+        WHERE t.job = ${job} AND t.state = 'completed' AND t.submitted_at IS NOT NULL
+          AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
         ORDER BY t.seq LIMIT ${smallRows}`,
       ({ millis }) => millis,
     )

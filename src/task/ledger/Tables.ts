@@ -3,7 +3,7 @@
  *
  * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is
  * halved becomes two rows without renumbering others. Each vote of a batch takes `batch_items`
- * numbers, the first one from `batch` on; an `item` has its number in the first vote.
+ * numbers, also where it is not planned, the first one from `batch` on; an `item` has its number in the first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -225,12 +225,19 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
+/** `least_votes` of `votes` are planned with the batch; the others item by item, if at all. Null where all are planned. */
+const addFurtherVotes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
+})
+
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
   migrations: {
     "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
     "0002_spending": addSpending,
+    "0003_further_votes": addFurtherVotes,
   },
 }
 

@@ -298,10 +298,11 @@ export const writeTasks = (
             readonly campaign: number
             readonly part: number
             readonly attempt: number
+            readonly leastVotes: number | null
             readonly resendAt: number | null
           }
         >`DELETE FROM task WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}
-          RETURNING campaign, part, attempt, resend_at AS "resendAt", ${sql.literal(Rows.batchColumns)}`
+          RETURNING campaign, part, attempt, least_votes AS "leastVotes", resend_at AS "resendAt", ${sql.literal(Rows.batchColumns)}`
         if (whole === undefined) return
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
         let at = seq

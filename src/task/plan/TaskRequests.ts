@@ -4,7 +4,7 @@
  * Guarantees: the same items with the same terms, vote, and orders have the same key in every run; other ones another key. A
  * half of a task has the key that it would have if it had been planned so.
  */
-import { Array as Arr } from "effect"
+import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as ItemBytes from "../ledger/ItemBytes.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
@@ -91,7 +91,7 @@ export const beyondLimits = (
 /** The tasks of a batch, one for each vote, ready to be planned. */
 export const newTasks = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
-  { shuffleSeed = defaultShuffleSeed, votes = 1, ...terms }: RunTerms,
+  { shuffleSeed = defaultShuffleSeed, votes = 1, votesUpTo = votes, ...terms }: RunTerms,
 ): ReadonlyArray<NewTask> =>
   Arr.makeBy(votes, (i) => {
     const vote = i + 1
@@ -99,17 +99,14 @@ export const newTasks = (
       shuffleSeed === false
         ? []
         : items.map(({ item, itemId }) => Shuffle.ofItem(shuffleSeed, itemId, vote, item.completions.length))
-    return newTask(items, terms, { orders, vote, votes })
+    const leastVotes = votesUpTo > votes ? votes : undefined
+    return { ...newTask(items, terms, { orders, vote }), votes: votesUpTo, leastVotes }
   })
 
 const newTask = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
   terms: CampaignTerms,
-  {
-    orders,
-    vote,
-    votes,
-  }: { readonly orders: ReadonlyArray<CompletionOrder>; readonly vote: number; readonly votes: number },
+  { orders, vote }: { readonly orders: ReadonlyArray<CompletionOrder>; readonly vote: number },
 ): NewTask => {
   const { guidelines, taskType = rlhfRanking } = terms
   const start = encoder.encode(`{"task_type":${JSON.stringify(taskType)},"prompts":[`)
@@ -127,7 +124,6 @@ const newTask = (
     items,
     orders,
     vote,
-    votes,
     body,
     idempotencyKey: idempotencyKey(
       { task_type: taskType, guidelines },
@@ -171,4 +167,46 @@ export const halve = (question: StoredRequest, vote: number) => {
       idempotencyKey: idempotencyKey(request, identities, vote, orders),
     }
   })
+}
+
+/**
+ * Another vote on some items of a task, which follow one another.
+ *
+ * @param vote which of its batch's votes it is
+ */
+export const furtherVote = (
+  question: StoredRequest,
+  {
+    count,
+    first,
+    shuffleSeed,
+    vote,
+  }: {
+    readonly first: number
+    readonly count: number
+    readonly vote: number
+    readonly shuffleSeed: number | false
+  },
+) => {
+  const request = parseTaskRequest(Payload.decode(question.body))
+  const prompts = question.prompts.slice(first, first + count)
+  const items = question.items.slice(first, first + count).map((item, i) => {
+    const order =
+      shuffleSeed === false
+        ? undefined
+        : Shuffle.ofItem(shuffleSeed, item.item_id, vote, prompts[i]!.completions.length)
+    return { ...Struct.omit(item, ["order"]), ...(order === undefined ? {} : { order }) }
+  })
+  const orders = items.map(({ order }) => order)
+  const sent = prompts.map((prompt, i) => ({
+    ...prompt,
+    completions: orders[i]?.map((index) => prompt.completions[index]!) ?? prompt.completions,
+  }))
+  const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
+  return {
+    body: Payload.encode(JSON.stringify({ ...request, prompts: sent })),
+    prompts,
+    items,
+    idempotencyKey: idempotencyKey(request, identities, vote, orders),
+  }
 }

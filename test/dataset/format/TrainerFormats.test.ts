@@ -26,6 +26,8 @@ const conversations: { readonly [Name in FormatName]: (text: string) => Prompt }
     "trl-implicit-conversational": any,
     "trl-unpaired": any,
     "trl-unpaired-conversational": any,
+    "trl-tpo": any,
+    "trl-tpo-conversational": any,
     openrlhf: any,
     "openrlhf-conversational": any,
     "llamafactory-alpaca": question,

@@ -342,6 +342,33 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       }),
   )
 
+  it("margins are the strength by choice, 0 without one", () => {
+    const pairs = [null, 2, 1.5].map((strength) => sky({ strength, vote_margin: 1 }))
+    for (const name of ["trl", "trl-conversational", "openrlhf", "openrlhf-conversational"] as const) {
+      const margins = (marginFrom: "votes" | "strength", margin = true) =>
+        encode(name, pairs, { margin, marginFrom }).rows.map(({ margin }) => margin)
+      assert.deepStrictEqual(margins("strength"), [0, 2, 1.5], name)
+      assert.deepStrictEqual(margins("votes"), [1, 1, 1], name)
+    }
+    const [row] = encode("nemo-rl", pairs, { margin: true, marginFrom: "strength" }).rows
+    assert.notInclude(JSON.stringify(row), "margin", "NeMo RL reads ranks only")
+  })
+
+  it("TPO's reference is the edit, and a pair without one has no row", () => {
+    for (const name of ["trl-tpo", "trl-tpo-conversational"] as const) {
+      const { omitted, rows } = encode(name, [sky({ edited: " blue!" }), sky({ edited: null })])
+      const [text, message] = [" blue!", [{ role: "assistant", content: " blue!" }]]
+      assert.deepStrictEqual(
+        rows.map(({ reference }) => reference),
+        [name === "trl-tpo" ? text : message],
+      )
+      assert.deepStrictEqual(
+        omitted.map(({ field, reason }) => `${field}: ${reason}`),
+        ["edited: expected an edit of chosen, which TPO reads as the reference, found none"],
+      )
+    }
+  })
+
   it.effect("margins are written so that load_dataset takes them for fractions, null as 0", () =>
     Effect.gen(function* () {
       const pairs = [null, 1, 0.25].map((vote_margin) => sky({ vote_margin }))

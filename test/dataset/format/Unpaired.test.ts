@@ -32,6 +32,20 @@ describe("unpaired rows", () => {
     })
   })
 
+  it("are all undesirable where all are bad, whatever is between others", () => {
+    const bad = pairsOf("1", "ab", "ac", "bc").map((pair) => ({ ...pair, all_bad: true }))
+    assert.deepStrictEqual(labels(...bad, ...pairsOf("2", "de")), {
+      rows: [
+        ["a", false],
+        ["b", false],
+        ["c", false],
+        ["d", true],
+        ["e", false],
+      ],
+      omitted: [],
+    })
+  })
+
   it("of a full ranking leave out, and report, what is between others", () => {
     const reason = "expected a completion that is preferred in all its pairs or in none, found one between others:"
     assert.deepStrictEqual(labels(...pairsOf("1", "ab", "ac", "ad", "bc", "bd", "cd")), {

@@ -74,9 +74,17 @@ describe("the votes on an item", () => {
     const item = judgedItem(abc, [{ best: result!.best_completion_index, annotations }])
     const ranking: Ranking = [[1], [0, 2]]
     assert.deepStrictEqual(votesOf(item), [
-      { expert: "ann", choice: 1, ranking, position: 2, seconds: 41.5, rationale: "It names the survey." },
-      { expert: "bob", choice: 1, ranking: undefined, position: 1, seconds: null, rationale: null },
-      { expert: "cleo", choice: 0, ranking: undefined, position: 0, seconds: 12, rationale: null },
+      {
+        expert: "ann",
+        choice: 1,
+        ranking,
+        order: [2, 0, 1],
+        position: 2,
+        seconds: 41.5,
+        rationale: "It names the survey.",
+      },
+      { expert: "bob", choice: 1, ranking: undefined, order: [0, 1, 2], position: 1, seconds: null, rationale: null },
+      { expert: "cleo", choice: 0, ranking: undefined, order: [0, 1, 2], position: 0, seconds: 12, rationale: null },
     ])
     assert.deepStrictEqual(flagsIn(annotations), [
       { expert: "cleo", kind: "unclear_prompt", comment: "With or without snow?" },
@@ -135,7 +143,7 @@ describe("the votes on an item", () => {
   ])("are the task's result where its list is %s", (_, votes) => {
     const said = { best: 2, annotations: { votes, expert: "ann", rationale: "R" }, order: [1, 2, 0] }
     assert.deepStrictEqual(votesOf(judgedItem(abc, [said])), [
-      { expert: "ann", choice: 2, ranking: undefined, position: 1, seconds: null, rationale: "R" },
+      { expert: "ann", choice: 2, ranking: undefined, order: [1, 2, 0], position: 1, seconds: null, rationale: "R" },
     ])
   })
 
@@ -447,5 +455,86 @@ describe("the margin of a pair", () => {
       pairsOf(abc, (index) => index),
       pairsOf(["b", "a", "c"], (index) => swap[index]!),
     )
+  })
+})
+
+describe("what votes say besides the choice", () => {
+  const said = (expert: string, choice: number, members: object) => ({ expert, choice, ...members })
+  const pairsOf = (...tasks: Parameters<typeof judgedItem>[1]) => {
+    const consensus = Consensus.byMajority(judgedItem(abc, tasks))
+    return Consensus.withVotes(fullRanking(consensus.judgment), consensus)
+  }
+  const columns = ({ all_bad, aspects, edited, rejected, strength }: ReturnType<typeof pairsOf>[number]) => ({
+    rejected,
+    strength,
+    all_bad,
+    edited,
+    aspects: aspects === null ? null : JSON.parse(aspects),
+  })
+
+  it("is that of the votes, over the tasks of an item", () => {
+    const pairs = pairsOf(
+      { best: 1, annotations: { votes: [said("ann", 1, { strength: 3, all_bad: true, edited: "b!" })], strength: 3 } },
+      { best: 1, annotations: { expert: "bob", strength: 2, all_bad: true, aspects: { clarity: [1, 5, null] } } },
+      { best: 0, annotations: { votes: [said("cleo", 0, { strength: 1, edited: "a!" })] } },
+    )
+    assert.deepStrictEqual(pairs.map(columns), [
+      { rejected: "a", strength: 2.5, all_bad: true, edited: "b!", aspects: { clarity: { chosen: 5, rejected: 1 } } },
+      {
+        rejected: "c",
+        strength: 2.5,
+        all_bad: true,
+        edited: "b!",
+        aspects: { clarity: { chosen: 5, rejected: null } },
+      },
+    ])
+  })
+
+  it("is that of the votes for what a lead decided, with the flags of all tasks: no edit of another completion", () => {
+    const votes = [
+      said("ann", 1, { strength: 3, edited: "b!", aspects: { clarity: [1, 5, 2] } }),
+      said("bob", 0, { strength: 1 }),
+    ]
+    const [pair] = pairsOf(
+      { best: 1, annotations: { votes: votes.slice(0, 1), strength: 3, edited: "b!", flags: ["unsafe"] } },
+      // A service may leave the assessment of the votes' best in a decided result.
+      { best: 0, annotations: { votes, strength: 3, edited: "b!", decision: { by: "Lea" }, flags: [] } },
+    )
+    assert.deepStrictEqual(columns(pair!), {
+      rejected: "b",
+      strength: 1,
+      all_bad: null,
+      edited: null,
+      aspects: { clarity: { chosen: 1, rejected: 5 } },
+    })
+    assert.deepInclude(pair, { chosen: "a", flags: JSON.stringify([{ expert: null, kind: "unsafe" }]) })
+  })
+
+  it("of one task's result stays where its votes say nothing", () => {
+    const [pair] = pairsOf({ best: 1, annotations: { strength: 2, votes: [said("ann", 1, {}), said("bob", 1, {})] } })
+    assert.strictEqual(pair?.strength, 2)
+  })
+
+  it("is of the best only: other pairs of a ranking have no strength and no edit", () => {
+    const pairs = pairsOf({
+      best: 1,
+      annotations: { ranking: [[1], [0], [2]], strength: 1, edited: "b!", aspects: { clarity: [2, 3, 1] } },
+    })
+    assert.deepStrictEqual(
+      pairs.map(({ aspects, chosen, edited, strength }) => [chosen, strength, edited, aspects]),
+      [
+        ["b", 1, "b!", '{"clarity":{"chosen":3,"rejected":2}}'],
+        ["b", 1, "b!", '{"clarity":{"chosen":3,"rejected":1}}'],
+        ["a", null, null, '{"clarity":{"chosen":2,"rejected":1}}'],
+      ],
+    )
+  })
+
+  it("of another shape is left out, and the votes are read nevertheless", () => {
+    const odd = { strength: "much", all_bad: 1, edited: 7, aspects: [1], flags: { a: 1 } }
+    const item = judgedItem(abc, [{ best: 1, annotations: { votes: [said("ann", 1, odd), said("bob", 1, {})] } }])
+    assert.strictEqual(votesOf(item).length, 2)
+    const consensus = Consensus.byMajority(item)
+    assert.deepInclude(bestAgainstRest(consensus.judgment)[0], { strength: null, all_bad: null, edited: null })
   })
 })

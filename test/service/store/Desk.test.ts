@@ -135,6 +135,91 @@ describe("decisions", () => {
   )
 })
 
+const rubric = "---\nrubric: { strength: true, all_bad: true, edit: true, aspects: [clarity] }\n---\nJudge."
+
+/** A vote with all that the rubric asks for. */
+const assessed = Effect.fnUntraced(function* (expertId: string, text: string, strength: number) {
+  const item = yield* next(expertId)
+  const aspects = { clarity: item.order.map((index) => index + strength) }
+  const assessment = { strength, all_bad: strength === 1, edited: `${text}, improved`, flags: [], aspects }
+  yield* (yield* VoteQueue).vote(expertId, item.itemId, { ...voteFor(item, text), assessment })
+})
+
+describe("what votes say besides the choice", () => {
+  it.effect("is of the completion that a lead chooses, and stays with votes that are void for a time", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const [ann = "", bob = "", cleo = ""] = yield* experts
+      const taskId = yield* create([["sky", "blue", "green", "red"]], { votes: 3, guidelines: rubric })
+      yield* assessed(ann, "green", 1)
+      yield* assessed(bob, "green", 3)
+      yield* assessed(cleo, "blue", 1)
+      const [before] = yield* results(taskId)
+      const said = { all_bad: true, aspects: { clarity: [5 / 3, 8 / 3, 11 / 3] } }
+      assert.deepInclude(before.annotations, { ...said, strength: 2, edited: "green, improved" })
+
+      const decision = { taskId, promptIndex: 0, rationale: "", operator: "Lea" }
+      yield* desk.decide({ ...decision, choice: 0 })
+      assert.deepInclude((yield* results(taskId))[0].annotations, { ...said, strength: 1, edited: "blue, improved" })
+      yield* desk.decide({ ...decision, choice: 2 })
+      const { annotations } = (yield* results(taskId))[0]
+      assert.deepInclude(annotations, { ...said, agreement: 0 })
+      assert.notProperty(annotations, "strength")
+      assert.notProperty(annotations, "edited")
+      yield* desk.withdrawDecision(taskId, 0)
+
+      yield* desk.voidVotes(ann, "", "Lea")
+      const [voided] = yield* results(taskId)
+      assert.deepInclude(voided.annotations, { strength: 3, edited: "green, improved", all_bad: false })
+      const { items } = yield* (yield* TaskStore).detail(taskId, 0).pipe(Effect.flatMap(Effect.fromOption))
+      assert.deepInclude(items[0]!.voided[0], { strength: 1, edited: "green, improved", all_bad: true })
+      yield* desk.restoreVotes(1, "Lea")
+      assert.deepStrictEqual((yield* results(taskId))[0], before)
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
+describe("prompts that miss a vote again", () => {
+  it.effect("go to the group's experts, and by its priority, also where these were set or removed meanwhile", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+      yield* create([["early", "a", "b"]], { group: "early" })
+      yield* create([["late", "a", "b"]], { group: "late" })
+      yield* queue.setGroup({ groupId: "late", priority: "high", experts: [ann] })
+      yield* judge([
+        [ann, "a"],
+        [ann, "a"],
+      ])
+      // Both groups are complete when their lanes change.
+      yield* queue.setGroup({ groupId: "late", priority: "normal", experts: undefined })
+      yield* queue.setGroup({ groupId: "early", priority: "low", experts: [bob] })
+      const last = yield* create([["last", "a", "b"]], { group: "last", votes: 4 })
+      yield* desk.voidVotes(ann, "", "Lea")
+      const promptsFor = Effect.fnUntraced(function* (expertId: string) {
+        const prompts: Array<string> = []
+        for (let item = yield* queue.next(expertId); Option.isSome(item); item = yield* queue.next(expertId)) {
+          prompts.push(item.value.prompt.prompt)
+          yield* queue.setAside(expertId, item.value.itemId, { kind: "skip", reason: "" })
+        }
+        return prompts
+      })
+      assert.deepStrictEqual(yield* promptsFor(cleo), ["late", "last"])
+      assert.deepStrictEqual(yield* promptsFor(bob), ["late", "last", "early"])
+      assert.deepStrictEqual(yield* promptsFor(ann), ["last"])
+
+      // A lane that stays is kept, also by an item whose decision is withdrawn.
+      yield* queue.setGroup({ groupId: "last", priority: "high", experts: [dan] })
+      yield* desk.decide({ taskId: last, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+      yield* desk.withdrawDecision(last, 0)
+      const eve = (yield* (yield* Experts).create("Eve")).expert_id
+      assert.deepStrictEqual(yield* promptsFor(eve), ["late"])
+      assert.deepStrictEqual(yield* promptsFor(dan), ["last", "late"])
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
 describe("void votes", () => {
   it.effect("leave the results, whose items return to the queue for others; undone, they count again", () =>
     Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Duration, Effect } from "effect"
+import * as Conversation from "../../../src/domain/Conversation.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
@@ -204,5 +205,96 @@ describe("work", () => {
       assert.deepInclude(done, { item: null, progress: { judged: 2, judged_today: 2, needed: 0, undoable: true } })
       const { json: last } = yield* expert.ask("POST", "/annotate/api/undo")
       assert.strictEqual(last.item.item_id, two.item.item_id)
+    }))
+})
+
+describe("a conversation", () => {
+  test("comes as its turns, and a text as none", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const expert = yield* joined(service.base, yield* signedIn(service))
+      const turns = [
+        { role: "system", content: "Be terse." },
+        { role: "user", content: "Hello\n\n[there]" },
+      ] as const
+      yield* taskOf(service, [
+        [Conversation.render(turns), "a", "b"],
+        ["Hello", "a", "b"],
+      ])
+      const { json: first } = yield* expert.ask("POST", "/annotate/api/next")
+      assert.deepStrictEqual(first.item.turns, turns)
+      const { json: second } = yield* expert.ask("POST", `/annotate/api/items/${first.item.item_id}/vote`, vote(0))
+      assert.isNull(second.item.turns)
+    }))
+})
+
+describe("a rubric", () => {
+  const guidelines = `---
+rubric:
+  strength: true
+  all_bad: true
+  edit: true
+  flags: [unsafe]
+  aspects: [{ name: clarity, steps: 3 }]
+---
+Be fair.`
+  const nothing = { strength: null, all_bad: false, flags: [], edited: null, aspects: {} }
+
+  test("is shown apart from the guidelines, and what is said is in the vote, in the order of the task", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const expert = yield* joined(service.base, yield* signedIn(service))
+      const task = yield* taskOf(service, [["p1", "a", "b", "c"]], { guidelines })
+      const { json: work } = yield* expert.ask("POST", "/annotate/api/next")
+      const { completions, item_id, rubric } = work.item
+      assert.strictEqual(work.item.guidelines, "Be fair.")
+      assert.deepInclude(rubric, { all_bad: true, edit: true, flags: ["unsafe"] })
+      const path = `/annotate/api/items/${item_id}/vote`
+
+      for (const wrong of [
+        { strength: 4 },
+        { strength: 0 },
+        { flags: ["odd"] },
+        { aspects: { depth: [1, 1, 1] } },
+        { aspects: { clarity: [1, 1] } },
+        { aspects: { clarity: [4, 1, 1] } },
+      ]) {
+        const body = { ...vote(1), assessment: { ...nothing, ...wrong } }
+        assertProblem(yield* expert.ask("POST", path, body), 400, "malformed-request")
+      }
+
+      const said = {
+        strength: 2,
+        all_bad: true,
+        flags: ["unsafe"],
+        edited: "better",
+        aspects: { clarity: [1, 3, null] },
+      }
+      yield* expert.ask("POST", path, { ...vote(1), assessment: said })
+      const { json: undone } = yield* expert.ask("POST", "/annotate/api/undo")
+      const { edited, ...rest } = said
+      assert.deepStrictEqual(undone.item.draft.assessment, { ...rest, edit: { place: 1, text: edited } })
+      assert.strictEqual((yield* expert.ask("PUT", path.replace("vote", "draft"), undone.item.draft)).status, 204)
+      yield* expert.ask("POST", path, { ...vote(1), assessment: said })
+
+      const store = Context.get(service.services, TaskStore)
+      const [item] = (yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)).items
+      const ratings = ["a", "b", "c"].map((text) => [1, 3, null][completions.indexOf(text)] ?? null)
+      assert.deepInclude(item!.votes[0], { ...said, aspects: { clarity: ratings } })
+    }))
+
+  test("of which nothing is said leaves the vote as it was, but that not all are bad", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const expert = yield* joined(service.base, yield* signedIn(service))
+      const task = yield* taskOf(service, [["p1", "a", "b"]], { guidelines })
+      const { json: work } = yield* expert.ask("POST", "/annotate/api/next")
+      // An edit that changes nothing is none.
+      const assessment = { ...nothing, edited: work.item.completions[0] }
+      yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, { ...vote(0), assessment })
+      const store = Context.get(service.services, TaskStore)
+      const [item] = (yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)).items
+      assert.hasAllKeys(item!.votes[0], ["expert", "expert_name", "choice", "order", "seconds", "all_bad"])
+      assert.isFalse(item!.votes[0]!.all_bad)
     }))
 })

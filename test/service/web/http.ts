@@ -36,7 +36,7 @@ export const raw = (base: string, path: string, { body, headers = {}, method = "
           incoming.on("end", () => {
             const text = Buffer.concat(chunks).toString()
             const { "set-cookie": cookies = [], ...single } = incoming.headers
-            const isJson = /json/.test(single["content-type"] ?? "")
+            const isJson = /[/+]json/.test(single["content-type"] ?? "")
             resolve({
               status: incoming.statusCode ?? 0,
               headers: single as Answer["headers"],

@@ -38,4 +38,8 @@ export const needs: { readonly [endpoint: string]: Role } = {
   "operators.renew": "admin",
   "operators.setRole": "admin",
   "operators.remove": "admin",
+  "groups.list": "viewer",
+  "groups.set": "manager",
+  "audit.list": "admin",
+  "audit.export": "admin",
 }

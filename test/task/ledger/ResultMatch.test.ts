@@ -57,7 +57,7 @@ describe("ResultMatch.match", () => {
     }
     const votes = [{ expert: "e", choice: 0, order: [1, 0, 2], seconds: 1 }]
     const said = { ...item("p", 0), annotations: { ranking: [[0], [1, 2]], votes } }
-    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said]), 2))
+    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said]), { vote: 2 }))
     assert.deepInclude(judgment, {
       bestCompletionIndex: 2,
       completions: ["a", "b", "c"],
@@ -68,6 +68,22 @@ describe("ResultMatch.match", () => {
     assert.deepStrictEqual(judgment?.annotations, {
       ranking: [[2], [0, 1]],
       votes: [{ expert: "e", choice: 2, order: [0, 2, 1], seconds: 1 }],
+    })
+  })
+
+  it("has ratings in the order of the input, of votes, too", () => {
+    const asked = {
+      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
+      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
+    }
+    const aspects = { clarity: [1, null, 3], depth: 2, odd: [1] }
+    const votes = [{ expert: "e", choice: 0, aspects }]
+    const said = { ...item("p", 0), annotations: { aspects, votes } }
+    const [judgment] = Result.getOrThrow(match("task_1", asked, answer([said])))
+    const undone = { clarity: [null, 3, 1], depth: 2, odd: [1] }
+    assert.deepStrictEqual(judgment?.annotations, {
+      aspects: undone,
+      votes: [{ expert: "e", choice: 2, aspects: undone }],
     })
   })
 

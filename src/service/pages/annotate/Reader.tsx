@@ -5,10 +5,12 @@
  * judge, D shows differences, Esc or F closes.
  */
 import { useEffect, useRef } from "preact/hooks"
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { useModal } from "../shared/Dialog.tsx"
 import { RichText } from "../shared/RichText.tsx"
 import * as entries from "./entry.ts"
 import { Marked } from "./Marked.tsx"
+import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
 /** The page before the first completion. */
@@ -16,8 +18,7 @@ export const promptPage = -1
 
 export interface ReaderProps {
   readonly page: number
-  readonly prompt: string
-  readonly completions: ReadonlyArray<string>
+  readonly item: HeldItem
   readonly entry: entries.Entry
   readonly source: boolean
   readonly difference: Differences
@@ -26,17 +27,8 @@ export interface ReaderProps {
   readonly onClose: () => void
 }
 
-export const Reader = ({
-  page,
-  prompt,
-  completions,
-  entry,
-  source,
-  difference,
-  onMove,
-  onPick,
-  onClose,
-}: ReaderProps) => {
+export const Reader = ({ page, item, entry, source, difference, onMove, onPick, onClose }: ReaderProps) => {
+  const { completions, prompt } = item
   const dialog = useModal()
   const body = useRef<HTMLDivElement>(null)
   useEffect(() => {
@@ -91,6 +83,8 @@ export const Reader = ({
         <div class="reader-text">
           {text.trim() === "" ? (
             <p class="muted">(Empty.)</p>
+          ) : isPrompt ? (
+            <Prompt item={item} text={prompt} source={source} />
           ) : parts === null ? (
             <RichText text={text} source={source} below={2} />
           ) : (

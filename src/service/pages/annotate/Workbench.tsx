@@ -7,7 +7,6 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
-import { RichText } from "../shared/RichText.tsx"
 import { Clamped } from "./Clamped.tsx"
 import { Completion } from "./Completion.tsx"
 import { isBusy } from "./annotationStep.ts"
@@ -19,8 +18,11 @@ import { Judgment } from "./Judgment.tsx"
 import type { Action } from "./keys.ts"
 import { usePreference } from "./preferences.ts"
 import * as ranking from "./ranking.ts"
+import { Prompt } from "./Prompt.tsx"
 import { promptPage, Reader } from "./Reader.tsx"
 import { ReasonDialog } from "./ReasonDialog.tsx"
+import { isAsked, Rubric } from "./Rubric.tsx"
+import { Toolbar } from "./Toolbar.tsx"
 import { useDifference } from "./useDifference.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
 import { useKeys } from "./useKeys.ts"
@@ -37,6 +39,9 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   const { completions, prompt, guidelines, task } = item
   const heading = useRef<HTMLHeadingElement>(null)
   const rationale = useRef<HTMLTextAreaElement>(null)
+  const marks = useRef<HTMLDivElement>(null)
+  const ratings = useRef<HTMLDivElement>(null)
+  const improved = useRef<HTMLTextAreaElement>(null)
   const cards = useRef<Array<HTMLElement | null>>([])
   const [marked, setMarked] = useState(0)
   const [reader, setReader] = useState<number | null>(null)
@@ -107,9 +112,30 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       case "rationale":
         setReader(null)
         return rationale.current?.focus()
+      case "stronger":
+      case "weaker": {
+        const strengths = item.rubric.strength.length
+        const step = action._tag === "stronger" ? 1 : -1
+        return strengths === 0 ? false : edit((entry) => entries.stepStrength(entry, step, strengths))
+      }
+      case "allBad":
+        return item.rubric.all_bad ? edit(entries.toggleAllBad) : false
+      case "rate":
+        return reader === null
+          ? focusFirst(ratings.current?.querySelectorAll<HTMLElement>("[role=group]")[marked], "[tabindex='0']")
+          : undefined
+      case "marks":
+        return reader === null ? focusFirst(marks.current, "button") : undefined
+      case "improve":
+        if (!item.rubric.edit) return false
+        if (entries.bestOf(entry) === null)
+          return dispatch({ _tag: "say", notice: { tone: "warn", text: "Choose the best completion first." } })
+        setReader(null)
+        return improved.current?.focus()
       case "leave":
         if (reader !== null) return false
-        if (document.activeElement === rationale.current) return mark(marked)
+        if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
+          return mark(marked)
         return difference.isOn ? difference.toggle() : dispatch({ _tag: "say", notice: null })
       case "reader":
         return setReader(reader === null ? marked : null)
@@ -135,7 +161,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       onClick={(event) => {
         // By pointer only: `detail` counts its clicks.
         const button = event.target instanceof Element ? event.target.closest("button") : null
-        if (event.detail === 0 || button === null) return
+        if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]
         card?.focus({ preventScroll: true })
       }}
@@ -164,33 +190,24 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
           </button>
         </div>
         <Clamped text={prompt} expand={shown.expand} name="the prompt">
-          {(text) => <RichText text={text} source={shown.source} below={2} />}
+          {(text) => <Prompt item={item} text={text} source={shown.source} />}
         </Clamped>
       </section>
       <section aria-label="Completions">
-        <div class="row section-head toolbar">
-          <h2>
-            {completions.length} {completions.length === 1 ? "completion" : "completions"}
-          </h2>
-          <div class="row tight" role="group" aria-label="View">
-            <Toggle name="Source" key_="V" on={shown.source} onClick={() => setSource(shown.source ? "" : "on")} />
-            <Toggle name="Differences" key_="D" on={difference.isOn} onClick={difference.toggle} />
-            <Toggle
-              name="Long texts in full"
-              key_="M"
-              on={shown.expand}
-              onClick={() => setExpand(shown.expand ? "" : "on")}
-            />
-          </div>
-          <div class="row tight">
-            <button type="button" class="button plain compact" title="Skip (S)" onClick={() => setReasonFor("skip")}>
-              Skip…
-            </button>
-            <button type="button" class="button plain compact" title="Flag (X)" onClick={() => setReasonFor("flag")}>
-              Flag…
-            </button>
-          </div>
-        </div>
+        <Toolbar
+          count={completions.length}
+          views={[
+            { name: "Source", key_: "V", on: shown.source, onClick: () => setSource(shown.source ? "" : "on") },
+            { name: "Differences", key_: "D", on: difference.isOn, onClick: difference.toggle },
+            {
+              name: "Long texts in full",
+              key_: "M",
+              on: shown.expand,
+              onClick: () => setExpand(shown.expand ? "" : "on"),
+            },
+          ]}
+          onSetAside={setReasonFor}
+        />
         {difference.isOn && <DifferenceBar difference={difference} marked={marked} count={completions.length} />}
         <div class={`completions ${gridOf(completions.length)}`}>
           {completions.map((text, place) => (
@@ -217,6 +234,17 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
           ))}
         </div>
       </section>
+      {isAsked(item) && (
+        <Rubric
+          item={item}
+          entry={entry}
+          marks={marks}
+          ratings={ratings}
+          edit={improved}
+          onEdit={edit}
+          onMark={setMarked}
+        />
+      )}
       <Judgment
         state={state}
         entry={entry}
@@ -232,8 +260,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       {reader !== null && (
         <Reader
           page={reader}
-          prompt={prompt}
-          completions={completions}
+          item={item}
           entry={entry}
           source={shown.source}
           difference={difference}
@@ -263,17 +290,11 @@ const focusOn = (card: HTMLElement | null | undefined) => {
   if (box !== undefined && (box.bottom < 80 || box.top > innerHeight - 200)) card?.scrollIntoView({ block: "nearest" })
 }
 
-interface ToggleProps {
-  readonly name: string
-  readonly key_: string
-  readonly on: boolean
-  readonly onClick: () => void
+/** False where there is nothing of the kind. */
+const focusFirst = (within: Element | null | undefined, selector: string): boolean => {
+  const element = within?.querySelector<HTMLElement>(selector)
+  element?.focus()
+  return element !== null && element !== undefined
 }
-
-const Toggle = ({ name, key_, on, onClick }: ToggleProps) => (
-  <button type="button" class="button plain compact" aria-pressed={on} title={`${name} (${key_})`} onClick={onClick}>
-    {name}
-  </button>
-)
 
 const gridOf = (count: number): string => (count <= 3 ? `of-${count}` : count <= 8 ? "of-few" : "of-many")

@@ -332,8 +332,12 @@ const taken = (
   },
   lost: entries.isBlank(entry)
     ? state.lost
-    : { prompt: item.prompt.slice(0, 300), choice: entries.format(entry), rationale: entry.rationale },
+    : { prompt: item.prompt.slice(0, 300), choice: entries.format(entry), rationale: textOf(entry) },
 })
+
+/** What was written: the rationale, and the edit. */
+const textOf = (entry: entries.Entry): string =>
+  [entry.rationale, entry.said.edit?.text ?? ""].filter((text) => text.trim() !== "").join("\n\n")
 
 const isPassing = ({ status }: Failure): boolean => status === 0 || status === 408 || status === 429 || status >= 500
 

@@ -1,5 +1,5 @@
 /**
- * What an expert has entered for one item: a choice or a ranking, and a rationale.
+ * What an expert has entered for one item: a choice or a ranking, a rationale, and what the rubric asks for.
  *
  * Guarantees: choice and ranking are both kept when the mode changes; `missing` names what a submission still needs; a
  * submission names each place once.
@@ -14,7 +14,21 @@ export interface Entry {
   readonly best: number | null
   readonly ranks: ranking.Ranks
   readonly rationale: string
+  readonly said: Said
 }
+
+/** What is said besides the choice. */
+export interface Said {
+  readonly strength: number | null
+  readonly all_bad: boolean
+  readonly flags: ReadonlyArray<string>
+  /** The completion that was edited last; it counts while that is the best. */
+  readonly edit: { readonly place: number; readonly text: string } | null
+  /** By aspect, the rating of each place. */
+  readonly aspects: { readonly [name: string]: ReadonlyArray<number | null> }
+}
+
+const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
 /** As the interface allows. */
 export const rationaleLimit = 20_000
@@ -22,12 +36,13 @@ export const rationaleLimit = 20_000
 /** The draft where there is one, else nothing, in the mode that the expert used last. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
   const count = item.completions.length
-  if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "" }
+  if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "", said: nothingSaid }
   return {
     mode: draft.mode,
     best: draft.best !== null && draft.best < count ? draft.best : null,
     ranks: ranking.fromDraft(draft.ranking, count),
     rationale: draft.rationale,
+    said: draft.assessment ?? nothingSaid,
   }
 }
 
@@ -37,10 +52,62 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
   ranking: ranking.toDraft(entry.ranks),
   rationale: entry.rationale,
   seconds,
+  ...(saysNothing(entry.said) ? {} : { assessment: entry.said }),
 })
 
+const saysNothing = ({ aspects, all_bad, edit, flags, strength }: Said): boolean =>
+  strength === null && !all_bad && flags.length === 0 && edit === null && Object.keys(aspects).length === 0
+
+/** The place that is best; of several at the top, the first one. */
+export const bestOf = (entry: Entry): number | null => {
+  if (entry.mode === "best") return entry.best
+  const [first] = ranking.groups(entry.ranks)
+  return first === undefined ? null : Math.min(...first)
+}
+
+/** The edit of the best completion; null where there is none. */
+export const editOf = (entry: Entry): string | null => {
+  const { edit } = entry.said
+  return edit !== null && edit.place === bestOf(entry) ? edit.text : null
+}
+
+const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...said } })
+
+/** Said once more, it is not said. */
+export const setStrength = (entry: Entry, strength: number): Entry =>
+  say(entry, { strength: entry.said.strength === strength ? null : strength })
+
+/** A step stronger or weaker; below the weakest there is none. */
+export const stepStrength = (entry: Entry, step: 1 | -1, strengths: number): Entry => {
+  const next = Math.min((entry.said.strength ?? 0) + step, strengths)
+  return say(entry, { strength: next < 1 ? null : next })
+}
+
+export const toggleAllBad = (entry: Entry): Entry => say(entry, { all_bad: !entry.said.all_bad })
+
+export const toggleFlag = (entry: Entry, flag: string): Entry => {
+  const { flags } = entry.said
+  return say(entry, { flags: flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag] })
+}
+
+/** Rated alike once more, it is not rated; null takes the rating away. */
+export const rate = (entry: Entry, aspect: string, place: number, rating: number | null): Entry => {
+  const { [aspect]: before = entry.ranks.map(() => null), ...rest } = entry.said.aspects
+  const ratings = before.map((each, i) => (i !== place ? each : each === rating ? null : rating))
+  return say(entry, {
+    aspects: ratings.every((each) => each === null) ? rest : { ...entry.said.aspects, [aspect]: ratings },
+  })
+}
+
+/** The text that an edit begins with is no edit. */
+export const edit = (entry: Entry, place: number, text: string, original: string): Entry =>
+  say(entry, { edit: text === original ? null : { place, text } })
+
 export const isBlank = (entry: Entry): boolean =>
-  entry.best === null && entry.rationale.trim() === "" && entry.ranks.every((rank) => rank === null)
+  entry.best === null &&
+  entry.rationale.trim() === "" &&
+  saysNothing(entry.said) &&
+  entry.ranks.every((rank) => rank === null)
 
 /** Chooses the best; chosen once more, it is not chosen. */
 export const choose = (entry: Entry, place: number): Entry =>
@@ -69,7 +136,13 @@ export const missing = (entry: Entry): string | null => {
 /** Null where something is missing. */
 export const submission = (entry: Entry, seconds: number): Submission | null => {
   if (missing(entry) !== null) return null
-  const shared = { rationale: entry.rationale.trim(), seconds }
+  const { edit: _, ...said } = entry.said
+  const edited = editOf(entry)
+  const shared = {
+    rationale: entry.rationale.trim(),
+    seconds,
+    ...(saysNothing({ ...said, edit: null }) && edited === null ? {} : { assessment: { ...said, edited } }),
+  }
   if (entry.mode === "best") return { best: entry.best, ranking: null, ...shared }
   const groups = ranking.groups(entry.ranks).flatMap((group) => {
     const [first, ...rest] = group

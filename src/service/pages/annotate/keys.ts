@@ -38,6 +38,13 @@ const letters = {
   g: "guidelines",
   v: "source",
   m: "expand",
+  "+": "stronger",
+  "=": "stronger",
+  "-": "weaker",
+  n: "allBad",
+  a: "rate",
+  k: "marks",
+  i: "improve",
   "?": "keys",
 } as const
 
@@ -102,6 +109,16 @@ export const help: ReadonlyArray<{
       [["W"], "One step worse"],
       [["T"], "Tie with the one above"],
       [["0"], "Take its rank away"],
+    ],
+  },
+  {
+    title: "Also, where the task asks",
+    keys: [
+      [["+", "-"], "How much better the best is: more, or less"],
+      [["N"], "None is good enough, the best included"],
+      [["A"], "Rate: 1 to 9 rate and go on, arrows move, 0 takes a rating away; Esc leaves"],
+      [["K"], "Go to the marks: 1 to 9 mark; Esc leaves"],
+      [["I"], "Improve the best completion; Esc leaves"],
     ],
   },
   {

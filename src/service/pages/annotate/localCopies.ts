@@ -63,7 +63,22 @@ const isDraft = (value: unknown): value is Draft =>
   Array.isArray(value["ranking"]) &&
   value["ranking"].every((group) => Array.isArray(group) && group.every(isPlace)) &&
   typeof value["rationale"] === "string" &&
-  typeof value["seconds"] === "number"
+  typeof value["seconds"] === "number" &&
+  (value["assessment"] === undefined || isAssessment(value["assessment"]))
+
+const isAssessment = (value: unknown): value is Draft["assessment"] => {
+  if (!isRecord(value) || !Array.isArray(value["flags"]) || !isRecord(value["aspects"])) return false
+  const { aspects, edit } = value
+  return (
+    (value["strength"] === null || isPlace(value["strength"])) &&
+    typeof value["all_bad"] === "boolean" &&
+    value["flags"].every((flag) => typeof flag === "string") &&
+    Object.values(aspects).every(
+      (ratings) => Array.isArray(ratings) && ratings.every((one) => one === null || isPlace(one)),
+    ) &&
+    (edit === null || (isRecord(edit) && isPlace(edit["place"]) && typeof edit["text"] === "string"))
+  )
+}
 
 const isPlace = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
 

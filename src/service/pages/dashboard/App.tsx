@@ -8,6 +8,7 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preac
 import type { Account } from "../../pageApi/OperatorsApi.ts"
 import { Dialog } from "../shared/Dialog.tsx"
 import { AccountPage } from "./AccountPage.tsx"
+import { AuditPage } from "./AuditPage.tsx"
 import * as client from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
@@ -19,6 +20,7 @@ import { ItemsPage } from "./ItemsPage.tsx"
 import { OperatorsPage } from "./OperatorsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
 import { isAtLeast, Me } from "./role.tsx"
+import { QueuePage } from "./QueuePage.tsx"
 import * as routes from "./routes.ts"
 import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
 import { TaskList } from "./TaskList.tsx"
@@ -148,10 +150,11 @@ const Shell = ({
   const links = [
     ["Tasks", routes.allTasks, ["tasks", "task", "group"].includes(route.page)],
     ["Items", routes.allItems, route.page === "items"],
+    ["Queue", routes.format({ page: "queue" }), route.page === "queue"],
     ["Experts", routes.format({ page: "experts" }), route.page === "experts" || route.page === "expert"],
     ...(isAtLeast(role, "admin")
       ? ([
-          ["Operators", routes.format({ page: "operators" }), route.page === "operators"],
+          ["Operators", routes.format({ page: "operators" }), route.page === "operators" || route.page === "audit"],
           ["Developer", routes.developer, route.page === "developer" || route.page === "delivery"],
         ] as const)
       : []),
@@ -223,8 +226,12 @@ const View = ({ route }: { readonly route: routes.Route }) => {
       return <ExpertsPage />
     case "operators":
       return <OperatorsPage />
+    case "queue":
+      return <QueuePage />
     case "account":
       return <AccountPage />
+    case "audit":
+      return <AuditPage actor={route.actor} action={route.action} before={route.before} />
     case "developer":
       return <DeveloperPage before={route.before} />
     case "delivery":

@@ -11,6 +11,7 @@ import { Say, useAction, useResource } from "./hooks.ts"
 import * as operators from "./operatorsClient.ts"
 import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
 import { Me, type Role, RoleChoice, roleWords } from "./role.tsx"
+import { format } from "./routes.ts"
 import { Table } from "./Table.tsx"
 
 type Asked = { readonly what: "renew" | "role" | "remove"; readonly operator: OperatorSummary }
@@ -26,7 +27,9 @@ export const OperatorsPage = () => {
   }
   return (
     <>
-      <PageHeading title="Operators" />
+      <PageHeading title="Operators">
+        <a href={format({ page: "audit", actor: undefined, action: undefined, before: undefined })}>Audit log</a>
+      </PageHeading>
       <p class="muted">Who may sign in to this dashboard. Experts, who judge, are invited under Experts.</p>
       {made !== undefined && (
         <Secret

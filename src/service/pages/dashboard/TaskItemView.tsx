@@ -163,9 +163,25 @@ const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
 
 const rankingOf = (vote: TaskItem["votes"][number]) => (vote.ranking === undefined ? null : ranking(vote.ranking))
 
-const reasonsOf = ({ details, expert_name, rationale = "" }: TaskItem["votes"][number]) =>
-  rationale === "" && details === undefined ? null : (
+/** What the vote says besides its choice, a line each. */
+const saidOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
+  ...(strength === undefined ? [] : [`Strength ${strength}`]),
+  ...(all_bad === true ? ["All bad"] : []),
+  ...Object.entries(aspects).map(
+    ([name, ratings]) => `${name}: ${ratings.map((rating, i) => `${letter(i)} ${rating ?? "–"}`).join(", ")}`,
+  ),
+  ...(flags.length === 0 ? [] : [`Marked: ${flags.join(", ")}`]),
+  ...(edited === undefined ? [] : [`Edited: ${edited}`]),
+]
+
+const reasonsOf = (vote: TaskItem["votes"][number]) => {
+  const { details, expert_name, rationale = "" } = vote
+  const said = saidOf(vote)
+  return rationale === "" && details === undefined && said.length === 0 ? null : (
     <>
+      {said.map((line) => (
+        <LongText key={line} text={line} label={`what ${expert_name} says`} chars={300} lines={4} />
+      ))}
       {rationale !== "" && (
         <LongText text={rationale} label={`the rationale of ${expert_name}`} below={3} chars={300} lines={4} />
       )}
@@ -177,6 +193,7 @@ const reasonsOf = ({ details, expert_name, rationale = "" }: TaskItem["votes"][n
       )}
     </>
   )
+}
 
 const SetAside = ({
   item,

@@ -36,7 +36,14 @@ export type Route =
   | { readonly page: "task"; readonly taskId: string; readonly prompt: number | undefined }
   | { readonly page: "experts" }
   | { readonly page: "operators" }
+  | { readonly page: "queue" }
   | { readonly page: "account" }
+  | {
+      readonly page: "audit"
+      readonly actor: string | undefined
+      readonly action: string | undefined
+      readonly before: number | undefined
+    }
   | { readonly page: "developer"; readonly before: number | undefined }
   | { readonly page: "delivery"; readonly messageId: string }
   | { readonly page: "set-up"; readonly code: string }
@@ -88,7 +95,10 @@ export const parse = (hash: string): Route => {
       return { page: "tasks", status: toStatus(query.get("status")), before, ...(text && { text }) }
     }
     if (first === "items") return { page: "items", filter: toFilter(query) }
-    if (first === "experts" || first === "operators" || first === "account") return { page: first }
+    if (first === "experts" || first === "operators" || first === "account" || first === "queue") return { page: first }
+    if (first === "audit") {
+      return { page: "audit", actor: query.get("actor") ?? undefined, action: query.get("action") ?? undefined, before }
+    }
     if (first === "developer") return { page: "developer", before }
   }
   if (segments.length === 2 && first === "tasks" && second !== undefined) {
@@ -129,7 +139,10 @@ export const format = (route: Exclude<Route, { readonly page: "set-up" | "unknow
     case "experts":
     case "operators":
     case "account":
+    case "queue":
       return `#/${route.page}`
+    case "audit":
+      return withQuery("#/audit", { actor: route.actor, action: route.action, before: route.before })
     case "developer":
       return withQuery("#/developer", { before: route.before })
     case "delivery":

@@ -59,4 +59,32 @@ describe("entry", () => {
     assert.deepStrictEqual([back.mode, back.best, back.ranks], ["best", 1, [2, 1, 2]])
     assert.isNull(entries.switchMode({ ...blank, mode: "rank", ranks: [1, 1, 2] }).best)
   })
+
+  it("says nothing more until something is said, and takes it back when it is said once more", () => {
+    assert.notProperty(entries.toDraft(blank, 0), "assessment")
+    const chosen = entries.choose(blank, 0)
+    assert.notProperty(entries.submission(chosen, 0), "assessment")
+    let entry = entries.stepStrength(entries.stepStrength(entries.stepStrength(chosen, 1, 2), 1, 2), 1, 2)
+    assert.strictEqual(entry.said.strength, 2)
+    entry = entries.rate(entries.toggleFlag(entries.toggleAllBad(entry), "x"), "clarity", 1, 4)
+    assert.isFalse(entries.isBlank(entry))
+    const assessment = { strength: 2, all_bad: true, flags: ["x"], aspects: { clarity: [null, 4, null] } }
+    assert.deepStrictEqual(entries.submission(entry, 0)?.assessment, { ...assessment, edited: null })
+    assert.deepStrictEqual(entries.toDraft(entry, 0).assessment, { ...assessment, edit: null })
+    assert.deepStrictEqual(entries.open(item(1, 3), entries.toDraft(entry, 0), "best"), entry)
+    entry = entries.rate(entries.toggleFlag(entries.toggleAllBad(entry), "x"), "clarity", 1, 4)
+    assert.deepStrictEqual(entries.setStrength(entry, 2), chosen)
+    assert.isNull(entries.stepStrength(entries.stepStrength(entry, -1, 2), -1, 2).said.strength)
+  })
+
+  it("submits an edit only of the completion that is best", () => {
+    const edited = entries.edit(entries.choose(blank, 1), 1, "better", "worse")
+    assert.strictEqual(entries.submission(edited, 0)?.assessment?.edited, "better")
+    const other = entries.choose(edited, 2)
+    assert.notProperty(entries.submission(other, 0), "assessment")
+    assert.strictEqual(entries.editOf(entries.choose(other, 1)), "better", "it is kept")
+    assert.isNull(entries.editOf(entries.edit(edited, 1, "worse", "worse")), "changed back")
+    const ranked = { ...edited, mode: "rank", ranks: [2, 1, 2] } as const
+    assert.strictEqual(entries.editOf(ranked), "better")
+  })
 })

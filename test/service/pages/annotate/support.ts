@@ -3,7 +3,9 @@ import type { HeldItem, Progress, Work } from "../../../../src/service/pageApi/A
 export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}): HeldItem => ({
   item_id: id,
   guidelines: null,
+  rubric: { strength: [], all_bad: false, flags: [], edit: false, aspects: [] },
   prompt: `prompt ${id}`,
+  turns: null,
   completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
   draft: null,
   undone: false,

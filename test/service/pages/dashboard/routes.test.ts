@@ -30,6 +30,12 @@ describe("routes", () => {
     ],
     ["#/operators", { page: "operators" }],
     ["#/account", { page: "account" }],
+    ["#/queue", { page: "queue" }],
+    ["#/audit", { page: "audit", actor: undefined, action: undefined, before: undefined }],
+    [
+      "#/audit?actor=Ann+B&action=task.cancel&before=3",
+      { page: "audit", actor: "Ann B", action: "task.cancel", before: 3 },
+    ],
     ["#/developer", { page: "developer", before: undefined }],
     ["#/developer?before=7", { page: "developer", before: 7 }],
     ["#/developer/deliveries/msg_1", { page: "delivery", messageId: "msg_1" }],

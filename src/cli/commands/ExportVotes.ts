@@ -1,0 +1,46 @@
+/** `prefstream export-votes`: all votes of a ledger as JSON Lines or CSV on stdout, which `prefstream import` reads again. */
+import { Effect, type PlatformError, Predicate, Stdio, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import { formats } from "../../domain/VoteRow.ts"
+import * as VoteTable from "../../pipeline/VoteTable.ts"
+import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import { campaignFlag } from "../flags/CampaignFlag.ts"
+import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
+import { option } from "../flags/Values.ts"
+
+/** A reader that closes the pipe early, as `head` does, is no failure. */
+const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
+  Predicate.isObject(reason.cause) && "code" in reason.cause && reason.cause.code === "EPIPE"
+
+const { json: _json, ...where } = ledgerFlags
+
+export const exportVotesCommand = Command.make(
+  "export-votes",
+  {
+    as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table (default: jsonl)"),
+    campaign: campaignFlag("print"),
+    ...where,
+  },
+  Effect.fn("prefstream export-votes")(function* (flags) {
+    const place = yield* placeOf(flags)
+    const stdio = yield* Stdio.Stdio
+    yield* VoteTable.text(flags.as ?? "jsonl", flags.campaign).pipe(
+      Stream.run(stdio.stdout({ endOnDone: false })),
+      Effect.catchTag("PlatformError", (error) => (isClosedPipe(error) ? Effect.void : Effect.fail(error))),
+      LedgerReader.snapshot,
+      Effect.provide(existingLedger(place.location)),
+    )
+  }),
+).pipe(
+  Command.withDescription(
+    "Print all votes, one record per vote: item, prompt, completions, expert, choice, order shown, rationale, and time. " +
+      "prefstream import reads the table again.",
+  ),
+  Command.withExamples([
+    { command: "prefstream export-votes --dir week-48 > votes.jsonl", description: "All votes of a job" },
+    {
+      command: "prefstream export-votes --dir week-48 --as csv > votes.csv",
+      description: "The same for a spreadsheet",
+    },
+  ]),
+)

@@ -1,0 +1,79 @@
+/** `prefstream import`: votes that were given elsewhere, as a ledger that `export` and `status` read like any other. */
+import { Console, Effect, FileSystem } from "effect"
+import { Command } from "effect/cli"
+import * as Pipeline from "../../pipeline/Pipeline.ts"
+import type { ImportReport } from "../../pipeline/ImportVotes.ts"
+import * as JobFolder from "../../pipeline/JobFolder.ts"
+import { maxRejects, printDetected } from "../flags/InputFlags.ts"
+import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
+import { check } from "../flags/Rules.ts"
+import { itemFlags, resubmitFlags } from "../flags/TaskFlags.ts"
+import { voteFlags, votesOf } from "../flags/VoteFlags.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import * as Summary from "../output/Summary.ts"
+import { count, number, printable, table } from "../output/Text.ts"
+
+export const importCommand = Command.make(
+  "import",
+  {
+    ...voteFlags,
+    maxRejects: maxRejects(
+      "Maximum rejects; above it, exit status 5 (default: stop after 100,000 records if none is usable)",
+    ),
+    guidelines: itemFlags.guidelines,
+    guidelinesFile: itemFlags.guidelinesFile,
+    newCampaign: resubmitFlags.newCampaign,
+    ...ledgerFlags,
+  },
+  Effect.fn("prefstream import")(function* (flags) {
+    yield* check(flags)
+    const place = yield* placeOf(flags)
+    const fs = yield* FileSystem.FileSystem
+    const votes = yield* votesOf(flags)
+    yield* Console.error(`Reading ${votes.description}; the job folder is ${place.directory}/`)
+    yield* printDetected(votes)
+    const report = yield* Pipeline.importVotes({
+      directory: place.directory,
+      votes,
+      guidelines:
+        flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile),
+      newCampaign: flags.newCampaign,
+      maxRejects: flags.maxRejects,
+    }).pipe(Effect.provide(Pipeline.layerImport({ directory: place.directory, ledger: place.location })))
+    yield* Console.log(flags.json ? JSON.stringify(report) : printable(textOf(report, place)))
+    if (report.read > 0 && report.rejected === report.read) {
+      return yield* new ExitStatus.Finished({ status: ExitStatus.ofRun.all_rejected })
+    }
+  }),
+).pipe(
+  Command.withDescription(
+    "Read votes that were given elsewhere into the ledger: tables with one record per vote or per item, and exports of " +
+      "Argilla and Label Studio. Nothing is sent. Importing the same votes again adds nothing; later files add votes. " +
+      "Afterwards, prefstream export writes the dataset.",
+  ),
+  Command.withExamples([
+    { command: "prefstream import votes.jsonl --dir judged", description: "One record per vote; fields are detected" },
+    {
+      command: "prefstream import votes.csv --choice-path annotator1 --choice-path annotator2",
+      description: "One column per expert",
+    },
+  ]),
+)
+
+const textOf = (report: ImportReport, { directory, given, ledger }: Place): string =>
+  [
+    report.imported === 0 ? "No votes were added." : `Imported ${count(report.votes, "vote")}.`,
+    `Next: prefstream export ${given}.`,
+    "",
+    ...table([
+      [
+        "read",
+        `${count(report.read, "record")} = ${number(report.imported)} imported + ${count(report.duplicates, "duplicate")} + ${number(report.rejected)} rejected`,
+      ],
+      ["votes", `${number(report.votes)}${report.ties === 0 ? "" : `, of which ${count(report.ties, "tie")}`}`],
+      ["new", count(report.items, "item")],
+      ["rejects", report.rejected > 0 && JobFolder.rejects(directory)],
+      ...report.rejects.map((one) => ["", Summary.rejectCount(one)] as const),
+      ["ledger", ledger],
+    ]),
+  ].join("\n")

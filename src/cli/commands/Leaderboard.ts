@@ -1,0 +1,84 @@
+/** `prefstream leaderboard`: the models of a job, rated by the votes on their completions. */
+import { Console, Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { leaderboard } from "../../pipeline/Leaderboard.ts"
+import { controlNames, defaultPrior, defaultResamples, tieModels } from "../../pair/rating/Leaderboard.ts"
+import { campaignFlag } from "../flags/CampaignFlag.ts"
+import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
+import { endOfDryRun } from "../flags/PipelineFile.ts"
+import { integer, numberIn, option, repeated, toggle } from "../flags/Values.ts"
+import * as ExitStatus from "../output/ExitStatus.ts"
+import * as LeaderboardTable from "../output/LeaderboardTable.ts"
+import { printable, say } from "../output/Text.ts"
+
+export const leaderboardCommand = Command.make(
+  "leaderboard",
+  {
+    campaign: campaignFlag("rate"),
+    tieModel: option(
+      Flag.Literals("tie-model", tieModels),
+      "MODEL",
+      "Ties: with a probability of their own, as half a win each, or left out (default: davidson)",
+    ),
+    weighted: toggle("weighted", "Weight votes by the estimated reliability of their experts"),
+    control: repeated(
+      Flag.Literals("control", controlNames),
+      "CONTROL",
+      "Rate as if completions were equal in length, or in the position shown; repeatable",
+    ),
+    prior: option(
+      Flag.String("prior").pipe(
+        Flag.filterMap(
+          (text) => Option.filter(numberIn(text, 0, 1000), (deviation) => deviation > 0),
+          () => "a number above 0, up to 1000",
+        ),
+      ),
+      "SD",
+      `Standard deviation of the abilities' prior, in natural log odds (default: ${defaultPrior})`,
+    ),
+    resamples: option(
+      integer("resamples", { min: 0, max: 100_000 }),
+      "N",
+      `Resamples of the items, for 95% intervals; 0 for none (default: ${defaultResamples})`,
+    ),
+    resampleSeed: option(integer("resample-seed"), "N", "Seed for drawing resamples (default: 0)"),
+    csv: toggle("csv", "Print the table as CSV on stdout"),
+    ...ledgerFlags,
+  },
+  Effect.fn("prefstream leaderboard")(function* (flags) {
+    if (flags.csv === true && flags.json === true) {
+      return yield* new ExitStatus.UsageError({ message: "--csv, --json: expected one of them" })
+    }
+    const place = yield* placeOf(flags)
+    yield* endOfDryRun()
+    const board = yield* leaderboard({
+      campaign: flags.campaign,
+      ties: flags.tieModel,
+      weighted: flags.weighted,
+      controls: flags.control,
+      prior: flags.prior,
+      resamples: flags.resamples,
+      seed: flags.resampleSeed,
+    }).pipe(Effect.provide(existingLedger(place.location)))
+    if (Option.isNone(board)) {
+      yield* say(LeaderboardTable.nothing)
+      return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+    }
+    const form =
+      flags.json === true ? JSON.stringify : flags.csv === true ? LeaderboardTable.csv : LeaderboardTable.text
+    yield* Console.log(flags.json === true ? form(board.value) : printable(form(board.value)))
+  }),
+).pipe(
+  Command.withDescription(
+    "Rate the models whose completions were judged: Bradley–Terry with ties (Davidson), 400 points for odds of 10 to 1, and 95% intervals by resampling items. " +
+      "Show how far experts agree, and what more votes would change. Exits with 1 if the votes compare no two models.",
+  ),
+  Command.withShortDescription("Rate the models by the votes on their completions"),
+  Command.withExamples([
+    { command: "prefstream leaderboard --dir week-48", description: "Rate the models of a job" },
+    {
+      command: "prefstream leaderboard --dir week-48 --control length --weighted --json",
+      description: "At equal length, reliable experts' votes counting more, for programs",
+    },
+  ]),
+)

@@ -1,0 +1,15 @@
+/** The flag that names a campaign, or all. */
+import { Option } from "effect"
+import { Flag } from "effect/cli"
+import { option } from "./Values.ts"
+
+const campaignOf = (text: string): Option.Option<number | "all"> =>
+  text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
+
+/** @param verb what is done with it */
+export const campaignFlag = (verb: string) =>
+  option(
+    Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),
+    "N|all",
+    `Campaign (runs under the same guidelines) to ${verb}, or all (default: that of the last run)`,
+  )

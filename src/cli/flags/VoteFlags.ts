@@ -1,0 +1,54 @@
+/** The flags that say where votes are in a record, and the source that they describe. */
+import { type Command, Flag } from "effect/cli"
+import { Effect } from "effect"
+import { choiceKinds } from "../../source/vote/Choice.ts"
+import * as Source from "../../source/Source.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { filesArgument, formatOptionsOf, type InputFlags, inputFlags } from "./InputFlags.ts"
+import { option, repeated, text } from "./Values.ts"
+
+const { completions: _completions, files: _files, key: _key, ...itemFlags } = inputFlags
+
+export const voteFlags = {
+  files: filesArgument("https:// and s3:// URLs, or - for stdin"),
+  choicePath: repeated(
+    Flag.String("choice-path"),
+    "PATH",
+    "Choice of the vote; repeat if each expert has a column (default: detected)",
+  ),
+  choiceAs: option(
+    Flag.Literals("choice-as", choiceKinds),
+    "KIND",
+    "What a choice is: index (from 0), number (from 1), scale, text, or name (default: detected)",
+  ),
+  votesPath: text("votes-path", "PATH", "List of votes, if a record has all votes of an item (default: detected)"),
+  expertPath: text("expert-path", "PATH", "Name of the expert (default: detected)"),
+  rationalePath: text("rationale-path", "PATH", "Rationale of the vote (default: detected)"),
+  strengthPath: text("strength-path", "PATH", "Strength of the preference (default: detected)"),
+  judgedAtPath: text("judged-at-path", "PATH", "Time of the vote (default: detected)"),
+  ...itemFlags,
+}
+
+type VoteFlags = Command.Command.Config.Infer<typeof voteFlags>
+
+/** The source of votes that the flags describe. */
+export const votesOf = Effect.fnUntraced(function* (flags: VoteFlags) {
+  const common: InputFlags = { ...flags, completions: [], key: undefined }
+  if (flags.layout === "long") {
+    return yield* new UsageError({
+      message: "--layout long: in a vote table, each record has all completions of its item",
+    })
+  }
+  return Source.votes(flags.files, {
+    ...(yield* formatOptionsOf(common)),
+    votes: {
+      choice: flags.choicePath.length === 0 ? undefined : flags.choicePath,
+      choiceAs: flags.choiceAs,
+      votes: flags.votesPath,
+      expert: flags.expertPath,
+      rationale: flags.rationalePath,
+      strength: flags.strengthPath,
+      judgedAt: flags.judgedAtPath,
+    },
+  })
+})

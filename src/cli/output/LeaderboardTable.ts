@@ -1,0 +1,133 @@
+/**
+ * A leaderboard for a terminal, or as CSV.
+ *
+ * Guarantees: what the votes do not tell is said: too few items for intervals, groups that nobody compared, ratings
+ * without a bound. CSV (RFC 4180) has one line per model, full precision, and empty fields for what does not exist.
+ */
+import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
+import { minItems } from "../../pair/rating/Accrual.ts"
+import { count, number, present } from "./Text.ts"
+
+/** Why there is no leaderboard. */
+export const nothing =
+  "no leaderboard: no vote compares two models. Each completion needs its model: --model-path, models in the items, or one file per model (--completions); see prefstream inspect. More than 500 names are not rated"
+
+const points = (rating: number | null, open: string): string => (rating === null ? open : rating.toFixed(0))
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
+
+const range = ({ high, low }: Estimate, form: (value: number) => string, open: readonly [string, string]): string =>
+  low === null && high === null
+    ? "–"
+    : `${low === null ? open[0] : form(low)} to ${high === null ? open[1] : form(high)}`
+
+const head = ["rank", "model", "rating", "95% interval", "win rate", "95% interval", "won", "tied", "lost"]
+const isText = (column: number): boolean => column === 1
+
+const cellsOf = (row: LeaderboardRow): ReadonlyArray<string> => [
+  String(row.rank),
+  row.model,
+  points(row.rating.value, ""),
+  range(row.rating, (value) => value.toFixed(0), ["−∞", "∞"]),
+  percent(row.win_rate.value),
+  range(row.win_rate, percent, ["", ""]),
+  number(row.wins),
+  number(row.ties),
+  number(row.losses),
+]
+
+const aligned = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (isText(column) ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join("  ")
+      .trimEnd(),
+  )
+}
+
+const lead = ({ lead: found, votes }: Leaderboard): string | false => {
+  if (found === null) return false
+  const { first, probability, second, votes_needed } = found
+  const sure = `${first} is better than ${second} in ${percent(probability)} of the resamples`
+  if (votes_needed === null) return `${first} and ${second} are equal.`
+  return votes_needed === 0
+    ? `${sure}: the votes tell them apart.`
+    : `${sure}: too few votes to tell. At this difference, about ${count(votes_needed, "more vote")} would be enough${votes_needed > 100 * votes ? ", so they may as well be equal" : ""}.`
+}
+
+const notes = (board: Leaderboard): ReadonlyArray<string> => {
+  const { accrual, controls, groups, items, method, models, tie_parameter } = board
+  const agreement = accrual.points.at(-1)?.agreement ?? null
+  const extremes = models.filter(({ extreme }) => extreme !== null)
+  return present([
+    groups > 1 &&
+      `The votes compare no model of one group with one of another: ratings of different groups cannot be compared.`,
+    method.resamples > 0 &&
+      models[0]?.win_rate.low === null &&
+      `There are no intervals: they need ${minItems} items, and there ${items === 1 ? "is" : "are"} ${items}.`,
+    extremes.length > 0 &&
+      `Without an upper or lower bound: ${extremes.map(({ extreme, model }) => `${model} ${extreme === "never_lost" ? "never lost" : "never won"}`).join(", ")}${extremes.length === 1 ? "; its rating rests" : "; their ratings rest"} on the prior.`,
+    ...controls.map(({ coefficient, control, unit }) =>
+      control === "length"
+        ? `Ratings are at equal length. A length difference (a − b) / (a + b) of ${unit.toFixed(2)}, its standard deviation, adds ${signed(coefficient.value)} to the log odds (${range(coefficient, signed, ["", ""])}).`
+        : `Ratings are without the position shown. To be shown first adds ${signed(coefficient.value)} to the log odds (${range(coefficient, signed, ["", ""])}).`,
+    ),
+    tie_parameter !== null && `Equal models tie with probability ${percent(tie_parameter / (2 + tie_parameter))}.`,
+    lead(board),
+    agreement !== null &&
+      `Two votes on an item agree with probability ${percent(agreement.value)} (${range(agreement, percent, ["", ""])}).`,
+    method.resamples > 0 &&
+      `With ${number(accrual.next.votes)} more votes, intervals would have ${percent(accrual.next.factor)} of their width (∝ 1/√votes).`,
+  ])
+}
+
+const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
+
+export const text = (board: Leaderboard): string => {
+  const { comparisons, groups, items, method, models, ties, votes } = board
+  const options = present([
+    method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
+    method.weighted && "votes weighted by reliability",
+  ])
+  const rows = aligned([head, ...models.map(cellsOf)])
+  return [
+    `${count(models.length, "model")}: ${count(votes, "vote")} on ${count(items, "item")}, ${count(comparisons, "comparison")}, ${count(ties, "tie")}${options.map((each) => `; ${each}`).join("")}`,
+    "",
+    ...rows.flatMap((line, i) => {
+      const group = models[i - 1]?.group
+      const isFirst = groups > 1 && group !== undefined && group !== models[i - 2]?.group
+      return [...(isFirst ? [`group ${group}`] : []), `  ${line}`]
+    }),
+    "",
+    ...notes(board),
+  ].join("\n")
+}
+
+const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) => string | number | null]> = [
+  ["group", ({ group }) => group],
+  ["rank", ({ rank }) => rank],
+  ["model", ({ model }) => model],
+  ["rating", ({ rating }) => rating.value],
+  ["rating_low", ({ rating }) => rating.low],
+  ["rating_high", ({ rating }) => rating.high],
+  ["rating_at_equal_length", (row) => row.rating_at_equal_length],
+  ["win_rate", ({ win_rate }) => win_rate.value],
+  ["win_rate_low", ({ win_rate }) => win_rate.low],
+  ["win_rate_high", ({ win_rate }) => win_rate.high],
+  ["items", ({ items }) => items],
+  ["wins", ({ wins }) => wins],
+  ["ties", ({ ties }) => ties],
+  ["losses", ({ losses }) => losses],
+  ["extreme", ({ extreme }) => extreme],
+]
+
+const field = (value: string | number | null): string => {
+  const text = value === null ? "" : String(value)
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+export const csv = ({ models }: Leaderboard): string =>
+  [columns.map(([name]) => name), ...models.map((row) => columns.map(([, of]) => field(of(row))))]
+    .map((cells) => cells.join(","))
+    .join("\n")

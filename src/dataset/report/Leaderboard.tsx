@@ -1,0 +1,265 @@
+/** The models' ratings with their intervals, and how agreement and win rates settle as votes accrue. */
+import { areaY, axisX, axisY, dot, lineY, plot, ruleX, ruleY } from "@observablehq/plot"
+import type { Estimate, Leaderboard as Board, LeaderboardRow } from "../../domain/Leaderboard.ts"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import { count, decimal, name, plural, share, short, shortShare } from "./format.ts"
+import { Figure, type PlotSpec } from "./Figure.tsx"
+import { style } from "./histogram.ts"
+import { Facts, Name, Section } from "./parts.tsx"
+
+const maxDrawn = 40
+const maxCurves = 5
+
+const points = (rating: number): string => count(Math.round(rating))
+
+const interval = ({ high, low }: Estimate, form: (value: number) => string, open: readonly [string, string]): string =>
+  low === null && high === null
+    ? "–"
+    : `${low === null ? open[0] : form(low)} – ${high === null ? open[1] : form(high)}`
+
+const lead = ({ groups, lead, models }: Board) => {
+  const [first] = models
+  if (first === undefined) return undefined
+  const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups that no vote compares` : ""}.`
+  if (lead === null) return `${rated} The votes are too few for intervals.`
+  return (
+    <>
+      {rated} <Name text={lead.first} chars={40} /> is better than <Name text={lead.second} chars={40} /> in{" "}
+      {share(lead.probability)} of the resamples
+      {lead.votes_needed === 0
+        ? ": the votes tell them apart."
+        : lead.votes_needed === null
+          ? ": they are equal."
+          : `: too few votes to tell. At this difference, about ${plural(lead.votes_needed, "more vote")} would be enough.`}
+    </>
+  )
+}
+
+const drawRatings = (rows: ReadonlyArray<LeaderboardRow>, groups: number) => (width: number) => {
+  const labels = rows.map((row, i) => ({
+    ...row,
+    key: i,
+    label: `${groups > 1 ? `${row.group}: ` : ""}${name(row.model, width < 500 ? 16 : 32)}`,
+  }))
+  const values = rows.flatMap(({ rating: { high, low, value } }) => [low ?? value, value, high ?? value])
+  const [least, greatest] = [Math.min(...values), Math.max(...values)]
+  const room = Math.max(20, (greatest - least) * 0.06)
+  const domain: [number, number] = [least - room, greatest + room]
+  const [low, high] = [
+    ({ rating }: LeaderboardRow) => rating.low ?? (rating.high === null ? rating.value : domain[0]),
+    ({ rating }: LeaderboardRow) => rating.high ?? (rating.low === null ? rating.value : domain[1]),
+  ]
+  const ticks = Math.max(2, Math.floor(width / 110))
+  const longest = Math.max(...labels.map(({ label }) => label.length))
+  return plot({
+    width,
+    height: 52 + 24 * labels.length,
+    marginLeft: Math.min(width * 0.45, 16 + 7 * longest),
+    marginRight: 16,
+    marginTop: 8,
+    marginBottom: 40,
+    style,
+    x: { domain, label: null, grid: true, ticks },
+    y: { type: "band", domain: labels.map(({ key }) => key), label: null },
+    marks: [
+      axisX({ label: "rating →", ticks, tickFormat: points }),
+      axisY({ tickSize: 0, label: null, tickFormat: (key: number) => labels[key]?.label ?? "" }),
+      ruleX([1000], { stroke: "var(--line-strong)", strokeDasharray: "4 3" }),
+      ruleY(labels, { y: "key", x1: low, x2: high, stroke: "var(--accent)", strokeWidth: 3, strokeOpacity: 0.45 }),
+      dot(labels, {
+        y: "key",
+        x: ({ rating }: LeaderboardRow) => rating.value,
+        r: 4.5,
+        fill: "var(--accent)",
+        title: (row: LeaderboardRow) =>
+          `${row.model}\n${points(row.rating.value)} (${interval(row.rating, points, ["−∞", "∞"])})`,
+        tip: true,
+      }),
+    ],
+  })
+}
+
+interface CurvePoint {
+  readonly votes: number
+  readonly value: number
+  readonly low: number
+  readonly high: number
+}
+
+const curve = (
+  title: string,
+  points: ReadonlyArray<readonly [votes: number, estimate: Estimate | null]>,
+): PlotSpec | undefined => {
+  const drawn = points.flatMap(([votes, estimate]): ReadonlyArray<CurvePoint> =>
+    estimate === null || estimate.low === null || estimate.high === null
+      ? []
+      : [{ votes, value: estimate.value, low: estimate.low, high: estimate.high }],
+  )
+  const last = drawn.at(-1)
+  if (last === undefined || drawn.length < 2) return undefined
+  return {
+    title: `${title} · ${share(last.value)} ± ${share((last.high - last.low) / 2)}`,
+    description: `${title} as votes accrue: after ${plural(last.votes, "vote")}, ${share(last.value)}, with a 95% interval from ${share(last.low)} to ${share(last.high)}.`,
+    draw: (width) =>
+      plot({
+        width,
+        height: 170,
+        marginLeft: 44,
+        marginRight: 16,
+        marginTop: 12,
+        marginBottom: 40,
+        style,
+        x: { domain: [0, last.votes], label: null },
+        y: { label: null, domain: [0, 1], ticks: 3, tickFormat: shortShare, grid: true },
+        marks: [
+          axisX({ label: "votes →", tickSpacing: 70, tickFormat: short }),
+          areaY(drawn, { x: "votes", y1: "low", y2: "high", fill: "var(--accent)", fillOpacity: 0.2 }),
+          lineY(drawn, {
+            x: "votes",
+            y: "value",
+            stroke: "var(--accent)",
+            strokeWidth: 2,
+            title: (point: CurvePoint) =>
+              `${plural(point.votes, "vote")}\n${share(point.value)} (${share(point.low)} – ${share(point.high)})`,
+            tip: true,
+          }),
+        ],
+      }),
+  }
+}
+
+const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board }) => {
+  const { models, next, points } = accrual
+  const last = points.at(-1)
+  const of = (title: string, estimateOf: (point: Board["accrual"]["points"][number]) => Estimate | null) =>
+    curve(
+      title,
+      points.map((point) => [point.votes, estimateOf(point)] as const),
+    )
+  const plots = [
+    of("Agreement", ({ agreement }) => agreement),
+    ...models.slice(0, maxCurves).map((model, i) => of(name(model, 28), ({ win_rates }) => win_rates[i] ?? null)),
+  ].filter((plot) => plot !== undefined)
+  if (plots.length === 0 || last === undefined) return null
+  const rowOf = (title: string, estimate: Estimate | null | undefined) => {
+    if (estimate === undefined || estimate === null || estimate.low === null || estimate.high === null) return []
+    const half = (estimate.high - estimate.low) / 2
+    return [
+      [
+        <Name text={title} />,
+        share(estimate.value),
+        `± ${share(half)}`,
+        `± ${share(half * next.factor)}`,
+        count(3 * votes),
+      ],
+    ]
+  }
+  return (
+    <>
+      <h3>Is it enough?</h3>
+      <Figure
+        sideBySide
+        plots={plots}
+        caption={
+          <>
+            Agreement of two votes on an item, and win rates, after each share of the votes, in the order of the items;
+            the band is the 95% interval. It narrows with the root of the number of votes: {count(next.votes)} more
+            would leave {share(next.factor)} of its width, √({count(votes)} / {count(votes + next.votes)}).
+            {lead !== null &&
+              lead.votes_needed !== null &&
+              lead.votes_needed > 0 &&
+              ` The first two models would be told apart after about ${plural(lead.votes_needed, "more vote")}.`}
+          </>
+        }
+        label="Agreement and win rates, and their intervals after more votes"
+        columns={[
+          { title: "", isText: true },
+          { title: "Now" },
+          { title: "95% interval" },
+          { title: `With ${count(next.votes)} more votes` },
+          { title: "Votes for half the width" },
+        ]}
+        rows={[...rowOf("Agreement", last.agreement), ...models.flatMap((model, i) => rowOf(model, last.win_rates[i]))]}
+      />
+    </>
+  )
+}
+
+export const Leaderboard = ({ report: { leaderboard: board } }: { readonly report: QualityReport }) => {
+  if (board === null) {
+    return (
+      <Section
+        id="leaderboard"
+        title="Leaderboard"
+        lead="No vote compares two models, or the input does not say which model wrote which completion."
+      />
+    )
+  }
+  const drawn = board.models.slice(0, maxDrawn)
+  const open = board.models.filter(({ extreme }) => extreme !== null)
+  return (
+    <Section id="leaderboard" title="Leaderboard" lead={lead(board)}>
+      <Facts
+        facts={[
+          { term: "Votes", value: count(board.votes), words: `on ${plural(board.items, "item")}` },
+          { term: "Comparisons", value: count(board.comparisons), words: plural(board.ties, "tie") },
+          ...(board.method.weighted
+            ? [{ term: "Weights", value: "by reliability", words: "of the experts, beyond chance" }]
+            : []),
+        ]}
+      />
+      <Figure
+        plots={[
+          {
+            description: `Ratings: ${drawn.map(({ model, rating }) => `${name(model, 40)} ${points(rating.value)}, ${interval(rating, points, ["−∞", "∞"])}`).join("; ")}.`,
+            draw: drawRatings(drawn, board.groups),
+          },
+        ]}
+        caption={
+          <>
+            Ratings by the Bradley–Terry model, with ties by Davidson: 400 points are odds of 10 to 1, and the mean
+            {board.groups > 1 ? " of a group" : ""} is 1,000. Bars: 95% intervals by{" "}
+            {plural(board.method.resamples, "resample")} of the items.
+            {board.models.length > drawn.length && ` The first ${count(drawn.length)} models are drawn.`}
+            {open.length > 0 &&
+              ` A bar to the edge has no bound on that side: ${open.length === 1 ? "the model" : "those models"} never lost, or never won.`}
+            {board.groups > 1 && " Ratings of different groups cannot be compared."}
+          </>
+        }
+        label="Ratings of models"
+        columns={[
+          { title: "Model", isText: true },
+          { title: "Rank" },
+          { title: "Rating" },
+          { title: "95% interval" },
+          { title: "At equal length" },
+          { title: "Win rate" },
+          { title: "95% interval" },
+          { title: "Won" },
+          { title: "Tied" },
+          { title: "Lost" },
+        ]}
+        rows={board.models.map((row) => [
+          <Name text={row.model} />,
+          count(row.rank),
+          points(row.rating.value),
+          interval(row.rating, points, ["−∞", "∞"]),
+          row.rating_at_equal_length === null ? "–" : points(row.rating_at_equal_length),
+          share(row.win_rate.value),
+          interval(row.win_rate, share, ["", ""]),
+          count(row.wins),
+          count(row.ties),
+          count(row.losses),
+        ])}
+      />
+      <p class="muted small">
+        Rank: 1 and the number of models whose interval is above. At equal length: the rating if both completions of
+        each comparison were as long. Win rate: of all comparisons of votes, a tie counted as half.
+        {board.tie_parameter !== null &&
+          ` Equal models tie with probability ${share(board.tie_parameter / (2 + board.tie_parameter))} (ν ${decimal(board.tie_parameter)}).`}{" "}
+        <code>prefstream leaderboard</code> has more resamples, and other options.
+      </p>
+      <Accrual board={board} />
+    </Section>
+  )
+}

@@ -1,0 +1,83 @@
+/**
+ * What an expert may say besides the choice: how much better the best is, whether all are bad, an edit of the best, and
+ * ratings by aspect; read from a vote or from the annotations of a result, and combined over several votes.
+ *
+ * Guarantees: what has another shape is left out, and stops nothing. Flags are read by `Flag`.
+ */
+import { Predicate } from "effect"
+import { firstOfText, topOf } from "./Tally.ts"
+import type { assessment, Ranking, Vote } from "./Vote.ts"
+
+/** See `assessment` of `Vote`. */
+export type Assessment = Pick<Vote, keyof typeof assessment>
+
+export const names = ["strength", "all_bad", "edited", "aspects"] as const satisfies ReadonlyArray<keyof Assessment>
+
+type Ratings = ReadonlyArray<number | null>
+
+const ratingsOf = (value: unknown, best: number, completions: number): Ratings | undefined => {
+  if (Number.isFinite(value)) return Array.from({ length: completions }, (_, i) => (i === best ? Number(value) : null))
+  if (!Array.isArray(value) || value.length !== completions) return undefined
+  const ratings = value.map((rating: unknown) => (Number.isFinite(rating) ? Number(rating) : null))
+  return ratings.every((rating) => rating === null) ? undefined : ratings
+}
+
+/**
+ * The assessment among the members of a vote or of annotations. Of a strength with a sign, the sign says what the
+ * choice says. An aspect with one number is about the best completion.
+ */
+export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
+  const { all_bad, aspects, edited, strength } = members
+  const rated = !Predicate.isObject(aspects)
+    ? []
+    : Object.entries(aspects).flatMap(([name, value]) => {
+        const ratings = ratingsOf(value, best, completions)
+        return ratings === undefined ? [] : [[name, ratings] as const]
+      })
+  return {
+    ...(Number.isFinite(strength) && { strength: Math.abs(Number(strength)) }),
+    ...(typeof all_bad === "boolean" && { all_bad }),
+    ...(typeof edited === "string" && edited.trim() !== "" && { edited }),
+    ...(rated.length > 0 && { aspects: Object.fromEntries(rated) }),
+  }
+}
+
+const mean = (numbers: ReadonlyArray<number>): number =>
+  numbers.reduce((sum, number) => sum + number, 0) / numbers.length
+
+/**
+ * The assessment of several votes:
+ * - strength: the mean over the votes that prefer the best text alone and say one
+ * - all bad: if more than half of all votes say so; absent if no vote says yes or no
+ * - edited: that of the earliest vote for the best text
+ * - aspects: the mean of each rating over the votes that rate it
+ */
+export const combine = (
+  completions: ReadonlyArray<string>,
+  best: number,
+  votes: ReadonlyArray<Assessment & { readonly choice: number; readonly ranking?: Ranking | undefined }>,
+): Assessment => {
+  if (!votes.some((vote) => names.some((name) => vote[name] !== undefined))) return {}
+  const first = firstOfText(completions)
+  const forBest = votes.filter(({ choice }) => first[choice] === first[best])
+  const strengths = forBest.flatMap((vote) =>
+    vote.strength === undefined || new Set(topOf(vote).map((index) => first[index])).size > 1 ? [] : [vote.strength],
+  )
+  const edited = forBest.find((vote) => vote.edited !== undefined)?.edited
+  const aspectNames = new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects)))
+  const aspects = Array.from(aspectNames, (name) => {
+    const ratings = completions.map((_, i) => {
+      const given = votes.flatMap(({ aspects }) => aspects?.[name]?.[i] ?? [])
+      return given.length === 0 ? null : mean(given)
+    })
+    return [name, ratings] as const
+  })
+  return {
+    ...(strengths.length > 0 && { strength: mean(strengths) }),
+    ...(votes.some(({ all_bad }) => all_bad !== undefined) && {
+      all_bad: votes.filter(({ all_bad }) => all_bad === true).length * 2 > votes.length,
+    }),
+    ...(edited !== undefined && { edited }),
+    ...(aspects.length > 0 && { aspects: Object.fromEntries(aspects) }),
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * One vote as a record of a vote table, in JSON Lines or CSV: what `prefstream export-votes` and the built-in service write, and
+ * `prefstream import` reads.
+ *
+ * Guarantees: a table has all columns in each record, in the same order. In CSV, lists and objects are JSON, and null is an
+ * empty cell.
+ */
+import { Schema, Struct } from "effect"
+import { Prompt } from "./Message.ts"
+
+const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
+
+/** One vote. Indices refer to `completions`, whatever order was shown. */
+export const VoteRow = Schema.Struct({
+  /** Null in a table of the service, which knows no ids. */
+  item_id: Schema.NullOr(Schema.String),
+  prompt: Prompt,
+  completions: Schema.Array(Schema.String),
+  models: list(Schema.String),
+  /** Null if unnamed. */
+  expert: Schema.NullOr(Schema.String),
+  /** One-based number of the vote among those of its item. */
+  vote: Schema.Int,
+  chosen_index: Schema.Int,
+  /** Groups of indices, best first; null if the vote has none. */
+  ranking: list(Schema.Array(Schema.Int)),
+  /** The order in which completions were shown; null if unknown. */
+  order: list(Schema.Int),
+  seconds: Schema.NullOr(Schema.Finite),
+  strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
+  rationale: Schema.NullOr(Schema.String),
+  /** When the vote was given or, if the service does not say, when its result was recorded. */
+  judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
+  task_id: Schema.String,
+  /** Whether it is on a gold item that was mixed in, and is no part of the dataset. */
+  is_gold: Schema.Boolean,
+  /** The known answer of the item. */
+  gold: Schema.NullOr(Schema.Unknown),
+  flags: list(Schema.Unknown),
+  metadata: Schema.NullOr(Schema.Unknown),
+})
+export type VoteRow = typeof VoteRow.Type
+
+/** The columns of the table, in their order. */
+export const columns = Struct.keys(VoteRow.fields)
+
+export const formats = ["jsonl", "csv"] as const
+export type Format = (typeof formats)[number]
+
+const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
+
+const cell = (value: unknown): string => {
+  const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
+  jsonl: (row) => JSON.stringify(ordered(row)),
+  csv: (row) => columns.map((name) => cell(row[name])).join(","),
+}
+
+/** What precedes the records. */
+export const headOf = (format: Format): string => (format === "csv" ? `${columns.join(",")}\n` : "")
+
+export const encode = (format: Format, rows: ReadonlyArray<VoteRow>): string =>
+  rows.map((row) => `${lineOf[format](row)}\n`).join("")

@@ -1,0 +1,22 @@
+/**
+ * A prompt item with votes that were given elsewhere, as a record of a vote table has them.
+ *
+ * Guarantees: indices refer to the item's completions as they are in this record; another record of the same item may have
+ * them in another order.
+ */
+import type { Array as Arr, Result } from "effect"
+import type { SourceItem } from "./PromptItem.ts"
+import type { Reject } from "./Reject.ts"
+import type { ImportedVote } from "./Vote.ts"
+
+export interface VotedItem extends SourceItem {
+  readonly votes: Arr.NonEmptyReadonlyArray<ImportedVote>
+  /** Whether it is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
+  readonly isCheck?: boolean
+  /** Problems that experts reported, as `Flag.flagsIn` reads them. */
+  readonly flags?: unknown
+  /** The record's text, for the reject if the ledger cannot take it. */
+  readonly raw?: string | undefined
+}
+
+export type VoteRecord = Result.Result<VotedItem, Reject>

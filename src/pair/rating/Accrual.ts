@@ -1,0 +1,151 @@
+/**
+ * Agreement and win rates after each share of the votes, with intervals.
+ *
+ * Intervals are those of a ratio of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3): the
+ * value ± 1.96 standard errors, √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ over the n items, since votes on an item are not
+ * independent of each other. Where all have the same outcome, that would have no width: it is Wilson's then, with an item
+ * as one trial (`stats/BinomialTest`).
+ *
+ * Guarantees: deterministic; at most `maxPoints` points, evenly spaced, however many items there are. Memory: 48 bytes
+ * per point and model.
+ */
+import type { AccrualPoint, Estimate } from "../../domain/Leaderboard.ts"
+import * as BinomialTest from "../stats/BinomialTest.ts"
+import type { ItemVote } from "../votes/ItemVotes.ts"
+import { isDecided } from "../votes/ItemVotes.ts"
+import type { Comparison } from "./Comparisons.ts"
+
+const maxPoints = 48
+const normal95 = 1.959963984540054
+
+/** Fewer items than this have no interval. */
+export const minItems = 10
+
+/** Sums over items of y, x, y², xy, x². */
+interface Sums {
+  n: number
+  y: number
+  x: number
+  yy: number
+  xy: number
+  xx: number
+}
+
+const noSums = (): Sums => ({ n: 0, y: 0, x: 0, yy: 0, xy: 0, xx: 0 })
+
+const add = (sums: Sums, y: number, x: number): void => {
+  sums.n++
+  sums.y += y
+  sums.x += x
+  sums.yy += y * y
+  sums.xy += x * y
+  sums.xx += x * x
+}
+
+/** The ratio with its interval, within 0 to 1. */
+export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
+  if (n === 0) return null
+  const value = y / x
+  if (n < minItems) return { value, low: null, high: null }
+  if (value === 0 || value === 1) return { value, ...BinomialTest.wilsonInterval(value * n, n)! }
+  const squares = Math.max(0, yy - 2 * value * xy + value * value * xx)
+  const half = (normal95 * Math.sqrt((n / (n - 1)) * squares)) / x
+  return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }
+}
+
+/** A model in numbers. */
+export interface ModelCounts {
+  readonly items: number
+  readonly wins: number
+  readonly ties: number
+  readonly losses: number
+  readonly winRate: Estimate
+}
+
+interface ModelSums extends Sums {
+  wins: number
+  ties: number
+  losses: number
+}
+
+interface Point {
+  readonly votes: number
+  readonly items: number
+  readonly agreement: Sums
+  readonly models: ReadonlyArray<Sums>
+}
+
+export const make = () => {
+  const models: Array<ModelSums> = []
+  const agreement = noSums()
+  let points: Array<Point> = []
+  let votes = 0
+  let items = 0
+  let step = 1
+
+  const sumsOf = (model: number): ModelSums => {
+    while (models.length <= model) models.push({ ...noSums(), wins: 0, ties: 0, losses: 0 })
+    return models[model]!
+  }
+
+  const point = (): Point => ({
+    votes,
+    items,
+    agreement: { ...agreement },
+    models: models.map(({ n, x, xx, xy, y, yy }) => ({ n, y, x, yy, xy, xx })),
+  })
+
+  return {
+    /** An item's votes, and the comparisons of each, of which there is at least one. */
+    add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
+      votes += given.length
+      items++
+      const decided = given.filter(isDecided)
+      if (decided.length > 1) {
+        let same = 0
+        for (const [i, a] of decided.entries()) for (const b of decided.slice(i + 1)) if (a.choice === b.choice) same++
+        add(agreement, (2 * same) / (decided.length * (decided.length - 1)), 1)
+      }
+      const inItem = new Map<number, { won: number; all: number }>()
+      const count = (model: number, outcome: number) => {
+        const own = inItem.get(model) ?? { won: 0, all: 0 }
+        own.won += (1 + outcome) / 2
+        own.all++
+        inItem.set(model, own)
+        const sums = sumsOf(model)
+        if (outcome === 0) sums.ties++
+        else if (outcome > 0) sums.wins++
+        else sums.losses++
+      }
+      for (const { one, other, outcome } of comparisons.flat()) {
+        count(one, outcome)
+        count(other, -outcome)
+      }
+      for (const [model, { all, won }] of inItem) add(sumsOf(model), won, all)
+      if (items % step !== 0) return
+      points.push(point())
+      if (points.length === maxPoints) {
+        points = points.filter((_, i) => i % 2 === 1)
+        step *= 2
+      }
+    },
+    votes: () => votes,
+    /** Undefined for a model that was never compared. */
+    countsOf: (model: number): ModelCounts | undefined => {
+      const sums = models[model]
+      const winRate = sums === undefined ? null : ratio(sums)
+      if (sums === undefined || winRate === null) return undefined
+      return { items: sums.n, wins: sums.wins, ties: sums.ties, losses: sums.losses, winRate }
+    },
+    /** The course of these models, up to now. */
+    pointsOf: (numbers: ReadonlyArray<number>): ReadonlyArray<AccrualPoint> => {
+      const last = points.at(-1)?.items === items || items === 0 ? points : [...points, point()]
+      return last.map((point) => ({
+        votes: point.votes,
+        items: point.items,
+        agreement: ratio(point.agreement),
+        win_rates: numbers.map((number) => ratio(point.models[number] ?? noSums())),
+      }))
+    },
+  }
+}

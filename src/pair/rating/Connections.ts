@@ -1,0 +1,48 @@
+/**
+ * Which models were compared with which, directly or by way of others, and which never lost or never won.
+ *
+ * Guarantees: a tie that counts connects both ways, as a win of either (Davidson, 1970), so the fit without a prior is
+ * finite where a group has one circle.
+ */
+import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
+import * as Components from "../stats/Components.ts"
+import type { Comparisons } from "./Comparisons.ts"
+import { outcomes } from "./Comparisons.ts"
+
+/**
+ * Groups of models that were compared, directly or by way of others, the one with most models first; and which models
+ * never lost (or won) against those outside of the circle of models that they beat and were beaten by.
+ */
+export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
+  const edges = new Map<string, Components.Edge>()
+  const add = (...edge: Components.Edge) => edges.set(edge.join(" "), edge)
+  for (const [i, entry] of entries.entries()) {
+    const { one, other } = cells[Math.floor(entry / outcomes)]!
+    const outcome = entry % outcomes
+    if (weights[i] === 0 || (outcome === 1 && ties === "drop")) continue
+    if (outcome < 2) add(one, other)
+    if (outcome > 0) add(other, one)
+  }
+  const wins = [...edges.values()]
+  const weak = Components.weak(models.length, wins)
+  const strong = Components.strong(models.length, wins)
+  const sizes = new Map<number, number>()
+  for (const component of weak) sizes.set(component, (sizes.get(component) ?? 0) + 1)
+  // Stable: of two of one size, the one that came first.
+  const order = [...sizes].toSorted(([, a], [, b]) => b - a).map(([component]) => component)
+  const [lost, won] = [new Set<number>(), new Set<number>()]
+  for (const [winner, loser] of wins) {
+    if (strong[winner] === strong[loser]) continue
+    won.add(strong[winner]!)
+    lost.add(strong[loser]!)
+  }
+  const extremes = models.map((_, number): LeaderboardRow["extreme"] => {
+    const circle = strong[number]!
+    return won.has(circle) && !lost.has(circle)
+      ? "never_lost"
+      : lost.has(circle) && !won.has(circle)
+        ? "never_won"
+        : null
+  })
+  return { groups: models.map((_, number) => 1 + order.indexOf(weak[number]!)), extremes }
+}

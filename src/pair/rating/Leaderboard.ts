@@ -1,0 +1,251 @@
+/**
+ * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`), intervals
+ * by the bootstrap over items, and the course of agreement and win rates (`Accrual`).
+ *
+ * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
+ *   bootstrap", 13.3); whole items are drawn, since comparisons of one item depend on each other (A. C. Davison and D. V.
+ *   Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is reduced to the counts of its outcomes,
+ *   and fitted from the whole fit on.
+ * - Weights: a vote of an expert of reliability r on K texts counts (K r − 1) / (K − 1), its reliability beyond chance:
+ *   1 if all are right, 0 if they are guesses. An expert of unknown reliability has that of the prior (`DawidSkene`).
+ * - Controls: covariates of a comparison. Length: (a − b) / (a + b), divided by its standard deviation, as in the style
+ *   control of Chatbot Arena (T. Li, A. Angelopoulos and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
+ * - Ranks: 1 and the number of models whose interval is above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
+ *   platform for evaluating LLMs by human preference").
+ *
+ * Guarantees: the same votes in the same order, options and seed give the same numbers; all are finite, whoever wins.
+ * Models that were never compared, not even by way of others, are in different groups, each with its own mean. Without a
+ * loss (or a win) against the rest, a rating rests on the prior, and its interval has no bound on that side.
+ */
+import { Effect, Stream } from "effect"
+import type { ControlRow, Estimate, Leaderboard, LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
+import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type * as BradleyTerry from "../stats/BradleyTerry.ts"
+import * as Distribution from "../stats/Distribution.ts"
+import * as Random from "../stats/Random.ts"
+import { type ItemVote, votesOf } from "../votes/ItemVotes.ts"
+import * as Reliabilities from "../votes/Reliabilities.ts"
+import * as Accrual from "./Accrual.ts"
+import * as Comparisons from "./Comparisons.ts"
+import * as Connections from "./Connections.ts"
+import * as ItemFits from "./ItemFits.ts"
+
+/** What may become of ties. */
+export const tieModels = ["davidson", "half", "drop"] as const
+/** What may be controlled for. */
+export const controlNames = ["length", "position"] as const
+
+/** How votes become ratings. */
+export interface LeaderboardOptions {
+  /** What becomes of ties. Default `davidson`: they have a probability of their own. */
+  readonly ties?: LeaderboardMethod["ties"] | undefined
+  /** What speaks for a completion besides its model, and is estimated too. Default: nothing. */
+  readonly controls?: LeaderboardMethod["controls"] | undefined
+  /** Standard deviation of the prior of an ability, above 0, in natural logarithms of odds; the default pulls little. */
+  readonly prior?: number | undefined
+  /** Number of the bootstrap's resamples; 0 for no intervals. Default 1000. */
+  readonly resamples?: number | undefined
+  /** Another integer draws other resamples. Default 0. */
+  readonly seed?: number | undefined
+}
+
+/** In natural logarithms of odds: 20 to 1 are one standard deviation. */
+export const defaultPrior = 3
+/** Enough for percentiles of 2.5 and 97.5 that vary by some percent of the interval's width. */
+export const defaultResamples = 1000
+
+/** Points for odds of 10 to 1, and the mean of a group. */
+const pointsPerDecade = 400
+const meanRating = 1000
+const scale = pointsPerDecade / Math.LN10
+
+/** Of the fits to resamples: a hundredth of a point, next to intervals of several. */
+const drawnTolerance = 1e-3
+
+const maxCurves = 8
+const nextVotes = 1000
+const normal95 = 1.959963984540054
+
+/** By expert and the number of texts, what a vote counts. @param reliabilityOf null where it is unknown */
+export const weightBy =
+  (reliabilityOf: (expert: string | null) => number | null) =>
+  ({ completions }: Pick<JudgedItem, "completions">) => {
+    const texts = new Set(completions).size
+    return ({ expert }: ItemVote): number =>
+      texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
+  }
+
+/** The mean of the prior's right and wrong votes. */
+const unknownReliability = 2 / 3
+
+/** Collects the votes on items. @param reliabilityOf weights votes; without it, all count 1 */
+export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
+  const comparisons = Comparisons.make()
+  const accrual = Accrual.make()
+  const weightOf = reliabilityOf === undefined ? undefined : weightBy(reliabilityOf)
+  return {
+    /** An item that names no models is ignored. */
+    add: (item: Pick<JudgedItem, "completions" | "models">, votes: ReadonlyArray<ItemVote>): void => {
+      const compared = comparisons.add(item, votes, weightOf?.(item))
+      if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
+    },
+    /** Undefined without a comparison of two models, or if there are too many models. */
+    finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
+      const found = comparisons.finish()
+      return found === undefined || found.items === 0
+        ? undefined
+        : rate(found, accrual, methodOf(options, reliabilityOf !== undefined))
+    },
+    /** Whether there are more names than `Comparisons.maxModels`. */
+    hasTooManyModels: (): boolean => comparisons.finish() === undefined,
+  }
+}
+
+/**
+ * Rates the models of a stream of items, which must be the same in each run if votes are `weighted`: reliabilities are
+ * estimated first. Items that were mixed in to measure experts do not count. Undefined without a comparison of two
+ * models, or with more than `maxModels`.
+ */
+export const of = Effect.fnUntraced(function* <E, R>(
+  items: Stream.Stream<JudgedItem, E, R>,
+  options: LeaderboardOptions & {
+    /** Whether votes are weighted by their experts' reliabilities. Default false. */
+    readonly weighted?: boolean | undefined
+  } = {},
+) {
+  const board = make(options.weighted === true ? (yield* Reliabilities.of(items)).of : undefined)
+  yield* Stream.runForEach(items, (item) =>
+    Effect.sync(() => {
+      if (!item.isCheck) board.add(item, votesOf(item))
+    }),
+  )
+  return board.finish(options)
+})
+
+const methodOf = (options: LeaderboardOptions, weighted: boolean): LeaderboardMethod => ({
+  ties: options.ties ?? "davidson",
+  weighted,
+  controls: controlNames.filter((name) => options.controls?.includes(name)),
+  prior: options.prior ?? defaultPrior,
+  resamples: options.resamples ?? defaultResamples,
+  seed: options.seed ?? 0,
+})
+
+const rate = (
+  found: Comparisons.Comparisons,
+  accrual: ReturnType<typeof Accrual.make>,
+  method: LeaderboardMethod,
+): Leaderboard => {
+  const { controls, prior, resamples, seed, ties } = method
+  const unitOf = (name: LeaderboardMethod["controls"][number]) => (name === "length" ? ItemFits.lengthUnit(found) : 1)
+  const fitterOf = (names: LeaderboardMethod["controls"]) =>
+    ItemFits.make(found, { controls: names, units: names.map(unitOf), prior, ties })
+
+  const all = (i: number) => i
+  const fitted = fitterOf(controls)
+  const fit = fitted(all)
+  const atEqualLength = controls.includes("length") ? fit : fitterOf([...controls, "length"])(all)
+
+  const hasIntervals = resamples > 0 && found.items >= Accrual.minItems
+  const players = found.models.length
+  const random = Random.make(seed)
+  const draw = () => random.below(found.items)
+  const drawn = Array.from({ length: hasIntervals ? resamples : 0 }, () =>
+    fitted(draw, { start: fit, tolerance: drawnTolerance }),
+  )
+  const intervalOf = (of: (fit: BradleyTerry.Fit) => number): Omit<Estimate, "value"> => {
+    if (!hasIntervals) return { low: null, high: null }
+    const summary = Distribution.make()
+    for (const each of drawn) summary.add(of(each))
+    return { low: summary.quantile(0.025), high: summary.quantile(0.975) }
+  }
+
+  const { extremes, groups } = Connections.of(found, ties)
+  const rated = found.models.flatMap(
+    (model, number): ReadonlyArray<Omit<LeaderboardRow, "rank"> & { number: number }> => {
+      const counts = accrual.countsOf(number)
+      if (counts === undefined) return []
+      const { winRate, ...outcomes } = counts
+      const extreme = extremes[number]!
+      const { high, low } = intervalOf(({ abilities }) => ratingOf(abilities[number]!))
+      return [
+        {
+          number,
+          model,
+          group: groups[number]!,
+          rating: {
+            value: ratingOf(fit.abilities[number]!),
+            low: extreme === "never_won" ? null : low,
+            high: extreme === "never_lost" ? null : high,
+          },
+          rating_at_equal_length: ratingOf(atEqualLength.abilities[number]!),
+          win_rate: winRate,
+          ...outcomes,
+          extreme,
+        },
+      ]
+    },
+  )
+  const sorted = rated.toSorted(
+    (a, b) => a.group - b.group || b.rating.value - a.rating.value || (a.model < b.model ? -1 : 1),
+  )
+  const isAbove = (a: (typeof sorted)[number], b: (typeof sorted)[number]) =>
+    a.group === b.group && a.rating.low !== null && b.rating.high !== null && a.rating.low > b.rating.high
+  const models = sorted.map((own): LeaderboardRow => {
+    const { number: _number, ...row } = own
+    return { rank: 1 + sorted.filter((other) => isAbove(other, own)).length, ...row }
+  })
+  const curves = sorted.slice(0, maxCurves)
+  const votes = accrual.votes()
+  const comparisons = models.reduce((sum, row) => sum + row.wins + row.ties + row.losses, 0) / 2
+  return {
+    method,
+    votes,
+    items: found.items,
+    comparisons,
+    ties: models.reduce((sum, row) => sum + row.ties, 0) / 2,
+    tie_parameter: fit.tie > 0 && fit.tie < Infinity ? fit.tie : null,
+    models,
+    groups: Math.max(0, ...models.map(({ group }) => group)),
+    controls: controls.map((control, k): ControlRow => ({
+      control,
+      coefficient: { value: fit.coefficients[k]!, ...intervalOf(({ coefficients }) => coefficients[k]!) },
+      unit: unitOf(control),
+    })),
+    lead: players > 1 ? leadOf(sorted, fit, drawn, votes) : null,
+    accrual: {
+      models: curves.map(({ model }) => model),
+      points: accrual.pointsOf(curves.map(({ number }) => number)),
+      next: { votes: nextVotes, factor: Math.sqrt(votes / (votes + nextVotes)) },
+    },
+  }
+}
+
+const ratingOf = (ability: number): number => meanRating + scale * ability
+
+/** The difference of the first two, of which the standard error shrinks with the root of the number of votes. */
+const leadOf = (
+  rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
+  fit: BradleyTerry.Fit,
+  drawn: ReadonlyArray<BradleyTerry.Fit>,
+  votes: number,
+): Leaderboard["lead"] => {
+  const [first, second] = rows
+  if (first === undefined || second === undefined || first.group !== second.group || drawn.length === 0) return null
+  const differenceIn = ({ abilities }: BradleyTerry.Fit) => abilities[first.number]! - abilities[second.number]!
+  const summary = Distribution.make()
+  let better = 0
+  for (const each of drawn) {
+    const difference = differenceIn(each)
+    summary.add(difference)
+    if (difference > 0) better++
+  }
+  const [difference, error] = [differenceIn(fit), summary.distribution().standard_deviation ?? 0]
+  const needed = difference === 0 ? null : Math.ceil(votes * (((normal95 * error) / difference) ** 2 - 1))
+  return {
+    first: first.model,
+    second: second.model,
+    probability: better / drawn.length,
+    votes_needed: needed === null ? null : Math.max(0, needed),
+  }
+}

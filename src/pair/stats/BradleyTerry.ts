@@ -1,0 +1,206 @@
+/**
+ * Abilities of players from the outcomes of their contests: the Bradley–Terry model, with ties by Davidson, and
+ * covariates of a contest.
+ *
+ * With the ability λ of each player, the covariates x of a contest, and η = λ_one − λ_other + β·x, the probabilities
+ * that one wins, the other wins, and that they tie are as e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry, 1952,
+ * "Rank analysis of incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to
+ * accommodate ties in paired comparison experiments"). Without ties ν is 0.
+ *
+ * Fits by Newton's method with step halving, of a log-likelihood that is concave in λ, β and ln ν. A prior makes the
+ * maximum exist for all outcomes: λ and β are normal with mean 0 and a given standard deviation (T. Leonard, 1977, "An
+ * alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without it, a maximum exists only
+ * where no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from
+ * binary comparisons"), which the caller checks.
+ *
+ * Guarantees: deterministic; bounded iterations; with a prior, all numbers are finite.
+ */
+import * as Components from "./Components.ts"
+
+/** Contests by row: those with the same players and covariates may share one. */
+export interface Design {
+  readonly players: number
+  /** The players of each row, two different ones. */
+  readonly one: ArrayLike<number>
+  readonly other: ArrayLike<number>
+  /** Each with a value per row: what speaks for `one`, such as 1 if it plays at home and −1 if the other does. */
+  readonly covariates: ReadonlyArray<ArrayLike<number>>
+}
+
+export interface Fit {
+  /** λ; in each group of players that are connected by contests, the mean is 0. */
+  readonly abilities: Float64Array
+  /** β, one per covariate. */
+  readonly coefficients: Float64Array
+  /** ν: 0 without ties, `Infinity` if all contests are ties. */
+  readonly tie: number
+  readonly converged: boolean
+}
+
+export interface FitOptions {
+  /** The fit of similar counts. Default: all players are equal. */
+  readonly start?: Fit | undefined
+  /** Stops once no parameter changes by more than this; the error is then about its square. Default 1e-6. */
+  readonly tolerance?: number | undefined
+}
+
+const maxIterations = 60
+
+/**
+ * Prepares fits of one design.
+ *
+ * @param prior standard deviation of the prior of λ and β; `Infinity` for none
+ * @returns a function that fits counts: per row how often one won, they tied, and the other won (3 per row), 0 or more
+ */
+export const make = (design: Design, prior: number) => {
+  const { covariates, one, other, players } = design
+  const rows = one.length
+  const precision = prior === Infinity ? 0 : 1 / (prior * prior)
+  const penalized = players + covariates.length
+  const group = Components.weak(
+    players,
+    Array.from({ length: rows }, (_, row) => [one[row]!, other[row]!] as const),
+  )
+  const size = penalized + 1
+  /** λ, β, ln ν. */
+  const parameters = new Float64Array(size)
+  const gradient = new Float64Array(size)
+  const step = new Float64Array(size)
+  /** Lower triangle of the negated second derivatives. */
+  const information = new Float64Array(size * size)
+
+  /** Sets gradient and information at the parameters; returns the penalized log-likelihood. */
+  const evaluate = (counts: Float64Array, used: number): number => {
+    gradient.fill(0)
+    information.fill(0)
+    const hasTies = used === size
+    const nu = hasTies ? Math.exp(parameters[penalized]!) : 0
+    let value = 0
+    for (let row = 0; row < rows; row++) {
+      const [won, tied, lost] = [counts[3 * row]!, counts[3 * row + 1]!, counts[3 * row + 2]!]
+      const n = won + tied + lost
+      if (n === 0) continue
+      const [a, b] = [one[row]!, other[row]!]
+      let eta = parameters[a]! - parameters[b]!
+      for (let k = 0; k < covariates.length; k++) eta += parameters[players + k]! * covariates[k]![row]!
+      // Both probabilities are divided by the larger one, so that nothing overflows.
+      const root = Math.exp(-Math.abs(eta) / 2)
+      const total = 1 + root * root + nu * root
+      value -= n * Math.log(total) + Math.abs(eta) * ((eta > 0 ? lost : won) + tied / 2)
+      if (tied > 0) value += tied * parameters[penalized]!
+      const difference = ((eta > 0 ? 1 : -1) * (1 - root * root)) / total
+      const tie = (nu * root) / total
+      const slope = (won - lost - n * difference) / 2
+      const curve = (n * (1 - tie - difference * difference)) / 4
+      gradient[a]! += slope
+      gradient[b]! -= slope
+      information[a * size + a]! += curve
+      information[b * size + b]! += curve
+      information[a > b ? a * size + b : b * size + a]! -= curve
+      for (let k = 0; k < covariates.length; k++) {
+        const x = covariates[k]![row]!
+        const at = (players + k) * size
+        gradient[players + k]! += slope * x
+        information[at + a]! += curve * x
+        information[at + b]! -= curve * x
+        for (let j = 0; j <= k; j++) information[at + players + j]! += curve * x * covariates[j]![row]!
+      }
+      if (!hasTies) continue
+      const mixed = (-n * tie * difference) / 2
+      const at = penalized * size
+      gradient[penalized]! += tied - n * tie
+      information[at + a]! += mixed
+      information[at + b]! -= mixed
+      for (let k = 0; k < covariates.length; k++) information[at + players + k]! += mixed * covariates[k]![row]!
+      information[at + penalized]! += n * tie * (1 - tie)
+    }
+    for (let i = 0; i < penalized; i++) {
+      value -= (precision * parameters[i]! * parameters[i]!) / 2
+      gradient[i]! -= precision * parameters[i]!
+      information[i * size + i]! += precision
+    }
+    if (precision === 0) {
+      // Only differences count. What is added is 0 for steps that leave the mean of a group as it is, as all do.
+      for (let i = 0; i < players; i++)
+        for (let j = 0; j <= i; j++) if (group[i] === group[j]) information[i * size + j]! += 1
+    }
+    return value
+  }
+
+  return (counts: Float64Array, { start, tolerance = 1e-6 }: FitOptions = {}): Fit => {
+    let ties = 0
+    let decided = 0
+    for (let row = 0; row < rows; row++) {
+      ties += counts[3 * row + 1]!
+      decided += counts[3 * row]! + counts[3 * row + 2]!
+    }
+    parameters.fill(0)
+    if (decided === 0) {
+      return { ...split(parameters, players, penalized), tie: ties > 0 ? Infinity : 0, converged: true }
+    }
+    if (start !== undefined) {
+      parameters.set(start.abilities)
+      parameters.set(start.coefficients, players)
+    }
+    const used = ties > 0 ? size : penalized
+    if (ties > 0) {
+      const isUsual = start !== undefined && start.tie > 0 && start.tie < Infinity
+      parameters[penalized] = Math.log(isUsual ? start.tie : (2 * ties) / decided)
+    }
+    let value = evaluate(counts, used)
+    let converged = false
+    for (let iteration = 0; iteration < maxIterations && !converged; iteration++) {
+      solve(information, gradient, step, used, size)
+      let length = 0
+      for (let i = 0; i < used; i++) length = Math.max(length, Math.abs(step[i]!))
+      for (let i = 0; i < used; i++) parameters[i]! += step[i]!
+      converged = length <= tolerance
+      if (converged) break
+      let next = evaluate(counts, used)
+      for (let halvings = 0; !(next >= value - 1e-9 * Math.abs(value)) && halvings < 40; halvings++) {
+        for (let i = 0; i < used; i++) parameters[i]! -= step[i]! /= 2
+        next = evaluate(counts, used)
+      }
+      value = next
+    }
+    return {
+      ...split(parameters, players, penalized),
+      tie: ties > 0 ? Math.exp(parameters[penalized]!) : 0,
+      converged,
+    }
+  }
+}
+
+const split = (parameters: Float64Array, players: number, penalized: number) => ({
+  abilities: parameters.slice(0, players),
+  coefficients: parameters.slice(players, penalized),
+})
+
+/**
+ * Solves A x = b by Cholesky's method, in place of the lower triangle of A, of which the first `used` rows count. A
+ * parameter of which nothing is known (a pivot of 0) stays as it is.
+ */
+const solve = (a: Float64Array, b: Float64Array, x: Float64Array, used: number, size: number): void => {
+  for (let i = 0; i < used; i++) {
+    const [row, diagonal] = [i * size, a[i * size + i]!]
+    for (let j = 0; j < i; j++) {
+      const other = j * size
+      let sum = a[row + j]!
+      for (let k = 0; k < j; k++) sum -= a[row + k]! * a[other + k]!
+      a[row + j] = over(sum, a[other + j]!)
+    }
+    let left = diagonal
+    for (let k = 0; k < i; k++) left -= a[row + k]! * a[row + k]!
+    a[row + i] = left > 1e-12 * diagonal ? Math.sqrt(left) : 0
+    let sum = b[i]!
+    for (let k = 0; k < i; k++) sum -= a[row + k]! * x[k]!
+    x[i] = over(sum, a[row + i]!)
+  }
+  for (let i = used - 1; i >= 0; i--) {
+    let sum = x[i]!
+    for (let k = i + 1; k < used; k++) sum -= a[k * size + i]! * x[k]!
+    x[i] = over(sum, a[i * size + i]!)
+  }
+}
+
+const over = (sum: number, pivot: number): number => (pivot === 0 ? 0 : sum / pivot)

@@ -1,0 +1,45 @@
+/**
+ * Which items another vote is worth most for: those whose right choice is the least certain (uncertainty sampling; V. Sheng,
+ * F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD), with the probabilities of `stats/DawidSkene`.
+ *
+ * Guarantees: the same votes in the same order give the same items. At most a quarter of the uncertain items have another vote
+ * outstanding at once, or 50, since each vote also tells how reliable its expert is, which settles other items.
+ *
+ * A simulation with planted experts is in `test/pair/votes/NextVotes.test.ts`. All uncertain items at once took 2.4 votes
+ * where a quarter at once took 1.95, for the same accuracy.
+ */
+import * as DawidSkene from "../stats/DawidSkene.ts"
+
+const shareAtOnce = 1 / 4
+const leastAtOnce = 50
+
+export const defaultConfidence = 0.95
+
+/** An item that may have another vote, with the votes that it has. */
+export interface OpenItem {
+  /** Whether it is known, has all of its votes, or waits for one. */
+  readonly isSettled: boolean
+  readonly completions: number
+  readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
+  /** The right choice, where it is known. */
+  readonly truth?: number | undefined
+}
+
+/**
+ * @param confidence probability of an item's best completion from which no more votes are needed
+ * @param waiting items that have another vote outstanding
+ */
+export const choose = <Item extends OpenItem>(
+  items: ReadonlyArray<Item>,
+  { confidence, waiting }: { readonly confidence: number; readonly waiting: number },
+): ReadonlyArray<Item> => {
+  const model = DawidSkene.make()
+  for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
+  const found = model.fit().confidence()
+  const uncertain = items
+    .map((item, i) => ({ item, confidence: found[i]! }))
+    .filter((each) => !each.item.isSettled && each.confidence < confidence)
+    .toSorted((a, b) => a.confidence - b.confidence)
+  const atOnce = Math.max(leastAtOnce, Math.ceil((uncertain.length + waiting) * shareAtOnce)) - waiting
+  return uncertain.slice(0, Math.max(0, atOnce)).map(({ item }) => item)
+}

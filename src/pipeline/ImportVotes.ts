@@ -1,0 +1,61 @@
+/**
+ * From votes that were given elsewhere to a ledger: reads them, and writes the rejects file. Needs no annotation service, and
+ * sends nothing.
+ *
+ * Guarantees: as those of `task/ImportVotes`. The files are recorded as the job's inputs.
+ */
+import { Effect, type FileSystem, Layer, Option, type Path, type Stream } from "effect"
+import type { InputFile } from "../domain/InputFile.ts"
+import type { VoteRecord } from "../domain/VotedItem.ts"
+import { InputAudit } from "../source/place/InputAudit.ts"
+import type { SourceError } from "../source/record/SourceError.ts"
+import * as Import from "../task/ImportVotes.ts"
+import { Ledger } from "../task/ledger/Ledger.ts"
+import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import * as JobFolder from "./JobFolder.ts"
+import type { RejectCount } from "./RejectCounts.ts"
+import * as RejectsFile from "./RejectsFile.ts"
+
+/** The settings of an import: job folder, votes, and the terms under which they were given. */
+export interface ImportSettings extends Import.ImportOptions {
+  /** The job folder. */
+  readonly directory: string
+  /** Such as `Source.votes(FILE)`. */
+  readonly votes: {
+    readonly description: string
+    readonly records: Stream.Stream<VoteRecord, SourceError, FileSystem.FileSystem | Path.Path>
+  }
+}
+
+/** What an import read, as `prefstream import --json` prints it. */
+export interface ImportReport extends Import.ImportCounts {
+  /** The rejected records by reason. */
+  readonly rejects: ReadonlyArray<RejectCount>
+}
+
+/** Reads votes into the ledger of the job. */
+export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
+  directory,
+  votes,
+  ...options
+}: ImportSettings) {
+  const files: Array<InputFile> = []
+  const remember = Ledger.use((ledger) =>
+    Effect.flatMap(
+      ledger.newestRun,
+      Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
+    ),
+  )
+  const counts = yield* Import.importVotes(votes.records, options).pipe(
+    Effect.provideService(InputAudit, (file) => void files.push(file)),
+    Effect.ensuring(Effect.ignore(remember)),
+    Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
+  )
+  return { ...counts, rejects: yield* RejectsFile.write(directory) } satisfies ImportReport
+})
+
+/** The ledger of a job folder, created if missing. */
+export const layer = ({ directory, ...where }: { readonly directory: string } & LedgerLocation.LedgerSettings) =>
+  Layer.unwrap(
+    Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), LedgerLocation.layer),
+  ).pipe(Layer.provide(Layer.effectDiscard(JobFolder.create(directory))))

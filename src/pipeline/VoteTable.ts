@@ -1,0 +1,58 @@
+/**
+ * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
+ *
+ * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
+ * `task_id`, and the same `task_id` where the votes were imported before. Memory is bounded: one batch's tasks.
+ */
+import { Array as Arr, Stream } from "effect"
+import { flagsIn } from "../domain/Flag.ts"
+import type { Judgment } from "../domain/Judgment.ts"
+import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
+import * as ItemVotes from "../pair/votes/ItemVotes.ts"
+import * as Results from "../task/Results.ts"
+import type { Which } from "./DatasetSettings.ts"
+import { isoOf } from "./RunReport.ts"
+
+const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
+
+const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
+  const { annotations, completedAt, completions, gold, isCheck, itemId, metadata, models, order, prompt, taskId } =
+    judgment
+  const flags = flagsIn(annotations)
+  return ItemVotes.recordedIn(judgment).map((vote) => ({
+    item_id: itemId,
+    prompt,
+    completions,
+    models: models ?? null,
+    expert: vote.expert,
+    chosen_index: vote.choice,
+    ranking: vote.ranking ?? null,
+    order: vote.order ?? (isShuffled(order) ? order : null),
+    seconds: vote.seconds ?? null,
+    strength: vote.strength ?? null,
+    rationale: vote.rationale ?? null,
+    judged_at: vote.judged_at ?? (completedAt === undefined ? null : isoOf(completedAt)),
+    task_id: taskId,
+    is_gold: isCheck,
+    gold: gold ?? null,
+    flags: flags.length === 0 ? null : flags,
+    metadata: metadata ?? null,
+  }))
+}
+
+/** The votes of a campaign's items, in the order of the items and of the votes. Default: of the last run's campaign. */
+export const rows = (campaign?: Which) =>
+  Results.items(campaign).pipe(
+    Stream.chunks,
+    Stream.map((items) =>
+      items.flatMap(({ judgments }) =>
+        judgments.flatMap(rowsOf).map((row, i): VoteRow => Object.assign(row, { vote: i + 1 })),
+      ),
+    ),
+    Stream.filter(Arr.isArrayNonEmpty),
+    Stream.flattenArray,
+  )
+
+/** The table as text, in pieces. */
+export const text = (format: Format, campaign?: Which) =>
+  Stream.concat(Stream.succeed(headOf(format)), rows(campaign).pipe(Stream.mapArray((rows) => [encode(format, rows)])))

@@ -1,0 +1,43 @@
+/** The part of `DashboardApi` about the order of the queue: priority and experts of groups of tasks. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { error, Millis, OperatorSession } from "./OperatorSession.ts"
+
+/** The first to be judged first. */
+export const priorities = ["urgent", "high", "normal", "low"] as const
+export const Priority = Schema.Literals(priorities)
+export type Priority = typeof Priority.Type
+
+export const GroupSummary = Schema.Struct({
+  /** Of a task without a group, its own id. */
+  group_id: Schema.String,
+  priority: Priority,
+  /** Experts that alone judge it; null: all. */
+  assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
+  /** Tasks that are open, and what they have and need. */
+  tasks: Schema.Int,
+  votes: Schema.Int,
+  votes_needed: Schema.Int,
+  /** Of the oldest open task. */
+  created_at: Millis,
+})
+export type GroupSummary = typeof GroupSummary.Type
+
+/** Groups with open tasks in the order of the queue, up to 200; of tasks without a group, those with settings. */
+const list = HttpApiEndpoint.get("list", "/groups", {
+  success: Schema.Struct({ groups: Schema.Array(GroupSummary) }),
+  error,
+})
+/** Not found: no task is in the group, or there is no such expert. */
+const set = HttpApiEndpoint.put("set", "/groups", {
+  payload: Schema.Struct({
+    group_id: Schema.String,
+    priority: Priority,
+    /** Ids; null: all. */
+    experts: Schema.NullOr(Schema.NonEmptyArray(Schema.String)),
+  }),
+  success: Schema.Struct({ groups: Schema.Array(GroupSummary) }),
+  error,
+})
+
+export class DashboardGroups extends HttpApiGroup.make("groups").add(list, set).middleware(OperatorSession) {}

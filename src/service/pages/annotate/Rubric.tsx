@@ -1,0 +1,258 @@
+/**
+ * What the task asks besides the choice: strength, all bad, marks, ratings, and an edit of the best. All of it is optional.
+ *
+ * Guarantees: nothing is shown that is not asked. In marks and ratings a digit acts there; other keys are the page's.
+ */
+import type { RefObject } from "preact"
+import { useState } from "preact/hooks"
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import * as entries from "./entry.ts"
+
+export interface RubricProps {
+  readonly item: HeldItem
+  readonly entry: entries.Entry
+  readonly marks: RefObject<HTMLDivElement | null>
+  readonly ratings: RefObject<HTMLDivElement | null>
+  readonly edit: RefObject<HTMLTextAreaElement | null>
+  readonly onEdit: (change: (entry: entries.Entry) => entries.Entry) => void
+  readonly onMark: (place: number) => void
+}
+
+export const isAsked = ({ rubric }: HeldItem): boolean =>
+  rubric.strength.length + rubric.flags.length + rubric.aspects.length > 0 || rubric.all_bad || rubric.edit
+
+/** "Both" of two. */
+export const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
+
+export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: RubricProps) => {
+  const { completions, rubric } = item
+  const { said } = entry
+  return (
+    <section class="card rubric" aria-label="More about your choice">
+      {(rubric.strength.length > 0 || rubric.all_bad) && (
+        <div class="rubric-row">
+          {rubric.strength.length > 0 && (
+            <div class="rubric-part" role="group" aria-labelledby="strength">
+              <span id="strength" class="label" title="+ and −">
+                How much better is the best?
+              </span>
+              <div class="options">
+                {rubric.strength.map((label, i) => (
+                  <button
+                    key={label}
+                    type="button"
+                    class="button compact"
+                    aria-pressed={said.strength === i + 1}
+                    onClick={() => onEdit((entry) => entries.setStrength(entry, i + 1))}
+                  >
+                    {label}
+                  </button>
+                ))}
+              </div>
+            </div>
+          )}
+          {rubric.all_bad && (
+            <div class="rubric-part" role="group" aria-labelledby="all-bad">
+              <span id="all-bad" class="label" title="N">
+                Not even the best is good enough
+              </span>
+              <div class="options">
+                <button
+                  type="button"
+                  class="button compact"
+                  aria-pressed={said.all_bad}
+                  title="N"
+                  onClick={() => onEdit(entries.toggleAllBad)}
+                >
+                  {allBadLabel(completions.length)}
+                </button>
+              </div>
+            </div>
+          )}
+        </div>
+      )}
+      {rubric.aspects.length > 0 && <Ratings {...{ item, entry, ratings, onEdit, onMark }} />}
+      {rubric.flags.length > 0 && (
+        <div class="rubric-part" role="group" aria-labelledby="marks">
+          <span id="marks" class="label" title="K, then 1 to 9">
+            Mark what applies
+          </span>
+          <div
+            class="options"
+            ref={marks}
+            onKeyDown={(event) => {
+              const flag = /^[1-9]$/.test(event.key) && isPlain(event) ? rubric.flags[Number(event.key) - 1] : undefined
+              if (flag === undefined) return
+              event.preventDefault()
+              onEdit((entry) => entries.toggleFlag(entry, flag))
+            }}
+          >
+            {rubric.flags.map((flag, i) => (
+              <button
+                key={flag}
+                type="button"
+                class="button compact"
+                aria-pressed={said.flags.includes(flag)}
+                onClick={() => onEdit((entry) => entries.toggleFlag(entry, flag))}
+              >
+                {i < 9 && (
+                  <span class="muted numbers" aria-hidden="true">
+                    {i + 1}
+                  </span>
+                )}
+                {flag}
+              </button>
+            ))}
+          </div>
+        </div>
+      )}
+      {rubric.edit && <Edit {...{ item, entry, edit, onEdit }} />}
+    </section>
+  )
+}
+
+const isPlain = ({ altKey, ctrlKey, metaKey }: KeyboardEvent): boolean => !altKey && !ctrlKey && !metaKey
+
+const Ratings = ({
+  item: { completions, rubric },
+  entry,
+  ratings,
+  onEdit,
+  onMark,
+}: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit" | "onMark">) => {
+  const rows = completions.flatMap((_, place) => rubric.aspects.map((aspect) => ({ place, aspect })))
+  const focusRow = (row: number) =>
+    ratings.current?.querySelectorAll<HTMLElement>(".scale")[row]?.querySelector<HTMLElement>("[tabindex='0']")?.focus()
+  const onKeyDown = (event: KeyboardEvent, row: number) => {
+    if (!isPlain(event)) return
+    const { aspect, place } = rows[row]!
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    const rating = /^[0-9]$/.test(event.key) ? Number(event.key) : event.key === "Backspace" ? 0 : undefined
+    if (move !== undefined) focusRow(Math.min(Math.max(row + move, 0), rows.length - 1))
+    else if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
+      const focused = event.target instanceof Element ? event.target : null
+      const next = event.key === "ArrowRight" ? focused?.nextElementSibling : focused?.previousElementSibling
+      if (next instanceof HTMLElement) next.focus()
+    } else if (rating !== undefined && rating <= aspect.steps) {
+      onEdit((entry) => entries.rate(entry, aspect.name, place, null))
+      if (rating > 0) {
+        onEdit((entry) => entries.rate(entry, aspect.name, place, rating))
+        focusRow(Math.min(row + 1, rows.length - 1))
+      }
+    } else return
+    event.preventDefault()
+  }
+  return (
+    <div class="ratings" ref={ratings}>
+      {completions.map((_, place) => (
+        <div
+          key={place}
+          class="rubric-part"
+          role="group"
+          aria-labelledby={`ratings-${place}`}
+          onFocusIn={() => onMark(place)}
+        >
+          <span id={`ratings-${place}`} class="label" title="A, then 1 to 9">
+            Rate completion {place + 1}
+          </span>
+          {rubric.aspects.map((aspect, i) => {
+            const rating = entry.said.aspects[aspect.name]?.[place] ?? null
+            return (
+              <div key={aspect.name} class="rating">
+                <span id={`aspect-${place}-${i}`} class="aspect">
+                  {aspect.name}
+                  {(aspect.low !== undefined || aspect.high !== undefined) && (
+                    <span class="small muted">
+                      {" "}
+                      {[aspect.low && `1 ${aspect.low}`, aspect.high && `${aspect.steps} ${aspect.high}`]
+                        .filter(Boolean)
+                        .join(", ")}
+                    </span>
+                  )}
+                </span>
+                <div
+                  class="joined scale numbers"
+                  role="radiogroup"
+                  aria-labelledby={`ratings-${place} aspect-${place}-${i}`}
+                  onKeyDown={(event) => onKeyDown(event, place * rubric.aspects.length + i)}
+                >
+                  {Array.from({ length: aspect.steps }, (_, step) => (
+                    <button
+                      key={step}
+                      type="button"
+                      class="button compact"
+                      role="radio"
+                      aria-checked={rating === step + 1}
+                      tabIndex={(rating ?? 1) === step + 1 ? 0 : -1}
+                      onClick={() => onEdit((entry) => entries.rate(entry, aspect.name, place, step + 1))}
+                    >
+                      {step + 1}
+                    </button>
+                  ))}
+                </div>
+              </div>
+            )
+          })}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** The longest text that the service takes. */
+const editLimit = 200_000
+
+const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" | "edit" | "onEdit">) => {
+  const best = entries.bestOf(entry)
+  const [isOpen, setOpen] = useState(false)
+  const original = best === null ? "" : (item.completions[best] ?? "")
+  const edited = entries.editOf(entry)
+  const isShown = best !== null && (isOpen || edited !== null)
+  return (
+    <div class="rubric-part">
+      <div class="row rationale-head">
+        {isShown ? (
+          <label for="edit" class="label">
+            Completion {best + 1}, improved
+          </label>
+        ) : (
+          <span class="label">Improve the best completion</span>
+        )}
+        {isShown && edited !== null && (
+          <button
+            type="button"
+            class="button plain compact"
+            onClick={() => onEdit((entry) => entries.edit(entry, best, original, original))}
+          >
+            Undo the edit
+          </button>
+        )}
+        {!isShown && best === null && <span class="small muted">Choose the best first</span>}
+      </div>
+      <textarea
+        id="edit"
+        ref={edit}
+        class={isShown ? "input" : "unseen"}
+        tabIndex={isShown ? 0 : -1}
+        aria-label={isShown ? undefined : "Improve the best completion"}
+        rows={4}
+        dir="auto"
+        maxLength={editLimit}
+        readOnly={best === null}
+        value={edited ?? original}
+        onFocus={() => setOpen(true)}
+        onInput={(event) => {
+          const text = event.currentTarget.value
+          if (best !== null) onEdit((entry) => entries.edit(entry, best, text, original))
+        }}
+      />
+      {!isShown && best !== null && (
+        <div class="options">
+          <button type="button" class="button compact" title="I" onClick={() => edit.current?.focus()}>
+            Edit completion {best + 1}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,139 @@
+/**
+ * Lanes of the queue: a group of tasks that has a priority or experts of its own is in a lane of its own.
+ *
+ * Guarantees: an assigned group goes only to its experts, people or automatic. People get lanes of higher priority
+ * first, and the oldest item among equal ones. Tasks that join the group later are in its lane. Finding an expert's
+ * lanes takes time in proportion to the lanes, not to their items.
+ * Does not: order what automatic experts judge, which is the oldest first.
+ */
+import { Effect } from "effect"
+import { Database } from "../database/Database.ts"
+import { itemIdOf, lastItemOf } from "../database/TaskTables.ts"
+import { type GroupSummary, priorities, type Priority } from "../pageApi/GroupsApi.ts"
+
+/** A lane with open items, and how far the expert got in it. */
+export interface Lane {
+  readonly lane: number
+  readonly priority: number
+  readonly item_cursor: number
+  readonly returned_cursor: number
+}
+
+export interface GroupSettings {
+  readonly groupId: string
+  readonly priority: Priority
+  /** Ids; undefined: all. */
+  readonly experts: ReadonlyArray<string> | undefined
+}
+
+const maxListed = 200
+
+const normal = priorities.indexOf("normal")
+const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
+const priorityOf = (n: number): Priority => priorities[normal - n]!
+
+/** Statements for use within one write of `Database`; `list` is for reading. */
+export const make = Effect.gen(function* () {
+  const { sql } = yield* Database
+
+  const openTo = (expertNo: number) => sql<Lane>`
+    SELECT lane.lane, priority, COALESCE(item_cursor, 0) AS item_cursor, COALESCE(returned_cursor, 0) AS returned_cursor
+    FROM lane LEFT JOIN lane_cursor ON lane_cursor.lane = lane.lane AND lane_cursor.expert_no = ${expertNo}
+    WHERE (assigned = 0 OR EXISTS (
+        SELECT 1 FROM lane_expert WHERE lane_expert.lane = lane.lane AND lane_expert.expert_no = ${expertNo}))
+      AND EXISTS (SELECT 1 FROM item INDEXED BY item_open_in_lane
+        WHERE item.lane = lane.lane AND item.lane > 0 AND item.open > 0)`
+
+  const laneOf = (organization: string, groupId: string) =>
+    Effect.map(
+      sql<{ lane: number; assigned: number }>`
+        SELECT lane, assigned FROM lane WHERE organization = ${organization} AND group_id = ${groupId}`,
+      ([lane]) => lane,
+    )
+
+  /** The numbers of the experts that alone may judge the group; undefined: all. */
+  const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
+    const lane = yield* laneOf(organization, groupId)
+    if (lane === undefined || lane.assigned === 0) return undefined
+    const rows = yield* sql<{ expert_no: number }>`SELECT expert_no FROM lane_expert WHERE lane = ${lane.lane}`
+    return new Set(rows.map((row) => row.expert_no))
+  })
+
+  /** The open tasks of a group, and whose it is; undefined: there is no such group. */
+  const tasksOf = Effect.fnUntraced(function* (groupId: string) {
+    const [group] = yield* sql<{ organization: string }>`
+      SELECT organization FROM task_group WHERE group_id = ${groupId}
+      UNION ALL SELECT organization FROM task WHERE task_id = ${groupId} AND group_id = ${groupId} LIMIT 1`
+    if (group === undefined) return undefined
+    const { organization } = group
+    const rows = yield* sql<{ seq: number }>`
+      SELECT seq FROM task WHERE organization = ${organization} AND group_id = ${groupId} AND group_id <> task_id
+        AND status IN ('pending', 'in_progress')
+      UNION ALL SELECT seq FROM task WHERE task_id = ${groupId} AND group_id = ${groupId}
+        AND status IN ('pending', 'in_progress')`
+    return { organization, tasks: rows.map(({ seq }) => seq) }
+  })
+
+  /** Moves the items of these tasks. */
+  const move = Effect.fnUntraced(function* (tasks: ReadonlyArray<number>, lane: number) {
+    for (const seq of tasks) {
+      yield* sql`UPDATE item SET lane = ${lane} WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+    }
+    // Who has passed its items in lane 0 is to get them again.
+    if (lane > 0) return
+    for (const seq of tasks) {
+      yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
+        WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND open > 0 ORDER BY item_id`
+    }
+  })
+
+  /** Sets priority and experts of a group that exists. */
+  const set = Effect.fnUntraced(function* (
+    { groupId: group_id, priority }: GroupSettings,
+    { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
+    experts: ReadonlyArray<number> | undefined,
+  ) {
+    const before = yield* laneOf(organization, group_id)
+    if (before !== undefined) yield* sql`DELETE FROM lane_expert WHERE lane = ${before.lane}`
+    if (priority === "normal" && experts === undefined) {
+      if (before === undefined) return
+      yield* sql`DELETE FROM lane WHERE lane = ${before.lane}`
+      yield* sql`DELETE FROM lane_cursor WHERE lane = ${before.lane}`
+      return yield* move(tasks, 0)
+    }
+    const row = { organization, group_id, priority: numberOf(priority), assigned: experts === undefined ? 0 : 1 }
+    const [lane] = yield* sql<{ lane: number }>`INSERT INTO lane ${sql.insert(row)}
+      ON CONFLICT (organization, group_id) DO UPDATE SET priority = excluded.priority, assigned = excluded.assigned
+      RETURNING lane`
+    for (const expert_no of experts ?? []) {
+      yield* sql`INSERT INTO lane_expert ${sql.insert({ lane: lane!.lane, expert_no })}`
+    }
+    if (before === undefined) yield* move(tasks, lane!.lane)
+  })
+
+  const list = Effect.gen(function* () {
+    const groups = yield* sql<
+      Omit<GroupSummary, "priority" | "assigned"> & Partial<Pick<Lane, "lane" | "priority">> & { assigned: number }
+    >`
+      SELECT task.group_id, lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
+        COUNT(*) AS tasks, SUM(votes_given) AS votes, SUM(prompts * votes_required) AS votes_needed,
+        MIN(created_at) AS created_at
+      FROM task LEFT JOIN lane ON lane.organization = task.organization AND lane.group_id = task.group_id
+      WHERE status IN ('pending', 'in_progress') AND (task.group_id <> task_id OR lane.lane IS NOT NULL)
+      GROUP BY task.organization, task.group_id ORDER BY COALESCE(priority, 0) DESC, MIN(seq) LIMIT ${maxListed}`
+    const experts = yield* sql<{ lane: number; expert_id: string; name: string }>`
+      SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no) ORDER BY lane, expert_no`
+    return groups.map(({ assigned, lane, priority, ...group }): GroupSummary => ({
+      ...group,
+      priority: priorityOf(priority ?? 0),
+      assigned:
+        assigned === 0
+          ? null
+          : experts.flatMap((expert) =>
+              expert.lane === lane ? [{ expert_id: expert.expert_id, name: expert.name }] : [],
+            ),
+    }))
+  }).pipe(Effect.withSpan("VoteQueue.groups"))
+
+  return { openTo, laneOf, assignedTo, tasksOf, set, list }
+})

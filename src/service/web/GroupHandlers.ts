@@ -1,0 +1,27 @@
+/** Implements the part of `DashboardApi` about groups of tasks. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { DashboardApi } from "../pageApi/DashboardApi.ts"
+import { NotFound } from "../pageApi/WebProblems.ts"
+import { VoteQueue } from "../store/VoteQueue.ts"
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "groups",
+  Effect.fnUntraced(function* (handlers) {
+    const { groups, setGroup } = yield* VoteQueue
+    const list = Effect.map(Effect.orDie(groups), (groups) => ({ groups }))
+    return handlers.handleAll({
+      list: () => list,
+      set: ({ payload: { experts, group_id, priority } }) =>
+        setGroup({ groupId: group_id, priority, experts: experts ?? undefined }).pipe(
+          Effect.catchTags({
+            NoSuchGroup: () => new NotFound({ detail: `No task is in group ${group_id}.` }),
+            NoSuchExpert: ({ expertId }) => new NotFound({ detail: `There is no expert ${expertId}.` }),
+            SqlError: Effect.die,
+          }),
+          Effect.andThen(list),
+        ),
+    })
+  }),
+)

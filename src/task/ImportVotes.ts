@@ -1,0 +1,264 @@
+/**
+ * Votes that were given elsewhere, as completed tasks of the ledger: an item is a task of its own, which is never sent.
+ *
+ * Guarantees: each record counts once: it brings an item, adds a vote to one, is a duplicate, or is rejected. Records are
+ * taken in steps, each in one transaction, and the same votes again are duplicates, so an import that was killed is started
+ * again. Of named experts, the same vote on the same item counts once; of unnamed ones, as often as one import has it.
+ * Memory grows by about 100 bytes per vote without an expert, and is bounded otherwise.
+ */
+import { Array as Arr, Effect, Exit, Option, Schema, Stream } from "effect"
+import { flagsIn } from "../domain/Flag.ts"
+import type { Reject } from "../domain/Reject.ts"
+import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
+import type { ImportedVote } from "../domain/Vote.ts"
+import type { VoteRecord } from "../domain/VotedItem.ts"
+import * as VotedResult from "../domain/VotedResult.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import { Ledger } from "./ledger/Ledger.ts"
+import type { BatchItem, CampaignTerms, ReadCounts } from "./ledger/Model.ts"
+import * as RejectLimit from "./plan/RejectLimit.ts"
+import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
+import { reasonOf } from "./Submit.ts"
+
+/** The terms under which the votes were given, and when the import ends early. */
+export interface ImportOptions extends CampaignTerms {
+  /** Default: those of the last run. Others need `newCampaign`. */
+  readonly guidelines?: string | undefined
+  /** Whether other guidelines begin a new campaign. Default false. */
+  readonly newCampaign?: boolean | undefined
+  /** As that of `submit`. */
+  readonly maxRejects?: RejectLimit.RejectLimit | undefined
+}
+
+/** What an import read: `read = imported + duplicates + rejected`. */
+export interface ImportCounts {
+  /** Its number in the ledger, from 1. */
+  readonly run: number
+  /** Records of the input. */
+  readonly read: number
+  /** Records that brought at least one vote. */
+  readonly imported: number
+  /** Records whose votes the ledger had. */
+  readonly duplicates: number
+  /** Records that the source or the import refused. */
+  readonly rejected: number
+  /** Items that the ledger did not have. */
+  readonly items: number
+  /** Votes that were added. */
+  readonly votes: number
+  /** How many of them prefer none of several completions. */
+  readonly ties: number
+}
+
+const stepRecords = 1024
+
+interface Entry {
+  /** Set where the item is not yet in the ledger. */
+  readonly item: BatchItem | undefined
+  readonly seq: number
+  readonly taskId: string
+  readonly prompt: TaskPrompt
+  readonly votes: Array<ImportedVote>
+  readonly keys: Map<string, number>
+  flags: unknown
+  isChanged: boolean
+}
+
+const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const decodeStored = Schema.decodeUnknownSync(Stored)
+
+/** What makes two votes on an item the same. */
+const keyOf = ({ choice, expert, judged_at, ranking, rationale, strength }: ImportedVote): string =>
+  Sha256.hex(
+    JSON.stringify([
+      expert,
+      choice,
+      ranking,
+      rationale,
+      ...[strength, judged_at].map((value) => value && String(value)),
+    ]),
+  ).slice(0, 32)
+
+const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
+  const keys = new Map<string, number>()
+  for (const vote of votes) keys.set(keyOf(vote), (keys.get(keyOf(vote)) ?? 0) + 1)
+  return keys
+}
+
+/** For each completion of a record, its place among those of the item; undefined where they are not the same. */
+const placesIn = (
+  known: TaskPrompt,
+  { item: { completions }, prompt }: BatchItem,
+): ReadonlyArray<number> | undefined => {
+  if (known.prompt !== prompt || known.completions.length !== completions.length) return undefined
+  const taken = new Set<number>()
+  const places = completions.flatMap((text, i) => {
+    const free = (at: number) => known.completions[at] === text && !taken.has(at)
+    const at = free(i) ? i : known.completions.findIndex((_, at) => free(at))
+    if (at === -1) return []
+    taken.add(at)
+    return [at]
+  })
+  return places.length === completions.length ? places : undefined
+}
+
+const moved = ({ choice, order, ranking, ...vote }: ImportedVote, places: ReadonlyArray<number>): ImportedVote => ({
+  ...vote,
+  choice: places[choice]!,
+  ...(ranking === undefined ? {} : { ranking: ranking.map((group) => Arr.map(group, (index) => places[index]!)) }),
+  ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
+})
+
+const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => ({
+  ...origin,
+  code: "not_imported",
+  reason:
+    "the item is in this job already, and its votes were not imported: tasks ask for it, or its results were pruned. Import the votes into another job folder",
+  ...(raw === undefined ? {} : { raw }),
+})
+
+const resultOf = ({ flags, prompt, taskId, votes }: Entry): string =>
+  JSON.stringify({
+    task_id: taskId,
+    status: "completed",
+    results: [VotedResult.of(prompt, votes, flagsIn({ flags }))],
+  })
+
+/** Reads votes into the ledger. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, or `FileLockError`. */
+export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
+  records: Stream.Stream<VoteRecord, E, R>,
+  { maxRejects, ...given }: ImportOptions = {},
+) {
+  const ledger = yield* Ledger
+  yield* ledger.readAlone
+  const last = yield* ledger.lastCampaign
+  const before = (yield* ledger.campaigns).find(({ campaign }) => Option.contains(last, campaign))
+  const terms = { guidelines: given.guidelines ?? before?.guidelines, taskType: given.taskType ?? before?.taskType }
+  const run = yield* ledger.startRun({ ...terms, shuffleSeed: false, newCampaign: given.newCampaign })
+  const counter = RejectLimit.counter(maxRejects)
+  let counts: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
+  let votes = 0
+  let ties = 0
+  /** How often each vote without an expert was read. */
+  const unnamed = new Map<string, number>()
+
+  const taskIdOf = (itemId: string) => `imported_${Sha256.hex(JSON.stringify([run.campaign, itemId])).slice(0, 32)}`
+
+  const add = (entry: Entry, vote: ImportedVote): boolean => {
+    const key = keyOf(vote)
+    const recorded = entry.keys.get(key) ?? 0
+    let read = 1
+    if (vote.expert === null) {
+      read = (unnamed.get(`${entry.taskId}${key}`) ?? 0) + 1
+      unnamed.set(`${entry.taskId}${key}`, read)
+    }
+    if (read <= recorded) return false
+    entry.keys.set(key, recorded + 1)
+    entry.votes.push(vote)
+    entry.isChanged = true
+    votes++
+    if ((vote.ranking?.[0]?.length ?? 1) > 1) ties++
+    return true
+  }
+
+  const step = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>, finished: boolean) {
+    const [found, rejects] = Arr.partition(records, (record) => record)
+    const read = found.map((voted) => {
+      const identified = identify(voted)
+      return { voted, item: voted.isCheck === true ? { ...identified, isCheck: true } : identified }
+    })
+    const items = read.map(({ item }) => item)
+    const inLedger = yield* ledger.recorded(run.campaign, items)
+    const stored = yield* ledger.importedTasks([...new Set(items.map(({ itemId }) => taskIdOf(itemId)))])
+    const entries = new Map<string, Entry>(
+      stored.map(({ prompts: [prompt], result, seq, taskId }) => {
+        const annotations = decodeStored(result).results[0]?.annotations ?? {}
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
+        const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
+        const flags = annotations["flags"]
+        return [
+          taskId,
+          { item: undefined, seq, taskId, prompt: prompt!, votes, keys: countKeys(votes), flags, isChanged: false },
+        ] as const
+      }),
+    )
+    let isNew = 0
+    let known = 0
+    let duplicates = 0
+    for (const { item, voted } of read) {
+      const taskId = taskIdOf(item.itemId)
+      let entry = entries.get(taskId)
+      if (entry === undefined) {
+        if (inLedger.has(item.itemId)) {
+          rejects.push(notImported(item, voted.raw))
+          continue
+        }
+        const prompt = { prompt: item.prompt, completions: item.item.completions }
+        entry = { item, seq: -1, taskId, prompt, votes: [], keys: new Map(), flags: undefined, isChanged: false }
+        entries.set(taskId, entry)
+      }
+      const places = placesIn(entry.prompt, item)
+      if (places === undefined) {
+        rejects.push({ ...conflict(item), ...(voted.raw === undefined ? {} : { raw: voted.raw }) })
+        continue
+      }
+      const isFirst = entry.votes.length === 0
+      const target = entry
+      entry.flags ??= voted.flags
+      const added = voted.votes.filter((vote) => add(target, moved(vote, places))).length
+      if (added === 0) duplicates++
+      else if (isFirst && item.isCheck !== true) isNew++
+      else known++
+    }
+    counts = {
+      ...counts,
+      read: counts.read + records.length,
+      new: counts.new + isNew,
+      known: counts.known + known,
+      duplicates: counts.duplicates + duplicates,
+      rejected: counts.rejected + rejects.length,
+    }
+    const all = [...entries.values()].filter(({ isChanged }) => isChanged)
+    yield* ledger.recordImport(run, {
+      tasks: all.flatMap((entry) =>
+        entry.item === undefined
+          ? []
+          : newTasks([entry.item], { ...terms, shuffleSeed: false }).map((task) => ({
+              ...task,
+              taskId: entry.taskId,
+              result: resultOf(entry),
+            })),
+      ),
+      changed: all.flatMap((entry) => (entry.item === undefined ? [{ seq: entry.seq, result: resultOf(entry) }] : [])),
+      rejects,
+      counts,
+      finished,
+    })
+    yield* counter.add({ read: records.length, rejected: rejects.length })
+  })
+
+  yield* records.pipe(
+    Stream.rechunk(stepRecords),
+    Stream.runForEachArray((records) => step(records, false)),
+    Effect.andThen(counter.end),
+    Effect.andThen(step([], true)),
+    Effect.onExit((exit) =>
+      Effect.ignore(
+        ledger.endRun(run, {
+          maxRejects: counter.isTooMany() && maxRejects !== undefined ? String(maxRejects) : undefined,
+          failure: Exit.isFailure(exit) ? reasonOf(exit.cause) : undefined,
+        }),
+      ),
+    ),
+  )
+  return {
+    run: run.run,
+    read: counts.read,
+    imported: counts.new + counts.known,
+    duplicates: counts.duplicates,
+    rejected: counts.rejected,
+    items: counts.new,
+    votes,
+    ties,
+  } satisfies ImportCounts
+}, Effect.scoped)

@@ -1,0 +1,269 @@
+/** `prefstream import`: votes that were given elsewhere become a ledger that every other command reads. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem } from "effect"
+import { cli, reportOf, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import { root } from "../support/process.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const line = (value: unknown) => JSON.stringify(value)
+
+/** Two completions of which experts see one or the other first. */
+const vote = (item: number, annotator: string, winner: string, swapped = false) =>
+  line({
+    prompt_id: `q${item}`,
+    prompt: `Question ${item}`,
+    response_a: swapped ? `two ${item}` : `one ${item}`,
+    response_b: swapped ? `one ${item}` : `two ${item}`,
+    annotator,
+    winner,
+    reason: `${annotator} on ${item}`,
+  })
+
+const table = [
+  vote(1, "ann", "model_a"),
+  vote(1, "bob", "model_b", true),
+  vote(1, "cy", "tie"),
+  vote(2, "ann", "response_b"),
+  vote(2, "bob", "b"),
+  vote(2, "cy", "A"),
+]
+
+interface Row {
+  readonly [member: string]: any // oxlint-disable-line typescript/no-explicit-any -- as JSON.parse has it
+}
+
+const readJson = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  return JSON.parse(yield* fs.readFileString(file))
+})
+
+const readLines = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  return (yield* fs.readFileString(file))
+    .trimEnd()
+    .split("\n")
+    .map((text): Row => JSON.parse(text))
+})
+
+const imported = Effect.fnUntraced(function* (
+  lines: ReadonlyArray<string>,
+  flags: ReadonlyArray<string> = [],
+  name = "votes.jsonl",
+) {
+  const folder = yield* temporaryDirectory
+  yield* write(`${folder}/${name}`, lines)
+  const said = yield* cli(["import", `${folder}/${name}`, "--dir", `${folder}/job`, "--json", ...flags])
+  return { folder, job: `${folder}/job`, said, report: said.stdout === "" ? undefined : JSON.parse(said.stdout) }
+})
+
+const exported = Effect.fnUntraced(function* (job: string, flags: ReadonlyArray<string> = []) {
+  const said = yield* cli(["export", "--dir", job, ...flags])
+  assert.strictEqual(said.status, 0, said.stderr)
+  return {
+    pairs: yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`),
+    report: yield* readJson(`${job}/dataset/report.json`),
+  }
+})
+
+const isSound = Effect.fnUntraced(function* (job: string) {
+  const said = yield* cli(["ledger", "check", "--dir", job])
+  assert.strictEqual(said.status, 0, said.stdout)
+})
+
+describe("prefstream import", () => {
+  test("makes a ledger of votes: majority, ties, and completions that were shown in another order", () =>
+    Effect.gen(function* () {
+      const { job, report } = yield* imported(table)
+      assert.deepInclude(report, { read: 6, imported: 6, duplicates: 0, rejected: 0, items: 2, votes: 6, ties: 1 })
+      yield* isSound(job)
+      const { pairs, report: quality } = yield* exported(job)
+      assert.deepStrictEqual(
+        pairs.map(({ agreement, chosen, item_id, rationale, vote_margin, votes }) => ({
+          agreement,
+          chosen,
+          item_id,
+          rationale,
+          vote_margin,
+          votes,
+        })),
+        [
+          { agreement: 2.5 / 3, chosen: "one 1", item_id: "q1", rationale: "ann on 1", vote_margin: 2 / 3, votes: 3 },
+          { agreement: 2 / 3, chosen: "two 2", item_id: "q2", rationale: "ann on 2", vote_margin: 1 / 3, votes: 3 },
+        ],
+      )
+      assert.deepStrictEqual(quality.experts.map(({ expert }: { expert: string }) => expert).toSorted(), [
+        "ann",
+        "bob",
+        "cy",
+      ])
+      assert.strictEqual(quality.turnaround.count ?? 0, 0)
+      const status = reportOf(yield* cli(["status", "--dir", job, "--json"]))
+      assert.deepInclude(status, { status: "done", read: 6, imported: 6, submitted: 0, known: 0 })
+    }))
+
+  test("adds nothing if the same file comes again, and the votes that a later file has", () =>
+    Effect.gen(function* () {
+      const { folder, job } = yield* imported(table)
+      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json"])
+      assert.deepInclude(JSON.parse(again.stdout), { read: 6, imported: 0, duplicates: 6, items: 0, votes: 0 })
+      yield* write(`${folder}/later.jsonl`, [vote(2, "dan", "b"), vote(3, "dan", "a"), vote(2, "ann", "response_b")])
+      const later = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job, "--json"])
+      assert.deepInclude(JSON.parse(later.stdout), { read: 3, imported: 2, duplicates: 1, items: 1, votes: 2 })
+      yield* isSound(job)
+      const { pairs } = yield* exported(job)
+      assert.deepStrictEqual(
+        pairs.map(({ item_id, votes }) => [item_id, votes]),
+        [
+          ["q1", 3],
+          ["q2", 4],
+          ["q3", 1],
+        ],
+      )
+    }))
+
+  test("gives the alpha of Krippendorff's example (2011, section C), from one column per observer", () =>
+    Effect.gen(function* () {
+      // Units as columns, observers as rows; a hyphen is no value.
+      const matrix = ["123321412---", "1233224125-3", "-3332342251-", "12332441251-"]
+      const units = Array.from({ length: 12 }, (_, unit) => matrix.map((row) => row[unit]!.replace("-", "")))
+      const rows = units.map((values, i) =>
+        [`u${i + 1}`, `Unit ${i + 1}`, "v", "w", "x", "y", "z", ...values].join(","),
+      )
+      const header = "id,prompt,output_1,output_2,output_3,output_4,output_5,expert_1,expert_2,expert_3,expert_4"
+      const { job, report, said } = yield* imported([header, ...rows], [], "units.csv")
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.deepInclude(report, { read: 12, imported: 12, items: 12, votes: 41 })
+      const { report: quality } = yield* exported(job)
+      assert.strictEqual(quality.agreement.krippendorff_alpha.toFixed(3), "0.743")
+    }))
+
+  test("rejects what names no completion, with file, line, field and text", () =>
+    Effect.gen(function* () {
+      const bad = vote(2, "dan", "the third one")
+      const { job, report } = yield* imported(
+        [...table, bad, "{", line({ ...JSON.parse(vote(1, "dan", "a")), response_a: "other" })],
+        ["--id-path", "prompt_id"],
+      )
+      assert.deepInclude(report, { read: 9, imported: 6, rejected: 3 })
+      const rejects = yield* readLines(`${job}/rejects.jsonl`)
+      assert.deepStrictEqual(rejects.map(({ code, line }) => `${code}:${line}`).toSorted(), [
+        "conflicting_id:9",
+        "invalid_json:8",
+        "invalid_shape:7",
+      ])
+      const choice = rejects.find(({ line }) => line === 7)
+      assert.match(choice?.["reason"], /^winner: expected what names one of 2 completions/)
+      assert.strictEqual(choice?.["raw"], bad)
+      yield* isSound(job)
+    }))
+
+  test("reads a list of votes per item, and counts equal votes of unnamed experts each", () =>
+    Effect.gen(function* () {
+      const item = (votes: unknown) => line({ prompt: "P", completions: ["a", "b"], votes })
+      const { job, folder, report } = yield* imported([item(["a", "a", "b"])])
+      assert.deepInclude(report, { read: 1, imported: 1, votes: 3 })
+      yield* write(`${folder}/more.jsonl`, [
+        item([
+          { choice: 0, expert: "ann" },
+          { choice: 1, expert: "bob" },
+        ]),
+      ])
+      yield* cli(["import", `${folder}/more.jsonl`, "--dir", job])
+      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json"])
+      assert.deepInclude(JSON.parse(again.stdout), { duplicates: 1, votes: 0 })
+      const { pairs } = yield* exported(job)
+      assert.deepStrictEqual(
+        pairs.map(({ chosen, votes }) => [chosen, votes]),
+        [["a", 5]],
+      )
+    }))
+
+  test("asks how numbers are meant where they could count from 0 or from 1", () =>
+    Effect.gen(function* () {
+      const item = (choice: number) => line({ prompt: `P${choice}`, completions: ["a", "b"], choice, expert: "ann" })
+      const unclear = yield* imported([item(1)])
+      assert.notStrictEqual(unclear.said.status, 0)
+      assert.match(unclear.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
+      const clear = yield* imported([item(1)], ["--choice-as", "number"])
+      assert.strictEqual((yield* exported(clear.job)).pairs[0]?.["chosen"], "a")
+      const numbers = yield* imported([item(1), item(2)])
+      assert.strictEqual((yield* exported(numbers.job)).pairs[1]?.["chosen"], "b")
+    }))
+
+  test("leaves nothing to send: a submit of the same items knows them, and sends the others", () =>
+    Effect.gen(function* () {
+      const { folder, job } = yield* imported(table)
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      yield* write(
+        `${folder}/items.jsonl`,
+        [1, 2, 3].map((n) => line({ id: `q${n}`, prompt: `Question ${n}`, completions: [`one ${n}`, `two ${n}`] })),
+      )
+      const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", job, "--json"], to(service))
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.deepInclude(reportOf(said), { read: 3, submitted: 3, known: 2, imported: 0 })
+      assert.deepInclude(reportOf(said).tasks.submitted, { tasks: 1, items: 1 })
+      // Votes on an item that was sent are not mixed with those of the service.
+      yield* write(`${folder}/sent.jsonl`, [vote(3, "ann", "a"), vote(1, "eve", "a")])
+      const mixed = yield* cli(["import", `${folder}/sent.jsonl`, "--dir", job, "--json"])
+      assert.deepInclude(JSON.parse(mixed.stdout), { read: 2, imported: 1, rejected: 1 })
+      assert.strictEqual((yield* readLines(`${job}/rejects.jsonl`))[0]?.["code"], "not_imported")
+      yield* isSound(job)
+    }))
+
+  for (const format of ["jsonl", "csv"]) {
+    test(`reads what prefstream export-votes prints as ${format}, and comes to the same pairs, byte for byte`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const rated = line({
+          item_id: "q4",
+          prompt: format === "csv" ? 'A question,\nwith "quotes"' : [{ role: "user", content: "A question" }],
+          completions: ["x", "y ", "[1]"],
+          models: ["m1", "m2", "m3"],
+          metadata: { source: "s" },
+          gold: { best_completion_index: 2 },
+          votes: [
+            { expert: "ann", chosen_index: 2, ranking: [[2], [0, 1]], seconds: 4.5, judged_at: "2026-11-01T00:00:00Z" },
+            { expert: null, chosen_index: 1, strength: 2 },
+          ],
+        })
+        const { folder, job, report } = yield* imported([rated])
+        assert.deepInclude(report, { imported: 1, votes: 2 })
+        yield* write(`${folder}/table.jsonl`, table)
+        yield* cli(["import", `${folder}/table.jsonl`, "--dir", job])
+        const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
+        assert.strictEqual(printed.status, 0, printed.stderr)
+        yield* fs.writeFileString(`${folder}/printed.${format}`, printed.stdout)
+        const again = yield* cli(["import", `${folder}/printed.${format}`, "--dir", `${folder}/again`, "--json"])
+        assert.deepInclude(JSON.parse(again.stdout), { read: 8, imported: 8, rejected: 0, votes: 8, ties: 1 })
+        yield* exported(job)
+        yield* exported(`${folder}/again`)
+        const bytes = (job: string) => fs.readFileString(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+        assert.strictEqual(yield* bytes(`${folder}/again`), yield* bytes(job))
+        assert.strictEqual(
+          (yield* cli(["export-votes", "--dir", `${folder}/again`, "--as", format])).stdout,
+          printed.stdout,
+        )
+        const known = yield* cli(["import", `${folder}/printed.${format}`, "--dir", job, "--json"])
+        assert.deepInclude(JSON.parse(known.stdout), { read: 8, duplicates: 8, votes: 0 })
+      }))
+  }
+
+  test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temporaryDirectory
+      const job = `${folder}/job`
+      const gold = `${root}data/sample.jsonl`
+      const run = yield* cli(["run", gold, "--dir", job, "--expert", `gold:${gold}`, "--expert", "longest"])
+      assert.strictEqual(run.status, 0, run.stderr)
+      const printed = yield* cli(["export-votes", "--dir", job])
+      yield* fs.writeFileString(`${folder}/votes.jsonl`, printed.stdout)
+      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/again`, "--json"])
+      assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 72 })
+      const { pairs } = yield* exported(`${folder}/again`)
+      const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+      const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
+      assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
+    }))
+})

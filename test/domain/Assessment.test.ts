@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Assessment from "../../src/domain/Assessment.ts"
+
+const abc = ["a", "b", "c"]
+
+describe("Assessment.read", () => {
+  it("takes what it knows, and leaves out what has another shape", () => {
+    const given = { strength: -2, all_bad: false, edited: "b, better", aspects: { clarity: [1, null, 3], depth: 4 } }
+    assert.deepStrictEqual(Assessment.read(given, 1, 3), {
+      strength: 2,
+      all_bad: false,
+      edited: "b, better",
+      aspects: { clarity: [1, null, 3], depth: [null, 4, null] },
+    })
+    const odd = {
+      strength: "much",
+      all_bad: "yes",
+      edited: " ",
+      aspects: { clarity: [1, 2], depth: [null, null, "x"] },
+    }
+    assert.deepStrictEqual(Assessment.read(odd, 1, 3), {})
+    assert.deepStrictEqual(Assessment.read({ strength: Number.NaN, aspects: [] }, 0, 3), {})
+  })
+})
+
+describe("Assessment.combine", () => {
+  it("means the strengths of the votes for the best text alone", () => {
+    const votes = [
+      { choice: 1, strength: 3 },
+      { choice: 0, strength: 1 },
+      { choice: 1, strength: 2 },
+      { choice: 1 },
+      { choice: 1, strength: 1, ranking: [[1, 2], [0]] as const },
+    ]
+    assert.deepStrictEqual(Assessment.combine(abc, 1, votes), { strength: 2.5 })
+    assert.deepStrictEqual(Assessment.combine(["b", "b", "c"], 0, votes.slice(0, 2)), { strength: 2 })
+  })
+
+  it("has all bad by more than half of all votes", () => {
+    const bad = (...said: ReadonlyArray<boolean | undefined>) =>
+      Assessment.combine(
+        abc,
+        0,
+        said.map((all_bad) => ({ choice: 0, ...(all_bad !== undefined && { all_bad }) })),
+      ).all_bad
+    assert.isTrue(bad(true, true, false))
+    assert.isFalse(bad(true, false))
+    assert.isFalse(bad(true, undefined))
+    assert.isUndefined(bad(undefined, undefined))
+  })
+
+  it("takes the earliest edit of the best, and the mean of each rating", () => {
+    const combined = Assessment.combine(abc, 2, [
+      { choice: 0, edited: "a!", aspects: { clarity: [1, null, 4] } },
+      { choice: 2, aspects: { clarity: [2, null, 5], depth: [null, null, 3] } },
+      { choice: 2, edited: "c!" },
+      { choice: 2, edited: "c?" },
+    ])
+    assert.deepStrictEqual(combined, {
+      edited: "c!",
+      aspects: { clarity: [1.5, null, 4.5], depth: [null, null, 3] },
+    })
+  })
+
+  it("says nothing of votes that say nothing", () => {
+    assert.deepStrictEqual(Assessment.combine(abc, 0, [{ choice: 0 }, { choice: 1 }]), {})
+  })
+})

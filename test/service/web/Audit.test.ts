@@ -1,0 +1,234 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Context, Effect, Exit } from "effect"
+import type { HttpApiGroup } from "effect/http-api"
+import { TestClock } from "effect/testing"
+import * as Audit from "../../../src/service/database/Audit.ts"
+import { Database } from "../../../src/service/database/Database.ts"
+import { DashboardApi } from "../../../src/service/pageApi/DashboardApi.ts"
+import { assertProblem, browser } from "./http.ts"
+import { joined, password, platform, signedIn, started, taskOf } from "./support.ts"
+
+const test = (name: string, effect: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof started>>>) =>
+  it.effect(name, () => effect().pipe(Effect.provide(platform)))
+
+/** What each request that changes anything leaves in the log. */
+const recorded: { readonly [endpoint: string]: string | undefined } = {
+  "signIn.link": undefined,
+  "signIn.setUp": "operator.set-up",
+  "signIn.signIn": "operator.sign-in",
+  "session.signOut": undefined,
+  "session.changePassword": "operator.password",
+  "tasks.cancel": "task.cancel",
+  "tasks.returnItem": "item.return",
+  "groups.set": "group.set",
+  "tokens.create": "token.create",
+  "tokens.rotate": "token.rotate",
+  "tokens.revoke": "token.revoke",
+  "webhook.set": "webhook.set",
+  "webhook.remove": "webhook.remove",
+  "webhook.rotateSecret": "webhook.rotate-secret",
+  "webhook.test": "webhook.test",
+  "webhook.resend": "webhook.resend",
+  "desk.decide": "item.decide",
+  "desk.withdrawDecision": "item.withdraw-decision",
+  "desk.voidVotes": "expert.void-votes",
+  "desk.restoreVotes": "expert.restore-votes",
+  "experts.invite": "expert.link",
+  "experts.inviteAgain": "expert.link",
+  "experts.setActive": "expert.deactivate",
+  "operators.add": "operator.add",
+  "operators.renew": "operator.link",
+  "operators.setRole": "operator.role",
+  "operators.remove": "operator.remove",
+}
+
+const endpoints = Object.entries(
+  (DashboardApi as { readonly groups: object }).groups as Record<string, HttpApiGroup.Top>,
+).flatMap(([group, { endpoints }]) =>
+  Object.entries(endpoints).map(([name, { method, path }]) => ({
+    name: `${group}.${name}`,
+    method,
+    path: String(path),
+  })),
+)
+
+interface Entry {
+  readonly actor: string
+  readonly action: string
+  readonly subject: string
+  readonly details: Record<string, unknown>
+}
+
+describe("the audit log", () => {
+  it("each request that changes anything is in the table", () => {
+    assert.sameMembers(
+      endpoints.filter(({ method }) => method !== "GET").map(({ name }) => name),
+      Object.keys(recorded),
+    )
+  })
+
+  test("has each change, by whom, and nothing of what was refused", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const admin = yield* signedIn(service)
+      let seen = 0
+      const done = new Set<string>(["signIn.link", "session.signOut", "signIn.setUp"])
+      /** Asks, and returns what is new in the log. */
+      const ask = Effect.fnUntraced(function* (name: string, params: Record<string, string | number>, body?: unknown) {
+        const { method, path } = endpoints.find((endpoint) => endpoint.name === name)!
+        const answer = yield* admin.ask(
+          method,
+          path.replace(/:(\w+)/g, (_, key: string) => String(params[key])),
+          body,
+        )
+        const { json } = yield* admin.ask("GET", "/dashboard/api/audit?limit=200")
+        const fresh: ReadonlyArray<Entry> = json.entries.slice(0, json.entries.length - seen)
+        seen = json.entries.length
+        if (answer.status < 300) {
+          done.add(name)
+          assert.include(
+            fresh.map(({ action }) => action),
+            recorded[name],
+            `${name}: ${answer.text}`,
+          )
+          for (const { actor } of fresh) assert.strictEqual(actor, "Ann")
+        } else assert.lengthOf(fresh, 0, answer.text)
+        return { ...answer, fresh }
+      })
+      seen = (yield* admin.ask("GET", "/dashboard/api/audit")).json.entries.length
+      assert.strictEqual(seen, 1, "the set-up")
+
+      const taskId = yield* taskOf(service, [["p", "a", "b"]])
+      const expert = yield* joined(service.base, admin)
+      seen += 2
+      yield* expert.ask("POST", "/annotate/api/next")
+      yield* ask("tasks.returnItem", { task_id: taskId, index: 0 })
+      yield* ask("tasks.cancel", { task_id: taskId })
+      const late = yield* ask("tasks.cancel", { task_id: taskId })
+      assertProblem(late, 409, "conflict")
+
+      const judged = yield* taskOf(service, [["q", "a", "b"]])
+      const work = yield* expert.ask("POST", "/annotate/api/next")
+      const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
+      yield* expert.ask("POST", `/annotate/api/items/${work.json.item.item_id}/vote`, vote)
+      const item = { task_id: judged, index: 0 }
+      const decided = yield* ask("desk.decide", item, { choice: 1, rationale: "Clear." })
+      assert.deepInclude(decided.fresh[0], {
+        subject: judged,
+        details: { prompt: 1, completion: 2, rationale: "Clear." },
+      })
+      yield* ask("desk.decide", item, { choice: 2, rationale: "" })
+      yield* ask("desk.withdrawDecision", item)
+      yield* ask("desk.withdrawDecision", item)
+      const params = { expert_id: expert.expertId }
+      const voided = yield* ask("desk.voidVotes", params, { reason: "careless" })
+      assert.deepInclude(voided.fresh[0], {
+        subject: expert.expertId,
+        details: { name: "Eva", votes: 1, reason: "careless" },
+      })
+      yield* ask("desk.voidVotes", params, { reason: "again" })
+      const voiding = { voiding_id: voided.json.voiding_id }
+      yield* ask("desk.restoreVotes", voiding)
+      yield* ask("desk.restoreVotes", voiding)
+
+      const other = yield* taskOf(service, [["p", "a", "b"]])
+      yield* ask("groups.set", {}, { group_id: other, priority: "high", experts: [expert.expertId] })
+      yield* ask("groups.set", {}, { group_id: "none", priority: "high", experts: null })
+
+      const { json: token } = yield* ask("tokens.create", {}, { name: "nightly" })
+      const rotated = yield* ask("tokens.rotate", { token_id: token.summary.token_id }, { keep_hours: 1 })
+      yield* ask("tokens.revoke", { token_id: token.summary.token_id })
+      assert.notInclude(JSON.stringify(rotated.fresh), rotated.json.token)
+
+      const set = yield* ask("webhook.set", {}, { url: "http://127.0.0.1:9/hook?key=secret" })
+      assert.strictEqual(set.fresh[0]!.subject, "http://127.0.0.1:9/hook")
+      yield* ask("webhook.rotateSecret", {}, { keep_hours: 1 })
+      const { json: message } = yield* ask("webhook.test", {})
+      yield* ask("webhook.resend", { message_id: message.message_id })
+      yield* ask("webhook.resend", { message_id: "none" })
+      yield* ask("webhook.remove", {})
+
+      const { json: invited } = yield* ask("experts.invite", {}, { name: "Eva" })
+      yield* ask("experts.inviteAgain", invited.expert)
+      yield* ask("experts.setActive", invited.expert, { active: false })
+
+      const { json: added } = yield* ask("operators.add", {}, { name: "Vic", role: "viewer" })
+      yield* ask("operators.add", {}, { name: "Vic", role: "viewer" })
+      const role = yield* ask("operators.setRole", added.operator, { role: "manager" })
+      assert.deepInclude(role.fresh[0], { subject: "Vic", details: { role: "manager", was: "viewer" } })
+      yield* ask("operators.renew", added.operator)
+      yield* ask("operators.remove", added.operator)
+
+      yield* ask("session.changePassword", {}, { current: password, password: "another password" })
+      yield* ask("signIn.signIn", {}, { name: "Ann", password: "another password" })
+      yield* ask("signIn.signIn", {}, { name: "Ann", password: "wrong" })
+      assert.sameMembers([...done], Object.keys(recorded))
+    }))
+
+  test("is filtered by who and what, in pages, and exported as JSON Lines", () =>
+    Effect.gen(function* () {
+      const service = yield* started()
+      const admin = yield* signedIn(service)
+      const other = yield* signedIn(service, { name: "Bea" })
+      for (const name of ["one", "two", "three"]) {
+        yield* TestClock.adjust("1 second")
+        yield* (name === "two" ? other : admin).ask("POST", "/dashboard/api/tokens", { name })
+      }
+      const page = Effect.fnUntraced(function* (query: string) {
+        const { json } = yield* admin.ask("GET", `/dashboard/api/audit?${query}`)
+        // oxlint-disable-next-line typescript/no-explicit-any
+        return { ...json, names: json.entries.map((entry: any) => entry.details.name) }
+      })
+      const first = yield* page("action=token.create&limit=2")
+      assert.deepStrictEqual(first.names, ["three", "two"])
+      assert.deepStrictEqual(first.actors, ["Ann", "Bea"])
+      assert.deepStrictEqual(first.actions, ["operator.set-up", "token.create"])
+      assert.deepStrictEqual((yield* page(`action=token.create&limit=2&before=${first.next}`)).names, ["one"])
+      assert.deepStrictEqual((yield* page("actor=Bea&action=token.create")).names, ["two"])
+      assert.deepStrictEqual((yield* page("actor=Nobody")).names, [])
+
+      const { headers, text } = yield* admin.ask("GET", "/dashboard/api/audit/export?action=token.create")
+      assert.match(headers["content-type"]!, /^application\/x-ndjson/)
+      interface Exported extends Entry {
+        readonly operator_no: number
+      }
+      const lines = text
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as Exported)
+      assert.deepStrictEqual(
+        lines.map(({ actor, details, operator_no }) => [operator_no, actor, details["name"]]),
+        [
+          [1, "Ann", "one"],
+          [2, "Bea", "two"],
+          [1, "Ann", "three"],
+        ],
+      )
+      assertProblem(yield* browser(service.base).ask("GET", "/dashboard/api/audit/export"), 401, "not-signed-in")
+    }))
+
+  test("is stored with the change or not at all, and neither changed nor deleted", () =>
+    Effect.gen(function* () {
+      const { services } = yield* started()
+      const { sql, write } = Context.get(services, Database)
+      const entries = sql`SELECT actor, action FROM audit_entry`
+      const as = Effect.provideService(Audit.Actor, { operatorNo: 7, name: "Ann" })
+      const change = Effect.andThen(
+        Audit.record(sql, "thing.change", "x"),
+        sql`INSERT INTO task_group VALUES ('o', 'g', 1, 1, 1)`,
+      )
+      const failing = Effect.andThen(change, sql`INSERT INTO no_such_table VALUES (1)`)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(as(write(failing)))))
+      assert.lengthOf(yield* entries, 0)
+      yield* as(write(change))
+      yield* write(Audit.record(sql, "thing.change", "by the service itself"))
+      assert.deepStrictEqual(
+        (yield* entries).map((row) => ({ ...row })),
+        [{ actor: "Ann", action: "thing.change" }],
+      )
+      for (const statement of [sql`DELETE FROM audit_entry`, sql`UPDATE audit_entry SET actor = 'Eve'`]) {
+        assert.isTrue(Exit.isFailure(yield* Effect.exit(write(statement))))
+      }
+      assert.lengthOf(yield* entries, 1)
+    }))
+})

@@ -1,0 +1,183 @@
+/** Exports of annotation tools in their documented shapes, and how choices are read. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, FileSystem, Result, Stream } from "effect"
+import * as Source from "../../src/source/Source.ts"
+import * as Choice from "../../src/source/vote/Choice.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+
+const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+  const fs = yield* FileSystem.FileSystem
+  const file = `${yield* temporaryDirectory}/export.json`
+  yield* fs.writeFileString(file, JSON.stringify(records))
+  const source = Source.votes(file)
+  const summary = yield* source.summary
+  const found = yield* Effect.scoped(Stream.runCollect(source.records))
+  return { layout: summary.layout ?? "", votes: found.map((record) => Result.getOrThrow(record)) }
+})
+
+describe("exports of annotation tools", () => {
+  test("Label Studio: pairwise, with several annotators and one who skipped", () =>
+    Effect.gen(function* () {
+      const result = (selected: string) => ({
+        from_name: "pw",
+        to_name: "text1",
+        type: "pairwise",
+        value: { selected },
+      })
+      const comment = { from_name: "why", to_name: "text1", type: "textarea", value: { text: ["clearer"] } }
+      const { layout, votes } = yield* read([
+        {
+          id: 7,
+          data: { prompt: "P", answer1: "one", answer2: "two" },
+          annotations: [
+            {
+              id: 1,
+              completed_by: 10,
+              result: [result("right"), comment],
+              was_cancelled: false,
+              lead_time: 4.2,
+              created_at: "2026-01-02T03:04:05Z",
+            },
+            { id: 2, completed_by: { id: 11, email: "b@example.com" }, result: [result("left")], was_cancelled: false },
+            { id: 3, completed_by: 12, result: [result("left")], was_cancelled: true },
+          ],
+          predictions: [],
+        },
+      ])
+      assert.match(layout, /^Label Studio: wide: prompt at "prompt", completions at "answer1" and "answer2"/)
+      assert.deepStrictEqual(votes[0]?.item.completions, ["one", "two"])
+      assert.deepStrictEqual(votes[0]?.votes, [
+        { expert: "10", choice: 1, seconds: 4.2, rationale: "clearer", judged_at: "2026-01-02T03:04:05Z" },
+        { expert: "11", choice: 0 },
+      ])
+    }))
+
+  test("Label Studio: ranker, in order and in buckets", () =>
+    Effect.gen(function* () {
+      const items = ["a", "b", "c"].map((id) => ({ id, title: `Title ${id}`, body: `Body ${id}` }))
+      const ranked = (ranker: unknown) => [{ from_name: "rank", to_name: "results", type: "ranker", value: { ranker } }]
+      const { votes } = yield* read([
+        {
+          id: 1,
+          data: { prompt: "P", items },
+          annotations: [
+            { completed_by: 1, result: ranked({ rank: ["c", "a", "b"] }) },
+            { completed_by: 2, result: ranked(["b", "a", "c"]) },
+            { completed_by: 3, result: ranked({ _: ["c"], good: ["a", "b"] }) },
+          ],
+        },
+      ])
+      assert.deepStrictEqual(votes[0]?.item.completions, ["Body a", "Body b", "Body c"])
+      assert.deepStrictEqual(
+        votes[0]?.votes.map(({ ranking }) => ranking),
+        [
+          [[2], [0], [1]],
+          [[1], [0], [2]],
+          [[0, 1], [2]],
+        ],
+      )
+    }))
+
+  test("Argilla: records of a dataset, with a ranking and a rationale", () =>
+    Effect.gen(function* () {
+      const ranking = ["response-2", "response-1"].map((value, i) => ({ value, rank: i + 1 }))
+      const { layout, votes } = yield* read([
+        {
+          id: "r1",
+          fields: { prompt: "P", "response-1": "one", "response-2": "two" },
+          metadata: {},
+          suggestions: {},
+          responses: {
+            ranking: [
+              { value: ranking, user_id: "u1" },
+              { value: ranking.toReversed().map((one, i) => ({ ...one, rank: i + 1 })), user_id: "u2" },
+              { value: ranking.map((one) => ({ ...one, rank: 1 })), user_id: "u3" },
+            ],
+            rationale: [{ value: "better", user_id: "u1" }],
+          },
+          vectors: {},
+          status: "completed",
+          _server_id: "s",
+        },
+      ])
+      assert.match(layout, /^Argilla: /)
+      assert.deepStrictEqual(votes[0]?.votes, [
+        { expert: "u1", choice: 1, ranking: [[1], [0]], rationale: "better" },
+        { expert: "u2", choice: 0, ranking: [[0], [1]] },
+        { expert: "u3", choice: 1, ranking: [[1, 0]] },
+      ])
+    }))
+
+  test("Argilla: flat records, and a feedback dataset of the Hub, whose drafts and discarded answers do not count", () =>
+    Effect.gen(function* () {
+      const flat = yield* read([
+        {
+          id: "r1",
+          prompt: "P",
+          response_a: "one",
+          response_b: "two",
+          "preference.responses": ["response_b", "response_a", "tie"],
+          "preference.responses.users": ["u1", "u2", "u3"],
+          "preference.responses.status": ["submitted", "draft", "submitted"],
+        },
+      ])
+      assert.deepStrictEqual(flat.votes[0]?.votes, [
+        { expert: "u1", choice: 1 },
+        { expert: "u3", choice: 0, ranking: [[0, 1]] },
+      ])
+      const columns = { user_id: ["u1", "u2"], value: ["response_a", "response_b"], status: ["submitted", "discarded"] }
+      const hub = yield* read([
+        {
+          prompt: "P",
+          response_a: "one",
+          response_b: "two",
+          preference: columns,
+          "preference-suggestion": null,
+          external_id: "e1",
+        },
+        {
+          prompt: "Q",
+          response_a: "one",
+          response_b: "two",
+          preference: [{ user_id: "u1", value: "response_b", status: "submitted" }],
+          external_id: "e2",
+        },
+      ])
+      assert.deepStrictEqual(
+        hub.votes.map(({ item, votes }) => [item.id, votes]),
+        [
+          ["e1", [{ expert: "u1", choice: 0 }]],
+          ["e2", [{ expert: "u1", choice: 1 }]],
+        ],
+      )
+    }))
+})
+
+describe("choices", () => {
+  it("numbers are read one way only if the others do not fit", () => {
+    assert.deepStrictEqual(Choice.detect([0, 1, 2], 2), { kind: "number" })
+    assert.deepStrictEqual(Choice.detect(["0", "1"], 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([1, 2], 2), { kind: "number" })
+    assert.deepStrictEqual(Choice.detect([1], 2), { fits: ["index", "number"] })
+    assert.deepStrictEqual(Choice.detect([-3, 0, 2], 2), { kind: "scale" })
+    assert.deepStrictEqual(Choice.detect([7], 2), { fits: [] })
+    assert.isUndefined(Choice.detect(["A", 1], 2))
+  })
+
+  it("a value that names none or several completions is refused", () => {
+    const read = Choice.reader(undefined, ["response_a", "response_b"])
+    const of = (value: unknown, models?: ReadonlyArray<string>) =>
+      Result.map(read(value, ["x", "y"], models), ({ choice }) => choice)
+    assert.deepStrictEqual(of("model_b"), Result.succeed(1))
+    assert.deepStrictEqual(of("y"), Result.succeed(1))
+    assert.deepStrictEqual(of("left"), Result.succeed(0))
+    assert.deepStrictEqual(of("tie (bothbad)"), Result.succeed(undefined))
+    assert.deepStrictEqual(of("gpt", ["gpt", "claude"]), Result.succeed(0))
+    for (const value of ["z", "", null, { a: 1 }]) assert.isTrue(Result.isFailure(of(value)), JSON.stringify(value))
+    assert.isTrue(Result.isFailure(of("gpt", ["gpt", "gpt"])))
+    assert.deepStrictEqual(
+      Result.map(Choice.reader("scale", undefined)(-2, ["x", "y"], undefined), (it) => it),
+      Result.succeed({ choice: 0, strength: 2 }),
+    )
+  })
+})
