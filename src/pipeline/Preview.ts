@@ -34,7 +34,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   } | null
 }
 
-interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
+export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
   /** The rate limit of the service, where it is known. */
   readonly requestsPerSecond?: number | undefined
 }

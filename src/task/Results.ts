@@ -10,7 +10,8 @@ import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
-import type { CompletedTask, NoSuchCampaign } from "./ledger/Model.ts"
+import type { CompletedTask } from "./ledger/Model.ts"
+import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
 import { match } from "./ledger/ResultMatch.ts"
 
 /** A stored result that no longer fits its task: the ledger was changed by something else. */

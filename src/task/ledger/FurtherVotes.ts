@@ -69,6 +69,19 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => ({
 /** Items in a transaction. */
 const itemsPerStep = 512
 
+type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
+
+/** How further votes are planned. */
+export interface FurtherVotesOptions {
+  /** How many votes may count in all. Default: any number. */
+  readonly maxVotes?: number | undefined
+  /** The request for another vote on items of this one, which follow one another. */
+  readonly request: (
+    question: StoredRequest,
+    of: { readonly first: number; readonly count: number; readonly vote: number },
+  ) => NewVote
+}
+
 export const writeFurtherVotes = (
   { job, sql, tell, write }: LedgerContext & Pick<Parts, "tell">,
   planned: Latch.Latch,
@@ -76,20 +89,12 @@ export const writeFurtherVotes = (
 ) => {
   const here = sql`job = ${job}`
 
-  type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
-
-  interface Options {
-    /** How many votes may count in all. Default: any number. */
-    readonly maxVotes?: number | undefined
-    /** The request for another vote on items of this one, which follow one another. */
-    readonly request: (
-      question: StoredRequest,
-      of: { readonly first: number; readonly count: number; readonly vote: number },
-    ) => NewVote
-  }
-
   /** The tasks for another vote on items of a batch. */
-  const tasksOf = Effect.fnUntraced(function* (batch: number, seqs: ReadonlyArray<number>, { request }: Options) {
+  const tasksOf = Effect.fnUntraced(function* (
+    batch: number,
+    seqs: ReadonlyArray<number>,
+    { request }: FurtherVotesOptions,
+  ) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<VoteRow & { readonly campaign: number; readonly part: number }>`
       SELECT ${sql.literal(rowColumns)}, campaign, part FROM task
@@ -120,7 +125,10 @@ export const writeFurtherVotes = (
   })
 
   /** Plans another vote on each of these items, in their order, while the budget allows it. Gives the number of votes. */
-  const planFurther = Effect.fn("Ledger.planFurther")(function* (places: ReadonlyArray<ItemPlace>, options: Options) {
+  const planFurther = Effect.fn("Ledger.planFurther")(function* (
+    places: ReadonlyArray<ItemPlace>,
+    options: FurtherVotesOptions,
+  ) {
     const { maxVotes = Infinity } = options
     let [votes, beyond] = [0, 0]
     for (const some of Arr.chunksOf(places, itemsPerStep)) {

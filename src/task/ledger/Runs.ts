@@ -15,6 +15,7 @@ import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
 import { inChunks, settingOf, storable, supersede } from "./Rows.ts"
 import { holdBack, setTerms, type SpendingTerms } from "./Spending.ts"
+import { NoSuchCampaign, TermsChanged } from "./WrongLedger.ts"
 
 interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
@@ -68,7 +69,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     if (Option.isNone(campaign)) return yield* lastCampaign
     const numbers = (yield* campaigns).map(({ campaign }) => campaign)
     if (numbers.includes(campaign.value)) return campaign
-    return yield* new Model.NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
   })
 
   const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
@@ -88,7 +89,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
     )
     if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
-      return yield* new Model.TermsChanged({
+      return yield* new TermsChanged({
         campaign: before.campaign,
         changes: changesOf(before, { guidelines, taskType }),
         ...(same === undefined ? {} : { earlier: same.campaign }),
@@ -176,7 +177,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   /** Starts a run in the campaign of its terms; other terms than the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
-  ): Effect.fn.Return<Model.Run, SqlError | Model.TermsChanged> {
+  ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
     const now = yield* Clock.currentTimeMillis
     const { campaign, fingerprint, guidelines, isNew, taskType } = yield* campaignFor(terms)
     return yield* write(

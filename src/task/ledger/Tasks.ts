@@ -7,13 +7,14 @@
 import { Clock, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { writeHints } from "./Hints.ts"
-import * as Model from "./Model.ts"
+import type * as Model from "./Model.ts"
 import * as Rows from "./Rows.ts"
 import * as Expected from "./Expected.ts"
 import type { Parts } from "./Parts.ts"
 import { changedDueAt, changedDueAtTime, dueOfChanged, notDue } from "./DueTimes.ts"
 import * as Payload from "./Payload.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
+import { OtherService } from "./WrongLedger.ts"
 
 const pageSize = 64
 
@@ -128,7 +129,7 @@ export const writeTasks = (
       const sent = yield* sql`SELECT 1 FROM task
         WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
           OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
-      if (sent.length > 0) return yield* new Model.OtherService({ ledger: bound, asked: identity })
+      if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
     }
     yield* write(Rows.setSetting({ job, sql }, "service", identity))
   })
