@@ -70,7 +70,7 @@ export const batchFlags = {
 export const itemFlags = {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts"),
   guidelinesFile: file("guidelines-file", "File with the instructions for the experts"),
-  rubric: file("rubric", "YAML file with what experts are asked besides the choice; goes into the guidelines"),
+  rubric: file("rubric", "File (YAML) with what experts are asked besides the choice; goes into the guidelines"),
   ...batchFlags,
   shuffle: choice(
     "shuffle",

@@ -78,12 +78,10 @@ const make = Effect.gen(function* () {
       EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id) AS decided`
   }
 
-  /** The group of a completed task is complete no longer. Its lane may have changed, which moves open tasks only. */
+  /** The group of a completed task is complete no longer. */
   const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: TaskRow) {
     yield* sql`UPDATE task SET status = 'in_progress', finished_at = NULL WHERE seq = ${seq}`
-    const lane = yield* voting.lanes.laneOf(organization, group_id)
-    yield* sql`UPDATE item SET lane = ${lane?.lane ?? 0}
-      WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+    yield* voting.lanes.rejoin({ organization, group_id, seq })
     if (group_id === task_id) return
     yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
     yield* voting.withdraw(organization, group_id)
