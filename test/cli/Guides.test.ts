@@ -61,10 +61,13 @@ const fill = (folder: string) => {
   for (const name of ["items", "answers", "node_modules"]) mkdirSync(`${folder}/${name}`)
   for (const name of ["data", "pipelines"]) symlinkSync(`${root}${name}`, `${folder}/${name}`)
   symlinkSync(root, `${folder}/node_modules/prefstream`)
-  write("items.jsonl", `${itemLines(4).join("\n")}\n`)
+  write(
+    "items.jsonl",
+    jsonl(itemLines(4).map((line) => ({ ...(JSON.parse(line) as object), models: ["gpt-a", "gpt-b"] }))),
+  )
   write("items/today.jsonl", `${itemLines(4).join("\n")}\n`)
   write("guidelines.md", "Prefer the completion that is right.\n")
-  write("rubric.yaml", "strength: true\nedit: true\n")
+  write("rubric.yaml", "strength: true\n")
   write("question.jsonl", jsonl(questions))
   write("answers/gpt-3.5.jsonl", jsonl(answers("gpt-3.5")))
   write("answers/gpt-4.jsonl", jsonl(answers("gpt-4 of now")))
@@ -157,12 +160,6 @@ describe("the guides' command lines", () => {
       case "results":
         yield* done(["run", "items.jsonl", "--expert", "shortest", "--dir", "week-48"])
         return {}
-      case "votes on models": {
-        const paths = ["--completion-path", "choices[0].text", "--model-path", "model"]
-        const layout = ["--layout", "long", "--key", "question_id", ...paths]
-        yield* done(["run", "samples.jsonl", ...layout, "--expert", "longest", "--dir", "job"])
-        return {}
-      }
       case "tasks that need attention":
         yield* leaveAttention
         return {}

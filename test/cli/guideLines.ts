@@ -23,7 +23,6 @@ export type Before =
   | "a service"
   | "a dataset"
   | "results"
-  | "votes on models"
   | "tasks that need attention"
   | "tasks at a service"
   | "a database"
@@ -71,13 +70,13 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream push quickstart/dataset --repo user/preferences": { ends: 0, before: "a dataset" },
   "npx prefstream export --dir week-48 --split test=0.1 --min-agreement 0.6 --evaluation-prompts arena-hard.jsonl --evaluation-path 'turns[0].content' --drop contamination --drop near-duplicates --threshold longer-chosen=0.7 --threshold near-duplicates=0.05 --format openrlhf --format llamafactory-sharegpt":
     { ends: 0, before: "results" },
-  "prefstream leaderboard --dir job": { ends: 0, before: "votes on models" },
-  "prefstream leaderboard --dir job --control length --weighted": { ends: 0, before: "votes on models", alone: true },
   "npx prefstream import votes.jsonl --dir judged": ok,
   "npx prefstream import testset.json --choice-path annotator1 --choice-path annotator2 --choice-path annotator3 --dir judged":
     ok,
   "npx prefstream export --dir judged": ok,
   "npx prefstream export-votes --dir judged > votes.jsonl": ok,
+  "npx prefstream leaderboard --dir week-48": { ends: 0, before: "results" },
+  "npx prefstream leaderboard --dir week-48 --control length --weighted": { ends: 0, before: "results" },
   // src/cli
   "npx prefstream run items.jsonl --dir week-48": ok,
   "npx prefstream run question.jsonl --completions answers/gpt-3.5.jsonl --completions answers/gpt-4.jsonl --key question_id --prompt-path 'turns[0].content' --completion-path 'choices[0].turns[0].content' --dir arena":
@@ -102,11 +101,11 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream worker items.jsonl --job week-48": { ends: /Worker \S+ of job week-48/, before: "a database" },
   "prefstream status --json": { ends: 3, before: "tasks at a service" },
   // src/service
-  "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":
-    { ends: 0, before: "a service" },
   "npx prefstream serve --votes 3": { ends: /^PREFSTREAM_TOKEN=pst_/m },
   "npx prefstream serve --public-url https://annotate.example": { ends: /https:\/\/annotate\.example\// },
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
+  "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":
+    { ends: 0, before: "a service" },
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,

@@ -1,6 +1,15 @@
 /** A disk that fills: said in one line, exit status 1, and the same command finishes once there is space. */
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  statfsSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -143,7 +152,8 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     const job = join(small.path, "job")
     const ledger = join(scratch, "older.db")
     await asUndisturbed(job, ledger)
-    small.grow("3m")
+    const { bfree, blocks, bsize } = statfsSync(small.path)
+    small.grow(`${Math.ceil(((blocks - bfree) * bsize) / 1024) + 256}k`)
     const again = ["export", "--dir", job, "--ledger", ledger]
     full(await run(again), "dataset")
     assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
