@@ -162,7 +162,7 @@ export const writeHints = (
           yield* inChunks(
             due,
             (some) => sql`UPDATE task SET due_at = ${changedDueAt}
-              WHERE ${here} AND state = 'completed' AND pruned_at IS NULL AND ${sql.in("task_id", some)}`,
+              WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${sql.in("task_id", some)}`,
           )
           yield* inChunks(
             due,

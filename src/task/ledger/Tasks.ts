@@ -108,12 +108,12 @@ export const writeTasks = (
     ),
   )
 
-  /** Makes completed tasks due once more, whose results the service may have changed. What was pruned stays so. */
+  /** Makes completed tasks due once more, whose results the service may have changed. What was pruned or imported stays so. */
   const recheckCompleted = Effect.suspend(() =>
     change(
       "recheckCompleted",
       sql`UPDATE task SET due_at = ${changedDueAt}
-        WHERE ${here} AND state = 'completed' AND pruned_at IS NULL AND ${owned.areMine()}`,
+        WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
     ),
   )
 
