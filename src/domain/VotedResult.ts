@@ -26,13 +26,20 @@ export const assess = (
     })),
   )
 
-/** @param votes in the order in which they were given; at least one */
+/** The first vote of each named expert, and all votes without a name: those that count. */
+const countedOf = (votes: ReadonlyArray<Vote | ImportedVote>) => {
+  const seen = new Set<string>()
+  return votes.filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
+}
+
+/** @param votes in the order in which they were given; at least one. All are kept; of each expert, the first counts */
 export const of = (
   { completions, prompt }: TaskPrompt,
   votes: ReadonlyArray<Vote | ImportedVote>,
   flags: ReadonlyArray<Flag>,
 ): ResultItem => {
-  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
+  const counted = countedOf(votes)
+  const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, counted)
   const marked = votes.flatMap((vote) =>
     "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],
   )
@@ -46,7 +53,7 @@ export const of = (
       agreement,
       ...(tie && { tie }),
       ...(ranking !== undefined && { ranking }),
-      ...assess(completions, best, votes),
+      ...assess(completions, best, counted),
       ...(all.length > 0 && { flags: all }),
     },
   }

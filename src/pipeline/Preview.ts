@@ -2,7 +2,8 @@
  * What a run would do, by its input and what its ledger already has.
  *
  * Guarantees: sends and records nothing; the same input over the same ledger is then counted alike by the run, also where
- * its budget ends. What `resubmit` would send again is not counted.
+ * its budget ends. Not counted: what `resubmit` would send again, tasks that the budget holds back, and what `newCampaign` or
+ * votes within a range would change of them.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"

@@ -5,8 +5,10 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { NodeHttpClient } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
 import type { Page } from "playwright-core"
 import { type Browser, browser } from "../service/web/http.ts"
 import { hasBrowser, launched, open } from "../support/browser.ts"
@@ -133,15 +135,38 @@ it.live.skipIf(!hasBrowser)(
       const green = ["The green one.", "Only it is green."]
       assert.deepStrictEqual(yield* chosen("--recheck-completed"), { ...others, green })
 
+      const group = "week-48"
+      yield* HttpClientRequest.post(`${baseUrl}/tasks`).pipe(
+        HttpClientRequest.bearerToken(token),
+        HttpClientRequest.bodyJsonUnsafe({
+          task_type: "rlhf_ranking",
+          group,
+          prompts: items.map(({ completions, prompt }) => ({ prompt, completions })),
+        }),
+        HttpClient.execute,
+      )
       // The prompts that miss a vote are judged by somebody else.
       yield* judge(origin, operator, "Cleo", "The")
       assert.deepStrictEqual(yield* chosen("--recheck-completed"), { ...others, green })
       yield* Effect.promise(async () => {
         await page.goto(`${origin}/dashboard/#/tasks`)
-        await page.getByRole("link", { name: /^task_/ }).click()
+        await page
+          .getByRole("link", { name: /^task_/ })
+          .last()
+          .click()
         await page.getByText("Void, and not counted:").first().waitFor()
         await picture(page, "desk-7-task")
+        const prompt = page.getByRole("article", { name: "Prompt 2" })
+        await prompt.getByText("decided for").waitFor()
+        await prompt.getByRole("link", { name: "Prompt 2" }).click()
+        await prompt.getByText("Only it is green.").waitFor()
+        await picture(page, "desk-8-decision")
+        await page.getByRole("link", { name: "Tasks", exact: true }).first().click()
+        await page.getByRole("link", { name: group }).click()
+        await page.getByRole("heading", { name: `Group ${group}`, level: 1 }).waitFor()
+        await page.getByRole("table", { name: "Experts of the group" }).getByRole("row", { name: /Cleo/ }).waitFor()
+        await picture(page, "desk-9-group")
       })
       assert.deepStrictEqual(account.problems, [])
-    }).pipe(Effect.scoped),
+    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici)),
 )

@@ -211,6 +211,30 @@ describe("prefstream import", () => {
       yield* isSound(job)
     }))
 
+  test("counts one vote of each expert on an item, the first", () =>
+    Effect.gen(function* () {
+      const given = [
+        ["ann", "A", "r"],
+        ["bob", "B", "r"],
+        ["cy", "B", "r"],
+        ["ann", "A", "again"],
+        ["ann", "A", "and again"],
+      ]
+      const lines = given.map(([expert, choice, rationale]) =>
+        line({ prompt: "Q", completions: ["text a", "text b", "text c"], expert, choice, rationale }),
+      )
+      const { job, report } = yield* imported(lines)
+      assert.deepInclude(report, { imported: 5, votes: 5 })
+      const { pairs } = yield* exported(job)
+      assert.deepStrictEqual(
+        pairs.map(({ chosen, rejected, votes }) => [chosen, rejected, votes]),
+        [
+          ["text b", "text a", 3],
+          ["text b", "text c", 3],
+        ],
+      )
+    }))
+
   for (const format of ["jsonl", "csv"]) {
     test(`reads what prefstream export-votes prints as ${format}, and comes to the same pairs, byte for byte`, () =>
       Effect.gen(function* () {

@@ -16,7 +16,6 @@ import { isDecided } from "../votes/ItemVotes.ts"
 import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
-const normal95 = 1.959963984540054
 
 /** Fewer items than this have no interval. */
 export const minItems = 10
@@ -49,7 +48,7 @@ export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n < minItems) return { value, low: null, high: null }
   if (value === 0 || value === 1) return { value, ...BinomialTest.wilsonInterval(value * n, n)! }
   const squares = Math.max(0, yy - 2 * value * xy + value * value * xx)
-  const half = (normal95 * Math.sqrt((n / (n - 1)) * squares)) / x
+  const half = (BinomialTest.normal95 * Math.sqrt((n / (n - 1)) * squares)) / x
   return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }
 }
 

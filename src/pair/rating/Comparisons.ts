@@ -24,6 +24,9 @@ export const outcomes = 3
  * of models. That adds a standard deviation of 0.012 to one of usually 0.2 or more: a coefficient loses at most 0.4%.
  */
 const lengthStep = 0.04
+/** Differences are from -1 to 1. */
+const maxStep = Math.round(1 / lengthStep)
+const lengthSteps = 2 * maxStep + 1
 
 /** More models than this are names that are not models' but differ for each completion. */
 export const maxModels = 500
@@ -72,7 +75,7 @@ export const make = () => {
   }
 
   const cellOf = (one: number, other: number, step: number, position: number): number => {
-    const key = (((one * maxModels + other) * 2) / lengthStep + step + 1 / lengthStep) * 2 + (position > 0 ? 1 : 0)
+    const key = ((one * maxModels + other) * lengthSteps + step + maxStep) * 2 + (position > 0 ? 1 : 0)
     const known = cellNumbers.get(key)
     if (known !== undefined) return known
     cellNumbers.set(key, cells.length)

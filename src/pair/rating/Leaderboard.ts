@@ -20,6 +20,7 @@
 import { Effect, Stream } from "effect"
 import type { ControlRow, Estimate, Leaderboard, LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import { normal95 } from "../stats/BinomialTest.ts"
 import type * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as Random from "../stats/Random.ts"
@@ -64,7 +65,6 @@ const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
-const normal95 = 1.959963984540054
 
 /** By expert and the number of texts, what a vote counts. @param reliabilityOf null where it is unknown */
 export const weightBy =

@@ -8,7 +8,7 @@
  */
 
 /** The 0.975 quantile of the normal distribution: of a 95% interval. */
-const normal95 = 1.959963984540054
+export const normal95 = 1.959963984540054
 
 /** In R and SciPy alike. */
 const tolerance = 1e-7

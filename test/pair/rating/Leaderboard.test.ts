@@ -48,6 +48,27 @@ const ranked = (...ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<num
 })
 
 describe("Leaderboard", () => {
+  it("keeps pairs of models apart, however different the lengths are", () => {
+    const items = [
+      ...times(11, item(["a", "b"], [best(0)])),
+      ...times(10, item(["a", "b"], [best(1)])),
+      ...times(10, item(["a", "c"], [best(0)])),
+      ...times(10, item(["a", "c"], [best(1)])),
+      ...times(200, item(["a", "c"], [best(1)], ["", "x".repeat(300)])),
+      ...times(1, item(["a", "b"], [best(0)], ["x".repeat(300), ""])),
+    ]
+    const board = rate(items)!
+    assert.deepStrictEqual(
+      ["a", "b", "c"].map((name) => [rowOf(board, name).wins, rowOf(board, name).losses]),
+      [
+        [22, 220],
+        [10, 12],
+        [210, 10],
+      ],
+    )
+    assert.strictEqual(board.models[0]!.model, "c")
+  })
+
   it("two models: the odds of the wins, with the weakest prior", () => {
     const items = [...times(30, item(["a", "b"], [best(0)])), ...times(10, item(["a", "b"], [best(1)]))]
     const board = rate(items, { prior: 1000 })!

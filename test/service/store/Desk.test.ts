@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, makeEvents, next, results, statusOf, store, voteFor } from "./support.ts"
+import { create, makeEvents, next, results, statusOf, store, storeOver, voteFor } from "./support.ts"
 
 const experts = Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], (name) =>
   Effect.map(
@@ -180,6 +180,26 @@ describe("what votes say besides the choice", () => {
 })
 
 describe("prompts that miss a vote again", () => {
+  it.effect("by a start of the service after nobody answered are in the group's lane; decided ones stay closed", () =>
+    Effect.gen(function* () {
+      const { sql } = yield* Database
+      const [ann = "", bob = ""] = yield* experts
+      const taskId = yield* create(colors, { group: "colors" })
+      yield* create([["snow", "white", "black"]], { group: "colors" })
+      yield* (yield* Desk).decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+      yield* (yield* TaskStore).cancel(taskId)
+      yield* sql`UPDATE task SET unanswered = 1 WHERE task_id = ${taskId}`
+      yield* (yield* VoteQueue).setGroup({ groupId: "colors", priority: "normal", experts: [bob] })
+      yield* Effect.gen(function* () {
+        // `pending` would say that all votes of the task are open.
+        assert.strictEqual(yield* statusOf(taskId), "in_progress")
+        assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(ann)))
+        assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+        yield* assertCounters
+      }).pipe(Effect.provide(Layer.fresh(storeOver())))
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
   it.effect("go to the group's experts, and by its priority, also where these were set or removed meanwhile", () =>
     Effect.gen(function* () {
       const desk = yield* Desk
@@ -221,6 +241,16 @@ describe("prompts that miss a vote again", () => {
 })
 
 describe("void votes", () => {
+  it.effect("are not replaced by the same expert, even if nobody else is there", () =>
+    Effect.gen(function* () {
+      const { expert_id } = yield* (yield* Experts).create("Ann")
+      yield* create([["sky", "blue", "green"]])
+      yield* judge([[expert_id, "blue"]])
+      yield* (yield* Desk).voidVotes(expert_id, "", "Lea")
+      assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(expert_id)))
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
   it.effect("leave the results, whose items return to the queue for others; undone, they count again", () =>
     Effect.gen(function* () {
       const { events, layer } = makeEvents()

@@ -46,7 +46,7 @@ const Summary = ({ group }: { readonly group: GroupDetail }) => {
             {count(open + completed + cancelled)}
           </a>{" "}
           <span class="muted small">
-            {count(open)} open, {count(completed)} completed{cancelled > 0 && `, ${count(cancelled)} cancelled`}
+            ({count(open)} open, {count(completed)} completed{cancelled > 0 && `, ${count(cancelled)} cancelled`})
           </span>
         </Fact>
         <Fact label="Prompts done">

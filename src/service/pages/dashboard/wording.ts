@@ -35,6 +35,7 @@ export const signInWords = ({ detail }: Shown): string => detail
 /** How far an item of a task is. */
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   const isFlagged = item.flags.length > 0
+  if (item.decision !== null && !isFlagged) return { words: "Decided by a lead", tone: "good" }
   if (item.done) return isFlagged ? { words: "Flagged, done", tone: "warn" } : { words: "Done", tone: "good" }
   const votes = `${item.votes.length} of ${plural(task.votes_per_prompt, "vote")}`
   if (isFlagged) return { words: `Flagged, ${votes}`, tone: "warn" }

@@ -53,6 +53,8 @@ describe("items", () => {
     assert.deepStrictEqual(itemLabel(flagged, task), { words: "Flagged, 0 of 3 votes", tone: "warn" })
     assert.deepStrictEqual(itemLabel(skipped, task), { words: "0 of 3 votes", tone: "neutral" })
     assert.deepStrictEqual(itemLabel({ ...item, done: true }, task), { words: "Done", tone: "good" })
+    const decision = { choice: 0, rationale: "", by: "Lea", at: 0 }
+    assert.strictEqual(itemLabel({ ...item, done: true, decision }, task).words, "Decided by a lead")
     assert.deepStrictEqual(itemLabel({ ...flagged, done: true }, task), { words: "Flagged, done", tone: "warn" })
     assert.strictEqual(itemLabel(item, { ...task, votes_per_prompt: 1 }).words, "0 of 1 vote")
   })
