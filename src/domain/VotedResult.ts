@@ -10,6 +10,22 @@ import * as Tally from "./Tally.ts"
 import type { ResultItem, TaskPrompt } from "./Task.ts"
 import type { ImportedVote, Vote } from "./Vote.ts"
 
+/** What votes say besides their choices, where `best` is the item's. */
+export const assess = (
+  completions: ReadonlyArray<string>,
+  best: number,
+  votes: ReadonlyArray<Vote | ImportedVote>,
+): Assessment.Assessment =>
+  Assessment.combine(
+    completions,
+    best,
+    votes.map(({ choice, ranking, ...members }) => ({
+      choice,
+      ranking,
+      ...Assessment.read(members, choice, completions.length),
+    })),
+  )
+
 /** @param votes in the order in which they were given; at least one */
 export const of = (
   { completions, prompt }: TaskPrompt,
@@ -17,11 +33,6 @@ export const of = (
   flags: ReadonlyArray<Flag>,
 ): ResultItem => {
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, votes)
-  const assessed = votes.map(({ choice, ranking, ...members }) => ({
-    choice,
-    ranking,
-    ...Assessment.read(members, choice, completions.length),
-  }))
   const marked = votes.flatMap((vote) =>
     "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],
   )
@@ -35,7 +46,7 @@ export const of = (
       agreement,
       ...(tie && { tie }),
       ...(ranking !== undefined && { ranking }),
-      ...Assessment.combine(completions, best, assessed),
+      ...assess(completions, best, votes),
       ...(all.length > 0 && { flags: all }),
     },
   }

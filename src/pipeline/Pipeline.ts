@@ -11,7 +11,7 @@ import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect
 import type { HttpClient } from "effect/http"
 import type { ServiceProfile } from "../api/ServiceProfile.ts"
 import type { Source } from "../source/Source.ts"
-import { collect as collectLoop } from "../task/Collect.ts"
+import { collect as collectLoop, type CollectOptions } from "../task/Collect.ts"
 import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
@@ -168,10 +168,13 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
 
 /** Waits for the results of submitted tasks, or polls each outstanding task `once`. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
-  options: Pick<Settings, "timeout" | "grace" | "webhook"> & { readonly once?: boolean | undefined },
+  options: Pick<Settings, "timeout" | "grace" | "webhook"> & Pick<CollectOptions, "once" | "recheckCompleted">,
 ) {
   const [elapsed] = yield* Effect.timed(
-    collectLoop({ once: options.once }).pipe(stoppable(options), listening(options.webhook)),
+    collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
+      stoppable(options),
+      listening(options.webhook),
+    ),
   )
   return yield* RunReport.make({ elapsed })
 })

@@ -28,6 +28,7 @@ import * as RequestGuard from "./http/RequestGuard.ts"
 import * as TaskLimits from "./http/TaskLimits.ts"
 import * as TaskReads from "./http/TaskReads.ts"
 import { Database } from "./database/Database.ts"
+import { Desk } from "./store/Desk.ts"
 import { Experts } from "./store/Experts.ts"
 import { TaskStore } from "./store/TaskStore.ts"
 import { VoteQueue } from "./store/VoteQueue.ts"
@@ -196,7 +197,7 @@ export const layer = (options: ServiceOptions) => {
 const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (answerTo) =>
-      Layer.merge(TaskStore.layer, Experts.layer).pipe(
+      Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
         Layer.provideMerge(
           VoteQueue.layer({
             hold,

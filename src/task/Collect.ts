@@ -67,6 +67,8 @@ export interface CollectOptions {
   readonly submittingDone?: Latch.Latch | undefined
   /** Whether to poll each outstanding task once and end. */
   readonly once?: boolean | undefined
+  /** Whether to poll completed tasks once more, whose results the service may have changed. Webhooks have it done, too. */
+  readonly recheckCompleted?: boolean | undefined
 }
 
 /** Polls outstanding tasks until none is left. */
@@ -134,9 +136,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       switch (view._tag) {
         case "Open":
           yield* warnOfStatus(task, view.status)
+          if (task.hasResult)
+            yield* warn(`the service has withdrawn the result of ${task.taskId}, and works on it again`)
           if (task.isRecheck) yield* ledger.markOpen(task.seq, task.taskId)
           return yield* later(task)
         case "Failed":
+          if (task.hasResult) return yield* keepResult(task, Recheck.failedStatusReason(view.status))
           return yield* ledger.markFailed(
             task.seq,
             Recheck.failedStatusReason(view.status),
@@ -146,6 +151,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view)
           if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
+          if (task.hasResult) return yield* keepResult(task, `the result does not fit its task: ${fit.failure}`)
           yield* warn(`the result of ${task.taskId} does not fit its task: ${fit.failure}`)
           return yield* ledger.markInvalid(task.seq, view.body, fit.failure, task.taskId)
         }
@@ -153,6 +159,13 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     },
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
+
+  /** What was paid for is not given up: a result is replaced by another one, or withdrawn for it. */
+  const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
+    failures.delete(task.seq)
+    yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)
+    yield* ledger.keepResult(task.seq)
+  })
 
   const settle = Effect.fnUntraced(function* (task: OpenTask, failure: AnnotationClientError) {
     const { reason } = failure
@@ -164,6 +177,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     failures.set(task.seq, { times, useless, sinceHint })
     switch (reason._tag) {
       case "TaskUnknown":
+        if (task.hasResult) return yield* keepResult(task, failure.message)
         // A service may know a new task a moment later; 410 says that it is gone.
         if (reason.status !== 410) {
           const age = (yield* Clock.currentTimeMillis) - task.submittedAt
@@ -175,6 +189,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       case "UnusableAnswer":
       case "Refused":
       case "TooLarge":
+        if (task.hasResult) return yield* keepResult(task, failure.message)
         if (useless < maxUselessAnswers && options.once !== true) return yield* soon(task, times)
         failures.delete(task.seq)
         yield* warn(`the answer about ${task.taskId} cannot be used: ${failure.message}`)
@@ -194,6 +209,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* profile.idempotencyKey === "honored" ? ledger.planInterrupted : ledger.holdInterrupted
   }
   yield* ledger.recheck
+  if (options.recheckCompleted === true) yield* ledger.recheckCompleted
   if (options.once === true) yield* ledger.makeDue
   else yield* ledger.dueWithin(maxPollInterval)
   const horizon = options.once === true ? Option.some(started) : Option.none()

@@ -42,7 +42,7 @@ it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each 
       await viewer.page.getByText("Nobody judges yet").waitFor()
       assert.deepStrictEqual(
         await viewer.page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
-        ["Tasks", "Queue", "Experts"],
+        ["Tasks", "Items", "Queue", "Experts"],
       )
       assert.strictEqual(await viewer.page.getByRole("button", { name: "Invite expert" }).count(), 0)
       await picture(viewer.page, "operators-3-viewer")

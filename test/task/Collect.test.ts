@@ -107,6 +107,45 @@ describe("collect", () => {
       }))
   }
 
+  test("records a result that the service changed, and has a withdrawn one judged again, but keeps what it loses", () =>
+    Effect.gen(function* () {
+      let now: (taskId: string, before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.Answer = (
+        taskId,
+        before,
+      ) => ScriptedService.completedBy(before, taskId, 0)
+      const { process, service } = yield* submitted((taskId, _, before) => now(taskId, before))
+      const recheck = Effect.andThen(collect({ once: true, recheckCompleted: true }), judgments).pipe(process)
+      const choices = (found: Effect.Success<typeof judgments>) => found.map((one) => one.bestCompletionIndex)
+      assert.deepStrictEqual(choices(yield* recheck), [0, 0, 0, 0, 0, 0])
+      const seen = gets(service).length
+      yield* collect({ once: true }).pipe(process)
+      assert.strictEqual(gets(service).length, seen)
+
+      now = (taskId, before) => ScriptedService.completedBy(before, taskId, taskId === "task_1" ? 1 : 0)
+      assert.deepStrictEqual(choices(yield* recheck), [0, 0, 1, 1, 0, 0])
+
+      now = (taskId) =>
+        taskId === "task_0"
+          ? { status: 404, body: { detail: "no such task" } }
+          : taskId === "task_1"
+            ? { status: 200, body: { task_id: taskId, status: "cancelled" } }
+            : { status: 200, body: { task_id: taskId, status: "in_progress" } }
+      const logs = Logs.make()
+      assert.deepStrictEqual(choices(yield* recheck.pipe(logs.during)), [0, 0, 1, 1])
+      assert.include(logs.messages.join("\n"), "task_0 keeps the result that it has")
+      const { counts } = yield* ledgerState.pipe(process)
+      assert.deepStrictEqual([counts.completed.tasks, counts.submitted.tasks, counts.failed.tasks], [2, 1, 0])
+
+      // A webhook says the same of one task.
+      now = (taskId, before) => ScriptedService.completedBy(before, taskId, 1)
+      const hinted = Effect.gen(function* () {
+        yield* (yield* Ledger).recordDelivery({ id: "msg_1", sentAt: 0, taskIds: Option.some(["task_0"]) })
+        yield* collect()
+        return yield* judgments
+      })
+      assert.deepStrictEqual(choices(yield* hinted.pipe(process)), [1, 1, 1, 1, 1, 1])
+    }))
+
   test("gives up a task that failed or vanished, and names it", () =>
     Effect.gen(function* () {
       const { process } = yield* submitted((taskId, _, before) =>

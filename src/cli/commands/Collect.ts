@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import { once } from "../flags/JobFlags.ts"
+import { once, recheckCompleted } from "../flags/JobFlags.ts"
 import { existingLedger } from "../flags/LedgerFlags.ts"
 import { pipelineArgument } from "../flags/PipelineFile.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
@@ -11,7 +11,7 @@ import * as Job from "./Job.ts"
 
 export const collectCommand = Command.make(
   "collect",
-  { once, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
+  { once, recheckCompleted, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (given) {
     const job = yield* Job.prepare(given, given.pipeline)
     const { flags, pipeline, place } = job
@@ -25,7 +25,7 @@ export const collectCommand = Command.make(
     yield* Job.runAndReport(
       job,
       PublishedLimits.layer(service),
-      Pipeline.collect({ ...Job.limitsOf(job), once, webhook }),
+      Pipeline.collect({ ...Job.limitsOf(job), once, recheckCompleted: flags.recheckCompleted, webhook }),
     )
   }, Job.withJobFlags),
 ).pipe(
@@ -35,6 +35,10 @@ export const collectCommand = Command.make(
   Command.withExamples([
     { command: "prefstream collect --dir week-48", description: "Wait until all results are there" },
     { command: "prefstream collect --dir week-48 --once", description: "In a cron line: record the results so far" },
+    {
+      command: "prefstream collect --dir week-48 --once --recheck-completed",
+      description: "Also record results that leads changed after they were delivered",
+    },
     {
       command: "PREFSTREAM_WEBHOOK_SECRET=whsec_... prefstream collect --dir week-48 --listen 8485",
       description: "Wait, and receive the service's webhooks",

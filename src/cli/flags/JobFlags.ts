@@ -23,4 +23,8 @@ export const jobFlags = {
   quiet: toggle("quiet", "Print nothing unless something is wrong", "q"),
 }
 
+export const recheckCompleted = choice(
+  "recheck-completed",
+  "Poll completed tasks again, whose results the service may have changed",
+)
 export const once = choice("once", "Don't wait: poll each outstanding task once")

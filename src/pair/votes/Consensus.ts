@@ -3,9 +3,10 @@
  *
  * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
  * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
- * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here.
+ * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here. If a lead has
+ * decided (`annotations.decision`), that is the choice, and the votes only say how good it is.
  */
-import { Array as Arr, Option, Struct } from "effect"
+import { Array as Arr, Option, Predicate, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import { flagsIn } from "../../domain/Flag.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
@@ -32,6 +33,8 @@ export interface Consensus {
   readonly isWeighted: boolean
   /** Whether several votes, or their weights, leave several that are best. */
   readonly isTie: boolean
+  /** Whether a lead decided the item, whatever its votes say. */
+  readonly isDecided?: boolean
 }
 
 const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
@@ -40,8 +43,26 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
+/** By a lead of the service, the last one of several tasks; none where nobody decided. */
+const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
+  const judgment = item.judgments.findLast(({ annotations }) => Predicate.isObject(annotations["decision"]))
+  if (judgment === undefined) return undefined
+  const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
+  const { ranking } = tally(item.completions, votes.map(ballotOf))
+  return {
+    judgment: withAssessment(withFlags(withRanking(judgment, ranking), item), votes),
+    votes,
+    agreement: votes.length === 1 ? null : shareOf(best, votes),
+    isTie: false,
+    isWeighted: false,
+    isDecided: true,
+  }
+}
+
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
+  const decided = byDecision(item, votes)
+  if (decided !== undefined) return decided
   const [judgment] = item.judgments
   if (item.judgments.length === 1 && votes.length === 1 && votes[0]?.ranking === undefined) {
     return { judgment: withAssessment(judgment, votes), votes, agreement: null, isTie: false, isWeighted: false }
@@ -75,6 +96,14 @@ const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Jud
     : { ...judgment, annotations: { ...Struct.omit(judgment.annotations, Assessment.names), ...combined } }
 }
 
+/** The judgment with the flags of all tasks; that of a single task stays as it is. */
+const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
+  const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
+  return judgments.length === 1 || flags.length === 0
+    ? judgment
+    : { ...judgment, annotations: { ...judgment.annotations, flags } }
+}
+
 /** A judgment without a ranking gets that of its votes, below the service's best completion. */
 const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment => {
   const ranking = Option.isSome(rankingOf(judgment)) ? undefined : withBest(ofVotes, judgment.bestCompletionIndex)
@@ -90,6 +119,8 @@ export const byProbability = (
   probabilities: ReadonlyArray<number>,
   votes = votesOf(item),
 ): Consensus => {
+  const decided = byDecision(item, votes)
+  if (decided !== undefined) return decided
   if (votes.length === 1) return byMajority(item, votes)
   const highest = Math.max(...probabilities)
   const top = probabilities.flatMap((probability, index) => (highest - probability <= epsilon ? [index] : []))
@@ -148,11 +179,11 @@ const judged = (
 
 /**
  * The pairs of a consensus' judgment, with what the votes say of each. Without pairs that more votes contradict than
- * support, unless votes are weighted: the mean ranks of several completions may order two of them against the majority.
+ * support, unless votes are weighted or a lead decided: the mean ranks of several completions may order two of them against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
-  { agreement, isWeighted, judgment, votes }: Consensus,
+  { agreement, isDecided = false, isWeighted, judgment, votes }: Consensus,
 ): ReadonlyArray<PreferencePair> => {
   const first = firstOfText(judgment.completions)
   const told = pairs.map((pair) => ({
@@ -161,6 +192,7 @@ export const withVotes = (
     agreement,
     vote_margin: votes.length === 1 ? null : marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!),
   }))
-  const supported = isWeighted ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
+  const supported =
+    isWeighted || isDecided ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
   return supported.length === told.length ? told : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
 }

@@ -11,6 +11,7 @@ import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { Actor, createAuditTables } from "./Audit.ts"
 import { createAccountTables } from "./AccountTables.ts"
+import { createDeskTables } from "./DeskTables.ts"
 import { addLanes } from "./LaneTables.ts"
 import { addOperatorRoles } from "./OperatorTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
@@ -24,6 +25,7 @@ const migrate = Migrations.run({
     "0002_operator_roles": addOperatorRoles,
     "0003_audit_log": createAuditTables,
     "0004_lanes": addLanes,
+    "0005_desk": createDeskTables,
   },
 })
 

@@ -83,7 +83,8 @@ export const createTaskTables = Effect.gen(function* () {
     UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given WHERE status = NEW.status;
   END`
 
-  // votes + claimed + active holds + open = the task's votes_required; a finished task's items have nothing open.
+  // votes + claimed + active holds + open = the task's votes_required; a finished task's items have nothing open, nor
+  // has one that a lead decided, however few its votes.
   // claimed: votes that automatic experts are about to give. content: see `Contents`.
   yield* sql`CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,

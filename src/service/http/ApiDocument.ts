@@ -18,8 +18,16 @@ const schemaOfEvent = {
   type: "object",
   required: ["type", "timestamp", "data"],
   properties: {
-    type: { type: "string", enum: ["task_group.completed"], description: "Ignore types that you don't know." },
-    timestamp: { type: "string", format: "date-time", description: "When the group was complete." },
+    type: {
+      type: "string",
+      enum: ["task_group.completed", "task_group.reopened"],
+      description: "Ignore types that you don't know.",
+    },
+    timestamp: {
+      type: "string",
+      format: "date-time",
+      description: "When the group was complete, or the results changed.",
+    },
     data: {
       type: "object",
       required: ["group_id", "task_ids"],
@@ -28,7 +36,8 @@ const schemaOfEvent = {
         task_ids: {
           type: "array",
           items: { type: "string" },
-          description: "All tasks of the group, each completed or cancelled. Fetch them.",
+          description:
+            "All tasks of the group, each completed or cancelled; or those of it whose results have changed since. Fetch them.",
         },
       },
     },

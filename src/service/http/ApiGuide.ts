@@ -110,6 +110,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 | \`agreement\` | number | the share of first-choice votes that went to the best, 0 to 1 |
 | \`tie\` | true | only where rule 1 did not decide |
 | \`ranking\` | array of arrays | all completions as groups, best first, where every vote ranks: \`[[2], [0, 1]]\` |
+| \`decision\` | object | only where a lead decided instead of the votes: \`by\` (name), \`at\` (time). \`best_completion_index\`, \`rationale\`, \`agreement\`, \`strength\` and \`edited\` are of that choice |
 | \`strength\` | number | how much better the best is, from 1: the mean over the votes for it that say so |
 | \`all_bad\` | boolean | whether more than half of the votes say that no completion is good enough; only where the rubric asks |
 | \`edited\` | string | the best completion, edited: of the earliest vote for it that has an edit |
@@ -138,6 +139,7 @@ Prefer the answer that …
 
 Set a URL in the dashboard's developer settings. When a group is complete, the service sends a \`POST\` there by [Standard Webhooks 1.0.0](https://www.standardwebhooks.com): see \`task_group.completed\` below. Answer 2xx within 15 seconds, and fetch the tasks: the event carries their ids only.
 
+- **Changed results.** A lead may decide a prompt that experts disagree on, or votes may be declared void, after a task was completed. Its result is then replaced, and \`task_group.completed\` is sent once more with the tasks that changed: fetch them again, and replace what you have. Where a prompt has no valid vote left, the task is \`in_progress\` again, without results, and \`task_group.reopened\` says so; its completion is announced as always.
 - **Signature.** \`webhook-signature\` is one or several of \`v1,<base64>\`, separated by spaces: the HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\` under each secret that is valid. A secret is \`whsec_\` and the key in base64. Accept the event if one of them matches, compared in constant time, and if \`webhook-timestamp\` (seconds) is within five minutes of now. While a secret is rotated, both sign.
 - **Delivery.** At least once, in no particular order: \`webhook-id\` is the same for each attempt. An attempt fails with any answer but 2xx (redirects are not followed) and is made again over three days: after 5 seconds, 5 and 30 minutes, then after hours, with some jitter; \`Retry-After\` is honored. 410 disables the webhook. An event can be resent by hand, in the delivery log.
 

@@ -12,6 +12,7 @@ import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
 import { DashboardAudit } from "./AuditApi.ts"
 import { DashboardGroups } from "./GroupsApi.ts"
+import { DashboardDesk, Decision } from "./DeskApi.ts"
 import { Account, changePassword, DashboardOperators } from "./OperatorsApi.ts"
 import {
   error,
@@ -106,6 +107,10 @@ export const TaskItem = Schema.Struct({
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
+  /** Votes that count no longer. */
+  voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
+  /** A lead's judgment, which is the result. */
+  decision: Schema.NullOr(Decision),
   /** Experts who hold the item at present. */
   held_by: Schema.Array(Schema.String),
   /** Experts who leave it to others; the reason of a flag is among `flags`. */
@@ -140,7 +145,12 @@ export type TaskDetail = typeof TaskDetail.Type
 
 const overview = HttpApiEndpoint.get("overview", "/overview", { success: Overview, error })
 const list = HttpApiEndpoint.get("list", "/tasks", {
-  query: { ...page, status: Schema.optionalKey(TaskStatus) },
+  query: {
+    ...page,
+    status: Schema.optionalKey(TaskStatus),
+    /** Part of the id of the task or of its group. */
+    text: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
+  },
   success: Schema.Struct({ tasks: Schema.Array(TaskSummary), next: Schema.NullOr(Schema.Int) }),
   error,
 })
@@ -372,5 +382,5 @@ export class DashboardExperts extends HttpApiGroup.make("experts")
 
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
-  .add(DashboardOperators, DashboardAudit, DashboardGroups)
+  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardDesk)
   .prefix("/dashboard/api") {}

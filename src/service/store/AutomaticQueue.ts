@@ -8,7 +8,8 @@
 import { Clock, Effect, Latch, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
-import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
 
@@ -103,6 +104,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       if (open.length === 0) return noClaim
       const rows = yield* sql<{ item_id: number; expert_no: number }>`
         SELECT item_id, expert_no FROM vote WHERE item_id BETWEEN ${first} AND ${last}
+        UNION ALL SELECT item_id, expert_no FROM voided_vote WHERE item_id BETWEEN ${first} AND ${last}
         UNION ALL SELECT item_id, expert_no FROM set_aside WHERE item_id BETWEEN ${first} AND ${last}`
       for (const { expert_no, item_id } of rows) answered.add(`${item_id} ${expert_no}`)
     }
@@ -264,29 +266,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     )
   })
 
-  /** At start: releases what automatic experts were judging, or had no answer to, when the service ended. */
-  const begin = Effect.gen(function* () {
-    const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`
-    for (const { seq } of claims) {
-      const items = yield* sql<{ item_id: number }>`UPDATE item SET open = open + claimed, claimed = 0
-        WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND claimed > 0 RETURNING item_id`
-      yield* voting.putBack(items.map((item) => item.item_id))
-    }
-    const tasks = yield* sql<{ seq: number; votes_required: number; organization: string; group_id: string }>`
-      UPDATE task SET status = CASE votes_given WHEN 0 THEN 'pending' ELSE 'in_progress' END,
-        unanswered = 0, finished_at = NULL
-      WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, organization, group_id`
-    for (const { group_id, organization, seq, votes_required } of tasks) {
-      const items = yield* sql<{ item_id: number; open: number }>`UPDATE item SET open = ${votes_required} - votes
-        WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, open`
-      yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
-      yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
-      yield* voting.withdraw(organization, group_id)
-    }
-    yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind = 'automatic')
-      AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${maxPrompts})`
-  })
-  yield* write(begin)
+  yield* write(Interrupted.release(sql, voting))
 
   return {
     claim,

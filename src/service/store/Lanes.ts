@@ -87,6 +87,17 @@ export const make = Effect.gen(function* () {
     }
   })
 
+  /** Moves the items of a task that had ended to the lane that its group has now: `set` moves open tasks only. */
+  const rejoin = Effect.fnUntraced(function* (task: {
+    readonly organization: string
+    readonly group_id: string
+    readonly seq: number
+  }) {
+    const lane = yield* laneOf(task.organization, task.group_id)
+    yield* sql`UPDATE item SET lane = ${lane?.lane ?? 0}
+      WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
+  })
+
   /** Sets priority and experts of a group that exists. */
   const set = Effect.fnUntraced(function* (
     { groupId: group_id, priority }: GroupSettings,
@@ -135,5 +146,5 @@ export const make = Effect.gen(function* () {
     }))
   }).pipe(Effect.withSpan("VoteQueue.groups"))
 
-  return { openTo, laneOf, assignedTo, tasksOf, set, list }
+  return { openTo, laneOf, assignedTo, tasksOf, set, rejoin, list }
 })

@@ -92,6 +92,8 @@ export const make = Effect.fnUntraced(function* (options: {
   const notMine = (expertNo: number) => sql`
     NOT EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item
       WHERE vote.item_id = item.item_id AND vote.expert_no = ${expertNo})
+    AND NOT EXISTS (SELECT 1 FROM voided_vote
+      WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
   /**
@@ -314,7 +316,7 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
         const vote = expert && (yield* lastVote(expert.expert_no))
-        const task = vote && (yield* voting.openTask(seqOf(vote.item_id)))
+        const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return undefined
         const { expert_no, item_id } = vote
 
@@ -369,6 +371,12 @@ export const make = Effect.fnUntraced(function* (options: {
     return rows[0]
   })
 
+  /** The task of a vote that can be taken back: it is open, and no lead has decided the item. */
+  const undoableIn = Effect.fnUntraced(function* ({ item_id }: { readonly item_id: number }) {
+    const decided = yield* sql`SELECT 1 FROM decision WHERE item_id = ${item_id}`
+    return decided.length > 0 ? undefined : yield* voting.openTask(seqOf(item_id))
+  })
+
   const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string) {
     const today = dayOf(yield* Clock.currentTimeMillis)
     const [expert] = yield* sql<{ expert_no: number; judged: number; today: number }>`
@@ -381,7 +389,7 @@ export const make = Effect.fnUntraced(function* (options: {
       judged: expert?.judged ?? 0,
       judgedToday: expert?.today ?? 0,
       votesNeeded: open!.needed,
-      undoable: last !== undefined && (yield* voting.openTask(seqOf(last.item_id))) !== undefined,
+      undoable: last !== undefined && (yield* undoableIn(last)) !== undefined,
     }
   })
 

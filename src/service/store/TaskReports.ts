@@ -50,13 +50,18 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     readonly before?: number | undefined
     readonly limit?: number | undefined
     readonly status?: TaskSummary["status"] | undefined
+    readonly text?: string | undefined
   }) {
     const limit = Math.min(Math.max(page.limit ?? pageSize, 1), maxPageSize)
     const before = page.before ?? Number.MAX_SAFE_INTEGER
-    const rows = yield* page.status === undefined
-      ? sql<SummaryRow>`SELECT ${columns} FROM task WHERE seq < ${before} ORDER BY seq DESC LIMIT ${limit + 1}`
+    const { status, text = "" } = page
+    const named =
+      text === "" ? sql`1` : sql`(instr(lower(task_id), lower(${text})) OR instr(lower(group_id), lower(${text})))`
+    const rows = yield* status === undefined
+      ? sql<SummaryRow>`SELECT ${columns} FROM task
+          WHERE seq < ${before} AND ${named} ORDER BY seq DESC LIMIT ${limit + 1}`
       : sql<SummaryRow>`SELECT ${columns} FROM task INDEXED BY task_status
-          WHERE status = ${page.status} AND seq < ${before} ORDER BY seq DESC LIMIT ${limit + 1}`
+          WHERE status = ${status} AND seq < ${before} AND ${named} ORDER BY seq DESC LIMIT ${limit + 1}`
     const shown = rows.slice(0, limit)
     return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })
@@ -104,11 +109,14 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       WHERE item_id BETWEEN ${first} AND ${last} ORDER BY item_id, at`
 
     const flags = yield* voting.flagsOn(first, last)
+    const voided = yield* voting.voidedOn(first, last)
+    const decisions = yield* voting.decisionsOn(first, last)
 
     return prompts.slice(start, end).map((prompt, i): TaskItem => {
       const here = ({ item_id }: { readonly item_id: number }) => item_id === first + i
       const given = votes.filter(here)
-      const done = given.length === task.votes_per_prompt
+      const decision = decisions.get(first + i)
+      const done = given.length === task.votes_per_prompt || decision !== undefined
       return {
         index: start + i,
         prompt: prompt.prompt,
@@ -120,7 +128,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
         flags: flags
           .filter(here)
           .map(({ comment, kind, name }) => ({ expert_name: name, kind, comment: comment ?? "" })),
-        result: done ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
+        voided: voided.filter(here).map((row) => ({ ...voteOf(row), expert_name: row.name })),
+        decision:
+          decision === undefined
+            ? null
+            : { choice: decision.choice, rationale: decision.rationale, by: decision.operator, at: decision.at },
+        result: done && given.length > 0 ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
       }
     })
   })

@@ -18,7 +18,8 @@ import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import * as TaskReports from "./TaskReports.ts"
 import { type TaskContent, TaskRequests } from "./TaskRequests.ts"
-import { itemIdOf } from "../database/TaskTables.ts"
+import { maxSearchedChars } from "../database/DeskTables.ts"
+import { itemIdOf, toStorableText } from "../database/TaskTables.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
@@ -102,6 +103,7 @@ const make = Effect.gen(function* () {
     }
     const body = Zstd.compress(task.body)
     const contents = JSON.stringify(content.prompts.map((prompt) => contentOf(organization, prompt)))
+    const texts = JSON.stringify(content.prompts.map(({ prompt }) => toStorableText(prompt.slice(0, maxSearchedChars))))
     const stored = yield* write(
       Effect.gen(function* () {
         const inserted = yield* sql<{ seq: number }>`
@@ -116,6 +118,8 @@ const make = Effect.gen(function* () {
         const lane = group === undefined ? undefined : yield* voting.lanes.laneOf(organization, group.id)
         yield* sql`INSERT INTO item (item_id, open, content, lane)
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value, ${lane?.lane ?? 0} FROM json_each(${contents})`
+        yield* sql`INSERT INTO item_text (item_id, prompt)
+          SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
         if (group !== undefined) yield* joinGroup(organization, group)
         requests.keep(seq, content, task.body.length)
         yield* queue.wake
@@ -176,6 +180,8 @@ export class TaskStore extends Context.Service<
       /** 50 by default, 200 at most. */
       readonly limit?: number | undefined
       readonly status?: TaskStatus | undefined
+      /** Part of the id of the task or of its group, in either case. */
+      readonly text?: string | undefined
     }) => Effect.Effect<{ readonly tasks: ReadonlyArray<TaskSummary>; readonly next: number | null }, SqlError>
     /** One task, and its items from `from` on, up to 20. */
     readonly detail: (taskId: string, from: number) => Effect.Effect<Option.Option<TaskDetail>, SqlError>

@@ -19,6 +19,7 @@ import * as Tally from "../../domain/Tally.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
+import * as Decisions from "./Decisions.ts"
 import { Database } from "../database/Database.ts"
 import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
@@ -131,9 +132,15 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, vote.choice, vote.body
     FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
 
+  const voidedOn = (from: number, to: number) => sql<VoteRow>`
+    SELECT n, item_id, expert_no, expert_id, name, choice, body FROM voided_vote JOIN expert USING (expert_no)
+    WHERE item_id BETWEEN ${from} AND ${to} ORDER BY item_id, n`
+
   const flagsOn = (from: number, to: number) => sql<FlagRow>`
     SELECT flag.item_id, expert.expert_id, expert.name, flag.kind, flag.comment
     FROM flag JOIN expert USING (expert_no) WHERE flag.item_id BETWEEN ${from} AND ${to} ORDER BY flag.item_id, flag.at`
+
+  const decisionsOn = Decisions.readFrom(sql)
 
   /** Null where the answer is not known. */
   const isCorrect = ({ prompt, vote }: NewVote) =>
@@ -221,6 +228,17 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     now: number,
     votes?: ReadonlyArray<NewVote>,
   ) {
+    const { seq } = task
+    yield* writeAnswer(task, votes)
+    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+    yield* finish(task, changes, now)
+  })
+
+  /** Stores what GET answers. @param votes all the task's votes, where they are at hand */
+  const writeAnswer = Effect.fnUntraced(function* (
+    task: Pick<OpenTask, "seq" | "task_id">,
+    votes?: ReadonlyArray<NewVote>,
+  ) {
     const { seq, task_id } = task
     const { metadata } = yield* requests.of(seq)
     const answer: ServiceTaskResult = {
@@ -229,9 +247,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       ...(metadata !== undefined && { metadata }),
       results: yield* resultsOf(task, votes),
     }
-    yield* sql`INSERT INTO task_result ${sql.insert({ seq, answer: JSON.stringify(answer) })}`
-    yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
-    yield* finish(task, changes, now)
+    yield* sql`INSERT OR REPLACE INTO task_result ${sql.insert({ seq, answer: JSON.stringify(answer) })}`
   })
 
   /** Completes tasks whose grace time is over. A task that can't be completed is put off, so that it blocks no other. */
@@ -269,7 +285,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   /** @param all the task's votes, where they are at hand */
   const resultsOf = Effect.fnUntraced(function* (
-    { seq }: OpenTask,
+    { seq }: Pick<OpenTask, "seq">,
     all: ReadonlyArray<Pick<NewVote, "itemId" | "vote">> | undefined,
   ) {
     const { prompts } = yield* requests.of(seq)
@@ -282,15 +298,24 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     for (const { comment, expert_id, item_id, kind } of yield* flagsOn(itemIdOf(seq, 0), lastItemOf(seq))) {
       flags[promptIndexOf(item_id)]!.push({ expert: expert_id, kind, ...(comment !== null && { comment }) })
     }
-    return prompts.map((prompt, i) => resultOf(prompt, votes[i]!, flags[i]!))
+    const decisions = yield* decisionsOn(itemIdOf(seq, 0), lastItemOf(seq))
+    return prompts.map((prompt, i) => {
+      const decision = decisions.get(itemIdOf(seq, i))
+      if (votes[i]!.length === 0 && decision !== undefined)
+        return Decisions.resultWithoutVotes(prompt, decision, flags[i]!)
+      const result = resultOf(prompt, votes[i]!, flags[i]!)
+      return decision === undefined ? result : Decisions.decided(result, prompt, votes[i]!, decision)
+    })
   })
 
   /** Marks which votes agree with the others on their item, and counts those that can be compared. */
-  const compare = Effect.fnUntraced(function* (task: OpenTask, itemId: number) {
+  const compare = Effect.fnUntraced(function* (task: Pick<OpenTask, "seq">, itemId: number) {
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
     const ballots = rows.map(voteOf)
     const { completions } = prompts[promptIndexOf(itemId)]!
+    const { agreement } = Tally.tally(completions, ballots)
+    if (agreement < 1) yield* sql`INSERT OR REPLACE INTO disputed ${sql.insert({ item_id: itemId, agreement })}`
     for (const [i, agrees] of Tally.agreesWithOthers(completions, ballots).entries()) {
       if (agrees === undefined) continue
       const agreed = agrees ? 1 : 0
@@ -305,6 +330,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`UPDATE expert SET compared = compared - 1, agreed = expert.agreed - vote.agreed
       FROM vote WHERE vote.expert_no = expert.expert_no AND vote.item_id = ${itemId} AND vote.agreed IS NOT NULL`
     yield* sql`UPDATE vote SET agreed = NULL WHERE item_id = ${itemId}`
+    yield* sql`DELETE FROM disputed WHERE item_id = ${itemId}`
   })
 
   /**
@@ -338,6 +364,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const cancel = Effect.fnUntraced(function* (task: OpenTask, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
+    // A reopened task still has the result that it had.
+    yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
     yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE item_id BETWEEN ${first} AND ${last}`
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
@@ -357,9 +385,15 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   return {
     openTask,
     votesOn,
+    voidedOn,
     flagsOn,
+    decisionsOn,
     give,
+    compare,
     uncompare,
+    complete,
+    writeAnswer,
+    enqueue: webhooks.enqueue,
     cancel,
     completeDue,
     completing,

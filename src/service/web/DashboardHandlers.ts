@@ -20,6 +20,7 @@ import { OneTimeCodes } from "../account/OneTimeCodes.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
 import * as AuditHandlers from "./AuditHandlers.ts"
 import * as GroupHandlers from "./GroupHandlers.ts"
+import * as DeskHandlers from "./DeskHandlers.ts"
 import * as OperatorHandlers from "./OperatorHandlers.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
@@ -268,6 +269,7 @@ export const layer = Layer.mergeAll(
   tokenHandlers,
   webhookHandlers,
   expertHandlers,
+  DeskHandlers.layer,
   OperatorHandlers.layer,
   AuditHandlers.layer,
   GroupHandlers.layer,

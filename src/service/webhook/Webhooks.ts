@@ -30,8 +30,13 @@ export class WebhookTargetRefused extends Schema.TaggedError<WebhookTargetRefuse
 export class NoSuchDelivery extends Schema.TaggedError<NoSuchDelivery>()("NoSuchDelivery", {}) {}
 export class NoWebhook extends Schema.TaggedError<NoWebhook>()("NoWebhook", {}) {}
 
-/** `task_group.completed`: each of the group's tasks is completed or cancelled. */
+/**
+ * `task_group.completed`: each of the group's tasks is completed or cancelled, or these tasks of it have another result
+ * than before. `task_group.reopened`: the result of these tasks is withdrawn, until they are completed again.
+ */
 export interface GroupCompleted {
+  /** Default `task_group.completed`. */
+  readonly type?: "task_group.completed" | "task_group.reopened" | undefined
   readonly organization: string
   readonly groupId: string
   readonly taskIds: ReadonlyArray<string>
@@ -111,11 +116,12 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       mayGrow = false,
       organization,
       taskIds,
+      type = "task_group.completed",
     }: GroupCompleted) {
       if (!(yield* endpoint.exists)) return
       const data = { group_id: groupId, task_ids: taskIds }
       const gathering = mayGrow ? nameOf(organization, groupId) : undefined
-      yield* outbox.writeMessage({ type: "task_group.completed", groupId, tasks: taskIds.length, data, gathering })
+      yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
     withdraw: (organization: string, groupId: string) =>

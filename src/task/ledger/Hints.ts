@@ -12,6 +12,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { maxTolerance } from "../../api/WebhookSignature.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
+import { changedDueAt } from "./DueTimes.ts"
 import { forUpdate, inChunks, isAny, setSetting } from "./Rows.ts"
 
 export const rememberedMillis = 2 * Duration.toMillis(maxTolerance)
@@ -98,7 +99,7 @@ export const writeHints = (
     const states = new Map(found.flat().map(({ state, taskId }) => [taskId, state]))
     const isIn = (state: string) => isAny(sql, sql`${here} AND state = ${state}`)
     const isUnnamed = (yield* isIn("planned")) || (yield* isIn("submitting")) || (yield* isIn("in_doubt"))
-    const isWanted = (id: string) => (states.has(id) ? states.get(id) === "submitted" : isUnnamed)
+    const isWanted = (id: string) => (states.has(id) ? ["submitted", "completed"].includes(states.get(id)!) : isUnnamed)
     yield* addHints(taskIds.filter(isWanted), now)
     if (states.size > 0) yield* owned.tell("hinted")
     return states.size > 0
@@ -156,6 +157,12 @@ export const writeHints = (
             due,
             (some) => sql`UPDATE task SET due_at = 0
               WHERE ${here} AND state = 'submitted' AND ${sql.in("task_id", some)}`,
+          )
+          // The service may have changed a result that it announced before.
+          yield* inChunks(
+            due,
+            (some) => sql`UPDATE task SET due_at = ${changedDueAt}
+              WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${sql.in("task_id", some)}`,
           )
           yield* inChunks(
             due,

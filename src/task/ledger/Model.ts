@@ -160,8 +160,10 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether it is failed or invalid. */
+  /** Whether it is failed, invalid, or completed. */
   readonly isRecheck: boolean
+  /** Whether it is completed, and the service may have changed the result. */
+  readonly hasResult: boolean
   /** Epoch milliseconds. */
   readonly submittedAt: number
   /** Epoch milliseconds; 0 where it is due for another reason than its age. */

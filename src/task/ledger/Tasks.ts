@@ -11,6 +11,7 @@ import type * as Model from "./Model.ts"
 import * as Rows from "./Rows.ts"
 import * as Expected from "./Expected.ts"
 import type { Parts } from "./Parts.ts"
+import { changedDueAt, changedDueAtTime, dueOfChanged, notDue } from "./DueTimes.ts"
 import * as Payload from "./Payload.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 import { OtherService } from "./WrongLedger.ts"
@@ -19,9 +20,6 @@ const pageSize = 64
 
 /** States in which a task is polled once in each run, since the service may have repaired it. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
-
-/** Due time of a task that is never due. */
-const notDue = Number.MAX_SAFE_INTEGER
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
@@ -110,6 +108,19 @@ export const writeTasks = (
     ),
   )
 
+  /** Makes completed tasks due once more, whose results the service may have changed. What was pruned or imported stays so. */
+  const recheckCompleted = Effect.suspend(() =>
+    change(
+      "recheckCompleted",
+      sql`UPDATE task SET due_at = ${changedDueAt}
+        WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
+    ),
+  )
+
+  /** The result of a completed task stays as it is. */
+  const keepResult = (seq: number) =>
+    change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`)
+
   /** Binds the ledger to a service. `moved` says that it is the same service at a new address. */
   const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
     const bound = yield* Rows.settingOf({ job, sql }, "service")
@@ -154,11 +165,12 @@ export const writeTasks = (
     return Expected.decode(rows[0]!.expected)
   })
 
-  /** True while the task still has the id that was polled, and has no result, and nobody has given it up. */
+  /** True while the task still has the id that was polled, misses its result or may have another, and nobody has given it up. */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
-      : sql`task_id = ${taskId} AND ${sql.in("state", ["submitted", "failed", "invalid"])}`
+      : sql`task_id = ${taskId} AND (${sql.in("state", ["submitted", "failed", "invalid"])}
+          OR (state = 'completed' AND due_at < 0))`
 
   const setState = (seq: number, state: Model.TaskState, reason: string, taskId?: string, isCanceled = false) =>
     sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)},
@@ -337,11 +349,19 @@ export const writeTasks = (
     const hintWait = yield* followHints(underWay)
     const at = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
     // One query per state, so that the index gives its rows in order.
-    const found = yield* Effect.forEach(["submitted", ...rechecked] as const, (state) =>
+    const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
       sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
         due_at AS "dueAt" FROM task
-        WHERE ${here} AND state = ${state} AND due_at < ${notDue} AND ${owned.areMine()} ORDER BY due_at, seq LIMIT ${limit}`.pipe(
-        Effect.map((rows) => rows.map((row) => ({ ...row, isRecheck: state !== "submitted" }))),
+        WHERE ${here} AND state = ${state} AND due_at < ${state === "completed" ? 0 : notDue} AND ${owned.areMine()}
+        ORDER BY due_at ${sql.literal(state === "completed" ? "DESC" : "ASC")}, seq LIMIT ${limit}`.pipe(
+        Effect.map((rows) =>
+          rows.map((row) => ({
+            ...row,
+            isRecheck: state !== "submitted",
+            hasResult: state === "completed",
+            dueAt: state === "completed" ? dueOfChanged(row.dueAt) : row.dueAt,
+          })),
+        ),
       ),
     )
     const rows = found
@@ -360,7 +380,9 @@ export const writeTasks = (
   /** Has a task polled again after so many milliseconds, unless it has another id than `taskId` since its items were planned again. */
   const postpone = Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
     const now = yield* Clock.currentTimeMillis
-    yield* write(sql`UPDATE task SET due_at = ${Math.ceil(now + millis)}
+    const at = Math.ceil(now + millis)
+    yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
+        ELSE CAST(${at} AS BIGINT) END
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
   })
 
@@ -412,6 +434,8 @@ export const writeTasks = (
     planInterrupted,
     settleInterrupted,
     recheck,
+    recheckCompleted,
+    keepResult,
     bindService,
     plannedAfter,
     request,

@@ -20,6 +20,40 @@ const vote = (expert: string, choice: number, ranking?: ReadonlyArray<ReadonlyAr
   ...(ranking === undefined ? {} : { ranking }),
 })
 
+describe("a lead's decision", () => {
+  const decided = {
+    votes: [vote("ann", 1), vote("bob", 1), vote("cleo", 0)],
+    decision: { by: "Lea", at: "2026-11-24T12:00:00.000Z" },
+  }
+  const weights = [0.1, 0.9, 0]
+
+  it("is the judgment, against most votes too, and makes pairs", () => {
+    const item = judgedItem(abc, [{ best: 0, annotations: decided }])
+    for (const consensus of [Consensus.byMajority(item), Consensus.byProbability(item, weights)]) {
+      assert.strictEqual(consensus.judgment.bestCompletionIndex, 0)
+      assert.isFalse(consensus.isTie)
+      assert.strictEqual(consensus.agreement, 1 / 3)
+      const pairs = Consensus.withVotes(bestAgainstRest(consensus.judgment), consensus)
+      assert.deepStrictEqual(
+        pairs.map(({ chosen, rejected }) => [chosen, rejected]),
+        [
+          ["a", "b"],
+          ["a", "c"],
+        ],
+      )
+    }
+  })
+
+  it("settles a tie, and counts more than other tasks' results", () => {
+    const item = judgedItem(abc, [
+      { best: 1, annotations: { votes: [vote("dan", 1)] } },
+      { best: 0, annotations: { ...decided, votes: [vote("ann", 1), vote("bob", 0)] } },
+    ])
+    const { isTie, judgment, votes } = Consensus.byMajority(item)
+    assert.deepStrictEqual([judgment.bestCompletionIndex, isTie, votes.length], [0, false, 3])
+  })
+})
+
 describe("the votes on an item", () => {
   it("are those that the service lists", () => {
     const item = judgedItem(abc, [{ best: 1, annotations: { votes: [vote("ann", 1), vote("bob", 0)] } }])
@@ -454,6 +488,26 @@ describe("what votes say besides the choice", () => {
         aspects: { clarity: { chosen: 5, rejected: null } },
       },
     ])
+  })
+
+  it("is that of the votes for what a lead decided, with the flags of all tasks: no edit of another completion", () => {
+    const votes = [
+      said("ann", 1, { strength: 3, edited: "b!", aspects: { clarity: [1, 5, 2] } }),
+      said("bob", 0, { strength: 1 }),
+    ]
+    const [pair] = pairsOf(
+      { best: 1, annotations: { votes: votes.slice(0, 1), strength: 3, edited: "b!", flags: ["unsafe"] } },
+      // A service may leave the assessment of the votes' best in a decided result.
+      { best: 0, annotations: { votes, strength: 3, edited: "b!", decision: { by: "Lea" }, flags: [] } },
+    )
+    assert.deepStrictEqual(columns(pair!), {
+      rejected: "b",
+      strength: 1,
+      all_bad: null,
+      edited: null,
+      aspects: { clarity: { chosen: 1, rejected: 5 } },
+    })
+    assert.deepInclude(pair, { chosen: "a", flags: JSON.stringify([{ expert: null, kind: "unsafe" }]) })
   })
 
   it("of one task's result stays where its votes say nothing", () => {

@@ -428,7 +428,9 @@ describe("undo", () => {
         const item = yield* next(ann)
         yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
       }
-      yield* write(sql`INSERT INTO task_result (seq, answer) SELECT seq, '' FROM task WHERE task_id = ${damaged}`)
+      const seqs = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${damaged}`
+      yield* write(sql`CREATE TRIGGER damage BEFORE INSERT ON task_result WHEN NEW.seq = ${sql.literal(String(seqs[0]!.seq))}
+        BEGIN SELECT RAISE(ABORT, 'damaged'); END`)
       // The wait may begin after the clock was set: it goes on until the task is completed.
       const isCompleted = (task: string) =>
         Effect.andThen(TestClock.adjust("1 second"), statusOf(task)).pipe(
@@ -437,7 +439,7 @@ describe("undo", () => {
       yield* TestClock.adjust("29 seconds")
       yield* isCompleted(other)
       assert.strictEqual(yield* statusOf(damaged), "in_progress")
-      yield* write(sql`DELETE FROM task_result WHERE seq = (SELECT seq FROM task WHERE task_id = ${damaged})`)
+      yield* write(sql`DROP TRIGGER damage`)
       yield* TestClock.adjust("10 minutes")
       yield* isCompleted(damaged)
     }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds" }), { local: true })),

@@ -4,6 +4,7 @@ import type { SqlClient } from "effect/sql"
 import type { TaskPrompt } from "../../../src/domain/Task.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
+import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
@@ -21,7 +22,7 @@ export const makeEvents = () => {
   return { events, layer }
 }
 
-export type Store = Database | Experts | SqlClient.SqlClient | TaskStore | VoteQueue
+export type Store = Database | Desk | Experts | SqlClient.SqlClient | TaskStore | VoteQueue
 
 interface StoreOptions extends VoteQueueOptions {
   readonly webhooks?: Layer.Layer<Webhooks>
@@ -29,7 +30,7 @@ interface StoreOptions extends VoteQueueOptions {
 
 /** Over a database that is there. Tasks are completed with their last vote, unless a grace time is given. */
 export const storeOver = (options: StoreOptions = {}) =>
-  Layer.merge(TaskStore.layer, Experts.layer).pipe(
+  Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
     Layer.provideMerge(VoteQueue.layer({ undoGrace: 0, ...options })),
     Layer.provideMerge(options.webhooks ?? makeEvents().layer),
     Layer.provideMerge(Database.layer),

@@ -29,6 +29,10 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "webhook.rotateSecret": "webhook.rotate-secret",
   "webhook.test": "webhook.test",
   "webhook.resend": "webhook.resend",
+  "desk.decide": "item.decide",
+  "desk.withdrawDecision": "item.withdraw-decision",
+  "desk.voidVotes": "expert.void-votes",
+  "desk.restoreVotes": "expert.restore-votes",
   "experts.invite": "expert.link",
   "experts.inviteAgain": "expert.link",
   "experts.setActive": "expert.deactivate",
@@ -102,6 +106,30 @@ describe("the audit log", () => {
       yield* ask("tasks.cancel", { task_id: taskId })
       const late = yield* ask("tasks.cancel", { task_id: taskId })
       assertProblem(late, 409, "conflict")
+
+      const judged = yield* taskOf(service, [["q", "a", "b"]])
+      const work = yield* expert.ask("POST", "/annotate/api/next")
+      const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
+      yield* expert.ask("POST", `/annotate/api/items/${work.json.item.item_id}/vote`, vote)
+      const item = { task_id: judged, index: 0 }
+      const decided = yield* ask("desk.decide", item, { choice: 1, rationale: "Clear." })
+      assert.deepInclude(decided.fresh[0], {
+        subject: judged,
+        details: { prompt: 1, completion: 2, rationale: "Clear." },
+      })
+      yield* ask("desk.decide", item, { choice: 2, rationale: "" })
+      yield* ask("desk.withdrawDecision", item)
+      yield* ask("desk.withdrawDecision", item)
+      const params = { expert_id: expert.expertId }
+      const voided = yield* ask("desk.voidVotes", params, { reason: "careless" })
+      assert.deepInclude(voided.fresh[0], {
+        subject: expert.expertId,
+        details: { name: "Eva", votes: 1, reason: "careless" },
+      })
+      yield* ask("desk.voidVotes", params, { reason: "again" })
+      const voiding = { voiding_id: voided.json.voiding_id }
+      yield* ask("desk.restoreVotes", voiding)
+      yield* ask("desk.restoreVotes", voiding)
 
       const other = yield* taskOf(service, [["p", "a", "b"]])
       yield* ask("groups.set", {}, { group_id: other, priority: "high", experts: [expert.expertId] })

@@ -7,6 +7,7 @@ import * as Password from "../../../src/node/Password.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import * as RequestGuard from "../../../src/service/http/RequestGuard.ts"
 import { Database } from "../../../src/service/database/Database.ts"
+import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
@@ -51,7 +52,7 @@ export const started = Effect.fnUntraced(function* (options: Options = {}) {
   )
   const services = yield* HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provideMerge(Layer.merge(accounts, ServiceAddress.layer(options))),
-    Layer.provideMerge(Layer.merge(TaskStore.layer, Experts.layer)),
+    Layer.provideMerge(Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer)),
     Layer.provideMerge(VoteQueue.layer()),
     Layer.provideMerge(Webhooks.layer({ allowLoopback: true })),
     Layer.provideMerge(Database.layer),

@@ -1329,18 +1329,46 @@ export const ledgerConformance = (
       )
 
       test(
-        "change no task that is not outstanding",
+        "make a completed task due once more, whose result may have changed; what no delivery names stays as it is",
+        Effect.gen(function* () {
+          const ledger = yield* Ledger
+          yield* submitted(3, 60_000)
+          yield* Effect.forEach([0, 1, 2], (seq) => ledger.markCompleted(seq, `{"n":${seq}}`))
+          yield* ledger.recordDelivery(delivery("all", 1))
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
+          yield* ledger.recordDelivery(delivery("a", 2, ["task_1", "task_0"]))
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
+          // While the service does not answer, in their turn.
+          yield* ledger.postpone(0, 5_000, "task_0")
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+          yield* ledger.markCompleted(1, `{"n":"new"}`, "task_1")
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(5_000) })
+          yield* TestClock.setTime(5_000)
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0"])
+          yield* ledger.keepResult(0)
+          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.none() })
+          // An answer that comes when nothing is due any more changes nothing.
+          yield* ledger.markFailed(0, "gone", "task_0")
+          assert.strictEqual((yield* ledger.counts).completed.tasks, 3)
+          yield* ledger.recheckCompleted
+          assert.lengthOf((yield* ledger.due(10, never)).tasks, 3)
+          yield* ledger.markOpen(2, "task_2")
+          assert.strictEqual((yield* ledger.counts).submitted.tasks, 1)
+        }),
+      )
+
+      test(
+        "change no task that is failed, invalid or in doubt",
         Effect.gen(function* () {
           const ledger = yield* Ledger
           yield* submitted(4, 60_000)
-          yield* ledger.markCompleted(0, "{}")
           yield* ledger.markInvalid(1, "{}", "odd")
           yield* ledger.markFailed(2, "gone")
           yield* ledger.markInDoubt(3, "hm")
           const state = Effect.all({ counts: ledger.counts, issues: ledger.issues(10), due: ledger.due(10, never) })
           const before = yield* state
-          yield* ledger.recordDelivery(delivery("a", 1, ["task_0", "task_1", "task_2", "task_3"]))
-          yield* ledger.recordDelivery(delivery("b", 1))
+          yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "task_2", "task_3"]))
+          yield* ledger.recordDelivery(delivery("b", 1, ["elsewhere"]))
           assert.deepStrictEqual(yield* state, before)
         }),
       )

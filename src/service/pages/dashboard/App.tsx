@@ -12,8 +12,11 @@ import { AuditPage } from "./AuditPage.tsx"
 import * as client from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
+import { ExpertPage } from "./ExpertPage.tsx"
 import { ExpertsPage } from "./ExpertsPage.tsx"
+import { GroupPage } from "./GroupPage.tsx"
 import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
+import { ItemsPage } from "./ItemsPage.tsx"
 import { OperatorsPage } from "./OperatorsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
 import { isAtLeast, Me } from "./role.tsx"
@@ -145,9 +148,10 @@ const Shell = ({
   }, [place])
 
   const links = [
-    ["Tasks", routes.allTasks, route.page === "tasks" || route.page === "task"],
+    ["Tasks", routes.allTasks, ["tasks", "task", "group"].includes(route.page)],
+    ["Items", routes.allItems, route.page === "items"],
     ["Queue", routes.format({ page: "queue" }), route.page === "queue"],
-    ["Experts", routes.format({ page: "experts" }), route.page === "experts"],
+    ["Experts", routes.format({ page: "experts" }), route.page === "experts" || route.page === "expert"],
     ...(isAtLeast(role, "admin")
       ? ([
           ["Operators", routes.format({ page: "operators" }), route.page === "operators" || route.page === "audit"],
@@ -209,7 +213,13 @@ const Shell = ({
 const View = ({ route }: { readonly route: routes.Route }) => {
   switch (route.page) {
     case "tasks":
-      return <TaskList status={route.status} before={route.before} />
+      return <TaskList status={route.status} before={route.before} text={route.text} />
+    case "items":
+      return <ItemsPage filter={route.filter} />
+    case "expert":
+      return <ExpertPage key={route.expertId} expertId={route.expertId} />
+    case "group":
+      return <GroupPage key={route.groupId} groupId={route.groupId} />
     case "task":
       return <TaskPage key={route.taskId} taskId={route.taskId} prompt={route.prompt} />
     case "experts":

@@ -12,6 +12,7 @@ import { Say, useAction, useResource } from "./hooks.ts"
 import { NameForm } from "./FieldForm.tsx"
 import { Secret } from "./Copy.tsx"
 import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
+import { format } from "./routes.ts"
 import { For, useMay } from "./role.tsx"
 import { Table } from "./Table.tsx"
 import type { Label } from "./wording.ts"
@@ -146,7 +147,15 @@ const ExpertTable = ({
       rows={experts}
       keyOf={({ expert_id }) => expert_id}
       columns={[
-        { label: "Expert", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
+        {
+          label: "Expert",
+          class: "anywhere",
+          cell: ({ expert_id, name }) => (
+            <a href={format({ page: "expert", expertId: expert_id })}>
+              <bdi>{name}</bdi>
+            </a>
+          ),
+        },
         { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
         { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
         { label: "Judged", cell: ({ judged }) => count(judged) },

@@ -10,6 +10,7 @@ import { flagWords } from "../shared/flags.ts"
 import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
 import { ActionButton, Badge, Fact, LongText } from "./parts.tsx"
+import { Decided } from "./Decide.tsx"
 import { For } from "./role.tsx"
 import { Table } from "./Table.tsx"
 import { format } from "./routes.ts"
@@ -34,7 +35,7 @@ export const TaskItemView = ({
   const [all, setAll] = useState(false)
   const number = item.index + 1
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
-  const best = item.result?.best_completion_index
+  const best = item.decision?.choice ?? item.result?.best_completion_index
   return (
     <article class="card padded stack item" aria-labelledby={promptId(item.index)}>
       <div class="row">
@@ -89,8 +90,12 @@ export const TaskItemView = ({
           {all ? `Show ${shownAtFirst} completions` : `Show all ${count(item.completions.length)} completions`}
         </button>
       )}
+      <For role="manager">
+        <Decided item={item} task={task} reload={reload} />
+      </For>
       <Result item={item} />
       {item.votes.length > 0 && <Votes item={item} />}
+      {item.voided.length > 0 && <VoidVotes item={item} />}
       {item.set_aside.length + item.flags.length > 0 && (
         <SetAside item={item} task={task} open={open} reload={reload} />
       )}
@@ -104,7 +109,7 @@ const Result = ({ item }: { readonly item: TaskItem }) => {
   return (
     <div class="stack tight">
       <dl class="facts">
-        <Fact label="Result">
+        <Fact label={item.decision === null ? "Result" : "Result of the votes"}>
           {letter(result.best_completion_index)} <span class="muted small">index {result.best_completion_index}</span>
         </Fact>
         <Fact label="Agreement">
@@ -143,6 +148,18 @@ const Votes = ({ item }: { readonly item: TaskItem }) => {
     />
   )
 }
+
+const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
+  <p class="sunken small">
+    Void, and not counted:{" "}
+    {item.voided.map(({ choice, expert, expert_name }, i) => (
+      <span key={expert}>
+        {i > 0 && ", "}
+        <bdi>{expert_name}</bdi> for {letter(choice)}
+      </span>
+    ))}
+  </p>
+)
 
 const rankingOf = (vote: TaskItem["votes"][number]) => (vote.ranking === undefined ? null : ranking(vote.ranking))
 

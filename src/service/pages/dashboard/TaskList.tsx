@@ -7,6 +7,7 @@ import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { paging, useTrail } from "./paging.ts"
 import { Badge, Loaded, Meter, PageHeading, Pager, Time } from "./parts.tsx"
+import { Search } from "./Search.tsx"
 import { Table } from "./Table.tsx"
 import { allTasks, format, statuses, type TaskStatus } from "./routes.ts"
 import { statusLabel } from "./wording.ts"
@@ -17,8 +18,12 @@ interface Tasks {
   readonly next: number | null
 }
 
-const load = async (status: TaskStatus | undefined, before: number | undefined): Promise<Answer<Tasks>> => {
-  const [overview, page] = await Promise.all([client.overview(), client.tasks(status, before)])
+const load = async (
+  status: TaskStatus | undefined,
+  before: number | undefined,
+  text: string | undefined,
+): Promise<Answer<Tasks>> => {
+  const [overview, page] = await Promise.all([client.overview(), client.tasks(status, before, text)])
   if (!overview.ok) return overview
   return page.ok ? { ok: true, value: { overview: overview.value, ...page.value } } : page
 }
@@ -28,13 +33,15 @@ const total = ({ tasks }: Overview): number => statuses.reduce((sum, status) => 
 export const TaskList = ({
   status,
   before,
+  text,
 }: {
   readonly status: TaskStatus | undefined
   readonly before: number | undefined
+  readonly text: string | undefined
 }) => {
-  const resource = useResource(`${status} ${before}`, () => load(status, before), 5000)
-  const trail = useTrail(before, status)
-  const href = (before: number | undefined) => format({ page: "tasks", status, before })
+  const resource = useResource(`${status} ${before} ${text}`, () => load(status, before, text), 5000)
+  const trail = useTrail(before, `${status} ${text}`)
+  const href = (before: number | undefined) => format({ page: "tasks", status, before, text })
   return (
     <>
       <PageHeading title="Tasks" />
@@ -44,8 +51,20 @@ export const TaskList = ({
             <FirstTask />
           ) : (
             <>
-              <Filters overview={overview} status={status} />
-              {tasks.length === 0 ? <Nothing status={status} before={before} /> : <TaskTable tasks={tasks} />}
+              <Filters overview={overview} status={status} text={text} />
+              <Search
+                key={text}
+                label="Task or group"
+                text={text}
+                onSearch={(text) => {
+                  location.hash = format({ page: "tasks", status, before: undefined, text })
+                }}
+              />
+              {tasks.length === 0 ? (
+                <Nothing status={status} before={before} text={text} />
+              ) : (
+                <TaskTable tasks={tasks} />
+              )}
               <Pager label="Pages of tasks" at={before} paging={paging(trail, before, next)} href={href} />
             </>
           )
@@ -55,7 +74,15 @@ export const TaskList = ({
   )
 }
 
-const Filters = ({ overview, status }: { readonly overview: Overview; readonly status: TaskStatus | undefined }) => {
+const Filters = ({
+  overview,
+  status,
+  text,
+}: {
+  readonly overview: Overview
+  readonly status: TaskStatus | undefined
+  readonly text: string | undefined
+}) => {
   const { given, needed } = overview.open_votes
   const filters = [
     { label: "All", n: total(overview), of: undefined },
@@ -67,7 +94,7 @@ const Filters = ({ overview, status }: { readonly overview: Overview; readonly s
         {filters.map(({ label, n, of }) => (
           <a
             key={label}
-            href={format({ page: "tasks", status: of, before: undefined })}
+            href={format({ page: "tasks", status: of, before: undefined, text })}
             aria-current={of === status ? "page" : undefined}
           >
             <span>{label}</span> <strong>{count(n)}</strong>
@@ -87,14 +114,18 @@ const Filters = ({ overview, status }: { readonly overview: Overview; readonly s
 const Nothing = ({
   status,
   before,
+  text,
 }: {
   readonly status: TaskStatus | undefined
   readonly before: number | undefined
+  readonly text: string | undefined
 }) => (
   <p class="card nothing">
-    {before === undefined && status !== undefined
-      ? `No task is ${statusLabel[status].words.toLowerCase()}.`
-      : "There are no older tasks."}{" "}
+    {before === undefined && text !== undefined
+      ? "No task or group has this in its name."
+      : before === undefined && status !== undefined
+        ? `No task is ${statusLabel[status].words.toLowerCase()}.`
+        : "There are no older tasks."}{" "}
     <a href={before === undefined ? allTasks : format({ page: "tasks", status, before: undefined })}>
       {before === undefined ? "All tasks" : "The newest tasks"}
     </a>
@@ -116,7 +147,10 @@ const TaskTable = ({ tasks }: { readonly tasks: ReadonlyArray<TaskSummary> }) =>
             </a>
             {group_id !== task_id && (
               <span class="group">
-                in group <bdi>{group_id}</bdi>
+                in group{" "}
+                <a href={format({ page: "group", groupId: group_id })}>
+                  <bdi>{group_id}</bdi>
+                </a>
               </span>
             )}
           </>

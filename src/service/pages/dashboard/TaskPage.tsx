@@ -90,7 +90,9 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
           )}
           {task.group_id !== task.task_id && (
             <Fact label="Group" class="anywhere">
-              <bdi>{task.group_id}</bdi>
+              <a href={format({ page: "group", groupId: task.group_id })}>
+                <bdi>{task.group_id}</bdi>
+              </a>
             </Fact>
           )}
         </dl>

@@ -57,9 +57,9 @@ export const signIn = (name: string, password: string) => api<Account>("POST", "
 export const signOut = () => post<void>("/sign-out")
 
 export const overview = () => get<DashboardApi.Overview>("/overview")
-export const tasks = (status: TaskStatus | undefined, before: number | undefined) =>
+export const tasks = (status: TaskStatus | undefined, before: number | undefined, text?: string) =>
   get<{ readonly tasks: ReadonlyArray<DashboardApi.TaskSummary>; readonly next: number | null }>(
-    `/tasks${page(tasksPerPage, before, { status })}`,
+    `/tasks${page(tasksPerPage, before, { status, text })}`,
   )
 export const task = (taskId: string, from: number) => get<DashboardApi.TaskDetail>(`/tasks/${id(taskId)}?from=${from}`)
 export const cancelTask = (taskId: string) => post<void>(`/tasks/${id(taskId)}/cancel`)

@@ -59,6 +59,9 @@ export const relative = (at: number, now: number, timeZone?: string): string => 
   return relativeTime.format(Math.trunc(distance / millis), unit)
 }
 
+/** `21 Nov 2026`, of a day in UTC. */
+export const day = (at: number): string => dayFormat("UTC").format(at)
+
 /** Time that an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
 export const seconds = (total: number): string => {
   if (total < 10) return `${number.format(Math.round(total * 10) / 10)} s`

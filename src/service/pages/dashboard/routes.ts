@@ -4,12 +4,34 @@
  * Guarantees: `parse` reads every address that `format` returns, and never fails; other addresses are `unknown`. A
  * route contains everything needed to show it after a reload or a sign-in.
  */
+import type { ItemState } from "../../pageApi/DeskApi.ts"
 import type { TaskSummary } from "../../pageApi/DashboardApi.ts"
 
 export type TaskStatus = TaskSummary["status"]
 
+/** What the items shown have in common; the members are those of the address. */
+export interface ItemFilter {
+  readonly text?: string | undefined
+  readonly group?: string | undefined
+  readonly state?: ItemState | undefined
+  readonly expert?: string | undefined
+  readonly flagged?: boolean | undefined
+  /** At most, in percent. */
+  readonly agreement?: number | undefined
+  readonly before?: number | undefined
+}
+
 export type Route =
-  | { readonly page: "tasks"; readonly status: TaskStatus | undefined; readonly before: number | undefined }
+  | {
+      readonly page: "tasks"
+      readonly status: TaskStatus | undefined
+      readonly before: number | undefined
+      /** Part of a task's or a group's id. */
+      readonly text?: string | undefined
+    }
+  | { readonly page: "items"; readonly filter: ItemFilter }
+  | { readonly page: "expert"; readonly expertId: string }
+  | { readonly page: "group"; readonly groupId: string }
   /** `prompt` counts from 1: the page that holds it is shown, scrolled to it. */
   | { readonly page: "task"; readonly taskId: string; readonly prompt: number | undefined }
   | { readonly page: "experts" }
@@ -30,6 +52,17 @@ export type Route =
 export const statuses: ReadonlyArray<TaskStatus> = ["pending", "in_progress", "completed", "cancelled"]
 
 const toStatus = (text: string | null): TaskStatus | undefined => statuses.find((status) => status === text)
+
+const itemStates: ReadonlyArray<ItemState> = ["waiting", "open", "done", "disputed", "decided", "cancelled"]
+
+const toFilter = (query: URLSearchParams): ItemFilter => {
+  const text = (name: string) => query.get(name)?.slice(0, 200) || undefined
+  const state = itemStates.find((state) => state === query.get("state"))
+  const agreement = toInt(query.get("agreement"))
+  const given = { text: text("text"), group: text("group"), state, expert: text("expert"), agreement }
+  const before = toInt(query.get("before"))
+  return { ...given, flagged: query.has("flagged") || undefined, before }
+}
 
 const toInt = (text: string | null): number | undefined =>
   text !== null && /^\d{1,15}$/.test(text) ? Number(text) : undefined
@@ -57,7 +90,11 @@ export const parse = (hash: string): Route => {
   const [first = "tasks", second, third] = segments
   const before = toInt(query.get("before"))
   if (segments.length <= 1) {
-    if (first === "tasks") return { page: "tasks", status: toStatus(query.get("status")), before }
+    if (first === "tasks") {
+      const text = query.get("text")?.slice(0, 200)
+      return { page: "tasks", status: toStatus(query.get("status")), before, ...(text && { text }) }
+    }
+    if (first === "items") return { page: "items", filter: toFilter(query) }
     if (first === "experts" || first === "operators" || first === "account" || first === "queue") return { page: first }
     if (first === "audit") {
       return { page: "audit", actor: query.get("actor") ?? undefined, action: query.get("action") ?? undefined, before }
@@ -67,6 +104,11 @@ export const parse = (hash: string): Route => {
   if (segments.length === 2 && first === "tasks" && second !== undefined) {
     const taskId = decode(second)
     if (taskId !== undefined) return { page: "task", taskId, prompt: toInt(query.get("prompt")) || undefined }
+  }
+  if (segments.length === 2 && second !== undefined && (first === "experts" || first === "groups")) {
+    const name = decode(second)
+    if (name !== undefined)
+      return first === "experts" ? { page: "expert", expertId: name } : { page: "group", groupId: name }
   }
   if (segments.length === 3 && first === "developer" && second === "deliveries" && third !== undefined) {
     const messageId = decode(third)
@@ -85,7 +127,13 @@ const withQuery = (path: string, query: Record<string, string | number | undefin
 export const format = (route: Exclude<Route, { readonly page: "set-up" | "unknown" }>): string => {
   switch (route.page) {
     case "tasks":
-      return withQuery("#/tasks", { status: route.status, before: route.before })
+      return withQuery("#/tasks", { status: route.status, text: route.text, before: route.before })
+    case "items":
+      return withQuery("#/items", { ...route.filter, flagged: route.filter.flagged ? "yes" : undefined })
+    case "expert":
+      return `#/experts/${encodeURIComponent(route.expertId)}`
+    case "group":
+      return `#/groups/${encodeURIComponent(route.groupId)}`
     case "task":
       return withQuery(`#/tasks/${encodeURIComponent(route.taskId)}`, { prompt: route.prompt })
     case "experts":
@@ -103,6 +151,7 @@ export const format = (route: Exclude<Route, { readonly page: "set-up" | "unknow
 }
 
 export const allTasks = format({ page: "tasks", status: undefined, before: undefined })
+export const allItems = format({ page: "items", filter: {} })
 export const developer = format({ page: "developer", before: undefined })
 
 /** What the route shows, as one text: equal for places between which the focus need not move. */
@@ -110,6 +159,10 @@ export const placeOf = (route: Route): string => {
   switch (route.page) {
     case "task":
       return `task ${route.taskId}`
+    case "expert":
+      return `expert ${route.expertId}`
+    case "group":
+      return `group ${route.groupId}`
     case "delivery":
       return `delivery ${route.messageId}`
     default:

@@ -39,6 +39,8 @@ describe("items", () => {
     held_by: [],
     set_aside: [],
     flags: [],
+    voided: [],
+    decision: null,
     result: null,
   }
   const vote = { expert: "expert_1", expert_name: "Ada", choice: 0, order: [0, 1], seconds: 1 }

@@ -1,0 +1,50 @@
+/**
+ * The tables of what managers search and decide: beginnings of prompts, disputed items, decisions, voided votes.
+ *
+ * Guarantees: a voided vote is moved, with its number, so that whatever reads `vote` counts valid votes only. `disputed`
+ * has the items that have all their votes and on whose best completion these differ.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** Characters of a prompt that can be searched. Requests are compressed, and too slow to search. */
+export const maxSearchedChars = 500
+
+export const createDeskTables = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+
+  yield* sql`CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`
+  yield* sql`CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`
+  // A lead's judgment, which is the item's result whatever its votes say. operator: a name.
+  yield* sql`CREATE TABLE decision (
+    item_id INTEGER PRIMARY KEY,
+    choice INTEGER NOT NULL,
+    rationale TEXT NOT NULL,
+    operator TEXT NOT NULL,
+    at INTEGER NOT NULL
+  )`
+  yield* sql`CREATE TABLE voiding (
+    voiding_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    expert_no INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    operator TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    undone_by TEXT,
+    undone_at INTEGER
+  )`
+  yield* sql`CREATE INDEX voiding_of_expert ON voiding (expert_no)`
+  // The columns of `vote`, but for the comparison with others.
+  yield* sql`CREATE TABLE voided_vote (
+    n INTEGER PRIMARY KEY,
+    voiding_id INTEGER NOT NULL,
+    item_id INTEGER NOT NULL,
+    expert_no INTEGER NOT NULL,
+    choice INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    shown_at INTEGER,
+    given_at INTEGER NOT NULL,
+    correct INTEGER
+  )`
+  yield* sql`CREATE INDEX voided_vote_on_item ON voided_vote (item_id, expert_no)`
+  yield* sql`CREATE INDEX voided_vote_of ON voided_vote (voiding_id)`
+})

@@ -1,0 +1,177 @@
+/**
+ * The part of `DashboardApi` for managers: search, decisions, void votes, and the pages of experts and groups.
+ *
+ * Guarantees: lists are newest first, by the position of their items, so that pages do not shift.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { error, IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
+
+/** `waiting`: without a vote. `open`: misses votes. `disputed`: has them all, they differ, and nobody has decided. */
+export const itemStates = ["waiting", "open", "done", "disputed", "decided", "cancelled"] as const
+export const ItemState = Schema.Literals(itemStates)
+export type ItemState = typeof ItemState.Type
+
+export const Decision = Schema.Struct({
+  choice: Schema.Int,
+  rationale: Schema.String,
+  /** Name of the operator. */
+  by: Schema.String,
+  at: Millis,
+})
+export type Decision = typeof Decision.Type
+
+export const ItemSummary = Schema.Struct({
+  item_no: Schema.Int,
+  task_id: Schema.String,
+  group_id: Schema.String,
+  /** Zero-based place in the task. */
+  index: Schema.Int,
+  /** The beginning of the prompt. */
+  prompt: Schema.String,
+  state: ItemState,
+  votes: Schema.Int,
+  votes_required: Schema.Int,
+  flagged: Schema.Boolean,
+  /** Null unless it has all its votes, several. */
+  agreement: Schema.NullOr(Schema.Finite),
+  decision: Schema.NullOr(Decision),
+})
+export type ItemSummary = typeof ItemSummary.Type
+
+const Text = Schema.String.check(Schema.isMaxLength(200))
+const filters = {
+  /** Part of the beginning of the prompt; letters of ASCII match in either case. */
+  text: Schema.optionalKey(Text),
+  group: Schema.optionalKey(Text),
+  task: Schema.optionalKey(Text),
+  state: Schema.optionalKey(ItemState),
+  /** The id of an expert who voted. */
+  expert: Schema.optionalKey(Text),
+  flagged: Schema.optionalKey(Schema.Literal("true")),
+  /** Agreement of at most this many percent. */
+  max_agreement: Schema.optionalKey(IntFromQuery),
+}
+
+const items = HttpApiEndpoint.get("items", "/items", {
+  query: { ...page, ...filters },
+  success: Schema.Struct({ items: Schema.Array(ItemSummary), next: Schema.NullOr(Schema.Int) }),
+  error,
+})
+
+const itemParams = { task_id: Schema.String, index: IntFromQuery }
+/** The lead's judgment is the item's result. Conflict: the task is cancelled, or an expert is judging the item. */
+const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
+  params: itemParams,
+  payload: Schema.Struct({
+    choice: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+    rationale: Schema.String.check(Schema.isMaxLength(10_000)),
+  }),
+  success: HttpApiSchema.NoContent,
+  error,
+})
+const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
+  params: itemParams,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export const Voiding = Schema.Struct({
+  voiding_id: Schema.Int,
+  reason: Schema.String,
+  by: Schema.String,
+  at: Millis,
+  /** Votes that are void by it at present. */
+  votes: Schema.Int,
+  undone_by: Schema.NullOr(Schema.String),
+  undone_at: Schema.NullOr(Millis),
+})
+export type Voiding = typeof Voiding.Type
+
+/** Votes on one day (UTC), by the day's first millisecond. */
+const Days = Schema.Array(Schema.Struct({ day: Millis, votes: Schema.Int }))
+
+export const ExpertDetail = Schema.Struct({
+  expert_id: Schema.String,
+  name: Schema.String,
+  kind: Schema.Literals(["person", "automatic"]),
+  active: Schema.Boolean,
+  judged: Schema.Int,
+  majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
+  gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
+  /** The last 14 days with votes, newest first. */
+  days: Days,
+  /** Of the latest votes, up to 2,000. */
+  latest: Schema.Struct({
+    votes: Schema.Int,
+    median_seconds: Schema.NullOr(Schema.Finite),
+    /** By the number of completions: how often the choice was shown at each place. */
+    places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
+  }),
+  voidings: Schema.Array(Voiding),
+})
+export type ExpertDetail = typeof ExpertDetail.Type
+
+export const GroupDetail = Schema.Struct({
+  group_id: Schema.String,
+  tasks: Schema.Struct({ open: Schema.Int, completed: Schema.Int, cancelled: Schema.Int }),
+  prompts: Schema.Int,
+  prompts_done: Schema.Int,
+  votes: Schema.Int,
+  votes_required: Schema.Int,
+  disputed: Schema.Int,
+  decided: Schema.Int,
+  flagged: Schema.Int,
+  days: Days,
+  /** Who voted, most votes first, with how many of the votes that can be compared agree with the others. */
+  experts: Schema.Array(
+    Schema.Struct({
+      expert_id: Schema.String,
+      name: Schema.String,
+      votes: Schema.Int,
+      agreed: Schema.Int,
+      compared: Schema.Int,
+      gold_right: Schema.Int,
+      gold_judged: Schema.Int,
+    }),
+  ),
+})
+export type GroupDetail = typeof GroupDetail.Type
+
+const expert = HttpApiEndpoint.get("expert", "/experts/:expert_id", {
+  params: { expert_id: Schema.String },
+  success: ExpertDetail,
+  error,
+})
+const group = HttpApiEndpoint.get("group", "/groups/:group_id", {
+  params: { group_id: Schema.String },
+  success: GroupDetail,
+  error,
+})
+
+export const Voided = Schema.Struct({
+  voiding_id: Schema.Int,
+  votes: Schema.Int,
+  tasks: Schema.Int,
+  /** Tasks that were completed, and miss votes now. */
+  reopened: Schema.Int,
+})
+export type Voided = typeof Voided.Type
+
+/** All valid votes of the expert so far. Conflict: there are none. */
+const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
+  params: { expert_id: Schema.String },
+  payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(1_000)) }),
+  success: Voided,
+  error,
+})
+/** Votes that were replaced meanwhile stay void. Conflict: none is void by it. */
+const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
+  params: { voiding_id: IntFromQuery },
+  success: Voided,
+  error,
+})
+
+export class DashboardDesk extends HttpApiGroup.make("desk")
+  .add(items, decide, withdrawDecision, expert, group, voidVotes, restoreVotes)
+  .middleware(OperatorSession) {}

@@ -1,0 +1,132 @@
+/** A lead's judgment on an item: who decided what, and the form that decides. */
+import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
+import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"
+import * as client from "./deskClient.ts"
+import { count, letter } from "./format.ts"
+import { Say, useAction } from "./hooks.ts"
+import { ActionButton, LongText, Problem, Time } from "./parts.tsx"
+
+interface Props {
+  readonly item: TaskItem
+  readonly task: Pick<TaskSummary, "status" | "task_id">
+  readonly reload: () => void
+}
+
+/** The decision, or a button that opens the form, where an item can be decided. */
+export const Decided = ({ item, task, reload }: Props) => {
+  const [open, setOpen] = useState(false)
+  if (task.status === "cancelled") return null
+  const number = count(item.index + 1)
+  if (item.decision !== null && !open) {
+    const { at, by, choice, rationale } = item.decision
+    return (
+      <div class="notice">
+        <div class="grow">
+          <p>
+            <bdi>{by}</bdi> decided for <strong>{letter(choice)}</strong>, <Time at={at} />. The votes are kept.
+          </p>
+          {rationale !== "" && <LongText text={rationale} label={`the decision on prompt ${number}`} lines={6} />}
+        </div>
+        <button
+          type="button"
+          class="button compact"
+          aria-label={`Change decision on prompt ${number}`}
+          onClick={() => setOpen(true)}
+        >
+          Change
+        </button>
+        <ActionButton
+          class="compact"
+          label={`Withdraw decision on prompt ${number}`}
+          ask={() => client.withdrawDecision(task.task_id, item.index)}
+          said={`The votes decide prompt ${number} again.`}
+          onDone={reload}
+        >
+          Withdraw
+        </ActionButton>
+      </div>
+    )
+  }
+  if (!open) {
+    return (
+      <div>
+        <button
+          type="button"
+          class="button compact"
+          aria-label={`Decide prompt ${number}`}
+          onClick={() => setOpen(true)}
+        >
+          Decide
+        </button>
+      </div>
+    )
+  }
+  return <DecideForm item={item} task={task} reload={reload} onClose={() => setOpen(false)} />
+}
+
+/** Chooses the best completion in place of the votes. */
+export const DecideForm = ({ item, task, reload, onClose }: Props & { readonly onClose: () => void }) => {
+  const id = useId()
+  const [choice, setChoice] = useState(item.decision?.choice)
+  const [rationale, setRationale] = useState(item.decision?.rationale ?? "")
+  const action = useAction()
+  const say = useContext(Say)
+  const choices = useRef<HTMLFieldSetElement>(null)
+  useEffect(() => {
+    const inputs = choices.current?.querySelectorAll("input")
+    inputs?.[choice ?? 0]?.focus()
+  }, [])
+  const number = count(item.index + 1)
+  return (
+    <form
+      class="sunken stack tight"
+      aria-label={`Decide prompt ${number}`}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (choice === undefined) return
+        void action.run(
+          () => client.decide(task.task_id, item.index, choice, rationale.trim()),
+          () => {
+            say(`Prompt ${number} is decided for ${letter(choice)}.`)
+            onClose()
+            reload()
+          },
+        )
+      }}
+    >
+      <fieldset ref={choices} class="choices decide-choices">
+        <legend>Best completion</legend>
+        {item.completions.map((_, index) => (
+          <label key={index}>
+            <input type="radio" name={id} required checked={choice === index} onChange={() => setChoice(index)} />
+            {letter(index)}
+          </label>
+        ))}
+      </fieldset>
+      <div class="field">
+        <label for={`${id}-why`}>Why (optional)</label>
+        <textarea
+          class="input"
+          id={`${id}-why`}
+          rows={2}
+          maxLength={10_000}
+          value={rationale}
+          onInput={(event) => setRationale(event.currentTarget.value)}
+        />
+      </div>
+      <p class="muted small">
+        Your choice becomes the result, with your name. The votes are kept. A client that has the result already is
+        told.
+      </p>
+      <Problem words={action.problem} />
+      <div class="row">
+        <button type="submit" class="button primary" aria-disabled={action.busy}>
+          Decide
+        </button>
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}

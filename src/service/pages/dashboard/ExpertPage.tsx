@@ -1,0 +1,207 @@
+/** One expert: votes, pace, agreement, gold, position habit; and the votes that were declared void. */
+import { useContext, useState } from "preact/hooks"
+import type { ExpertDetail, Voided } from "../../pageApi/DeskApi.ts"
+import { Confirm } from "./Confirm.tsx"
+import * as client from "./deskClient.ts"
+import { count, percent, plural, seconds } from "./format.ts"
+import { Say, useResource } from "./hooks.ts"
+import { Days } from "./Days.tsx"
+import { ActionButton, Fact, Loaded, PageHeading, Section, Time } from "./parts.tsx"
+import { For, useMay } from "./role.tsx"
+import { format } from "./routes.ts"
+import { Table } from "./Table.tsx"
+
+export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
+  const resource = useResource(expertId, () => client.expert(expertId), 10_000)
+  const reload = () => void resource.reload()
+  return (
+    <>
+      <p class="trail">
+        <a href={format({ page: "experts" })}>Experts</a>
+      </p>
+      <PageHeading title={resource.data?.name ?? "Expert"} />
+      <Loaded resource={resource}>
+        {(expert) => (
+          <>
+            <Summary expert={expert} reload={reload} />
+            <Section id="days" title="Votes by day">
+              <Days days={expert.days} />
+            </Section>
+            <Section id="places" title="Position habit">
+              <Places latest={expert.latest} />
+            </Section>
+            {expert.voidings.length > 0 && (
+              <Section id="voidings" title="Void votes">
+                <Voidings expert={expert} reload={reload} />
+              </Section>
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+const shareOf = (part: number, of: number) =>
+  of === 0 ? (
+    <span class="muted">nothing to compare</span>
+  ) : (
+    <>
+      {percent(part, of)}{" "}
+      <span class="muted small">
+        {count(part)} of {count(of)}
+      </span>
+    </>
+  )
+
+const Summary = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => {
+  const [asking, setAsking] = useState(false)
+  const mayChange = useMay("manager")
+  const { gold, judged, latest, majority } = expert
+  return (
+    <section class="card padded stack" aria-label="Summary">
+      <div class="row summary-head">
+        <dl class="facts">
+          <Fact label="Valid votes">
+            <a href={format({ page: "items", filter: { expert: expert.expert_id } })}>{count(judged)}</a>
+          </Fact>
+          <Fact label="Agrees with the others">{shareOf(majority.agreed, majority.of)}</Fact>
+          <Fact label="Right on gold items">{shareOf(gold.right, gold.of)}</Fact>
+          <Fact label="Median time for a vote" title={`Of the latest ${plural(latest.votes, "vote")}`}>
+            {latest.median_seconds === null ? <span class="muted">unknown</span> : seconds(latest.median_seconds)}
+          </Fact>
+        </dl>
+        {mayChange && judged > 0 && (
+          <button type="button" class="button danger" onClick={() => setAsking(true)}>
+            Void votes
+          </button>
+        )}
+      </div>
+      {asking && <VoidDialog expert={expert} onClose={() => setAsking(false)} reload={reload} />}
+    </section>
+  )
+}
+
+const outcomeOf = ({ reopened, tasks, votes }: Voided) =>
+  `${plural(votes, "vote")} in ${plural(tasks, "task")}${reopened > 0 ? `, ${plural(reopened, "task")} open again` : ""}.`
+
+const VoidDialog = ({
+  expert,
+  onClose,
+  reload,
+}: {
+  readonly expert: ExpertDetail
+  readonly onClose: () => void
+  readonly reload: () => void
+}) => {
+  const [reason, setReason] = useState("")
+  const say = useContext(Say)
+  return (
+    <Confirm
+      title={`Void all votes of ${expert.name}?`}
+      confirm={`Void ${plural(expert.judged, "vote")}`}
+      danger
+      ask={() => client.voidVotes(expert.expert_id, reason.trim())}
+      onClose={onClose}
+      onDone={(voided) => {
+        say(`Void: ${outcomeOf(voided)}`)
+        reload()
+      }}
+    >
+      <ul class="stack tight">
+        <li>The votes are kept, marked as void, and count no longer.</li>
+        <li>Results are made from the other votes. Clients that have a result already are told.</li>
+        <li>Prompts that miss a vote by it return to the queue, for other experts.</li>
+      </ul>
+      <p>
+        You can undo it, except for votes that were replaced meanwhile.
+        {expert.active && " The expert stays active, and can go on judging other prompts."}
+      </p>
+      <div class="field">
+        <label for="void-reason">Reason (optional)</label>
+        <input
+          class="input"
+          id="void-reason"
+          type="text"
+          maxLength={1_000}
+          autocomplete="off"
+          value={reason}
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+      </div>
+    </Confirm>
+  )
+}
+
+const Places = ({ latest }: { readonly latest: ExpertDetail["latest"] }) =>
+  latest.votes === 0 ? (
+    <p class="muted">There are no votes yet.</p>
+  ) : (
+    <>
+      <p class="muted">
+        Where the preferred completion was shown, in the latest {plural(latest.votes, "vote")}. Orders are drawn at
+        random: without a habit, each place has the same share.
+      </p>
+      <Table
+        label="Choices by place"
+        rows={latest.places}
+        keyOf={({ completions }) => String(completions)}
+        columns={[
+          { label: "Completions", cell: ({ completions }) => count(completions) },
+          {
+            label: "Votes",
+            cell: ({ chosen }) => count(chosen.reduce((sum, n) => sum + n, 0)),
+          },
+          {
+            label: "Share of each place",
+            cell: ({ chosen }) => {
+              const total = chosen.reduce((sum, n) => sum + n, 0)
+              return chosen.map((n, i) => `${i + 1}: ${percent(n, total) ?? "0 %"}`).join(", ")
+            },
+          },
+          { label: "Without a habit", cell: ({ completions }) => `${percent(1, completions)} each` },
+        ]}
+      />
+    </>
+  )
+
+const Voidings = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => (
+  <Table
+    label="Void votes"
+    rows={expert.voidings}
+    keyOf={({ voiding_id }) => String(voiding_id)}
+    columns={[
+      { label: "When", cell: ({ at }) => <Time at={at} /> },
+      { label: "By", cell: ({ by }) => <bdi>{by}</bdi> },
+      { label: "Reason", class: "anywhere", cell: ({ reason }) => (reason === "" ? null : reason) },
+      { label: "Void votes", cell: ({ votes }) => count(votes) },
+      {
+        label: "Undone",
+        nothing: "no",
+        cell: ({ undone_at, undone_by }) =>
+          undone_at && (
+            <>
+              by <bdi>{undone_by}</bdi>, <Time at={undone_at} />
+            </>
+          ),
+      },
+      {
+        label: "",
+        cell: ({ at, voiding_id, votes }) =>
+          votes > 0 && (
+            <For role="manager">
+              <ActionButton
+                class="compact"
+                label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
+                ask={() => client.restoreVotes(voiding_id)}
+                said="The votes that were not replaced count again."
+                onDone={reload}
+              >
+                Undo
+              </ActionButton>
+            </For>
+          ),
+      },
+    ]}
+  />
+)

@@ -1,0 +1,97 @@
+/** One group of tasks: progress, pace, what experts disagree on, and who voted. */
+import type { GroupDetail } from "../../pageApi/DeskApi.ts"
+import { Days } from "./Days.tsx"
+import * as client from "./deskClient.ts"
+import { count, percent } from "./format.ts"
+import { useResource } from "./hooks.ts"
+import { Fact, Loaded, Meter, PageHeading, Section } from "./parts.tsx"
+import { allTasks, format, type ItemFilter } from "./routes.ts"
+import { Table } from "./Table.tsx"
+
+export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
+  const resource = useResource(groupId, () => client.group(groupId), 10_000)
+  return (
+    <>
+      <p class="trail">
+        <a href={allTasks}>Tasks</a>
+      </p>
+      <PageHeading title={`Group ${groupId}`} />
+      <Loaded resource={resource}>
+        {(group) => (
+          <>
+            <Summary group={group} />
+            <Section id="experts" title="Experts">
+              <GroupExperts group={group} />
+            </Section>
+            <Section id="days" title="Votes by day">
+              <Days days={group.days} />
+            </Section>
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+const Summary = ({ group }: { readonly group: GroupDetail }) => {
+  const items = (filter: ItemFilter, n: number) => (
+    <a href={format({ page: "items", filter: { group: group.group_id, ...filter } })}>{count(n)}</a>
+  )
+  const { cancelled, completed, open } = group.tasks
+  return (
+    <section class="card padded" aria-label="Summary">
+      <dl class="facts">
+        <Fact label="Tasks">
+          <a href={format({ page: "tasks", status: undefined, before: undefined, text: group.group_id })}>
+            {count(open + completed + cancelled)}
+          </a>{" "}
+          <span class="muted small">
+            {count(open)} open, {count(completed)} completed{cancelled > 0 && `, ${count(cancelled)} cancelled`}
+          </span>
+        </Fact>
+        <Fact label="Prompts done">
+          <Meter label="Prompts done" done={group.prompts_done} of={group.prompts} />
+        </Fact>
+        <Fact label="Votes">
+          <Meter label="Votes" done={group.votes} of={group.votes_required} />
+        </Fact>
+        <Fact label="Experts disagree">{items({ state: "disputed" }, group.disputed)}</Fact>
+        <Fact label="Decided by a lead">{items({ state: "decided" }, group.decided)}</Fact>
+        <Fact label="Flagged">{items({ flagged: true }, group.flagged)}</Fact>
+      </dl>
+    </section>
+  )
+}
+
+const GroupExperts = ({ group }: { readonly group: GroupDetail }) =>
+  group.experts.length === 0 ? (
+    <p class="muted">Nobody has voted yet.</p>
+  ) : (
+    <Table
+      label="Experts of the group"
+      rows={group.experts}
+      keyOf={({ expert_id }) => expert_id}
+      columns={[
+        {
+          label: "Expert",
+          class: "anywhere",
+          cell: ({ expert_id, name }) => (
+            <a href={format({ page: "expert", expertId: expert_id })}>
+              <bdi>{name}</bdi>
+            </a>
+          ),
+        },
+        { label: "Votes", cell: ({ votes }) => count(votes) },
+        {
+          label: "Agrees with the others",
+          nothing: "nothing to compare",
+          cell: ({ agreed, compared }) => percent(agreed, compared),
+        },
+        {
+          label: "Right on gold items",
+          nothing: "nothing to compare",
+          cell: ({ gold_judged, gold_right }) => percent(gold_right, gold_judged),
+        },
+      ]}
+    />
+  )

@@ -1,0 +1,25 @@
+/** The dashboard's requests for what managers search and decide, typed by `DeskApi`. */
+import type * as DeskApi from "../../pageApi/DeskApi.ts"
+import { get, page, post, put, remove } from "./client.ts"
+import type { ItemFilter } from "./routes.ts"
+
+const itemsPerPage = 25
+const id = encodeURIComponent
+
+export const items = ({ before, flagged, agreement, ...filter }: ItemFilter) =>
+  get<{ readonly items: ReadonlyArray<DeskApi.ItemSummary>; readonly next: number | null }>(
+    `/items${page(itemsPerPage, before, {
+      ...filter,
+      flagged: flagged ? "true" : undefined,
+      max_agreement: agreement?.toString(),
+    })}`,
+  )
+export const decide = (taskId: string, index: number, choice: number, rationale: string) =>
+  put<void>(`/tasks/${id(taskId)}/items/${index}/decision`, { choice, rationale })
+export const withdrawDecision = (taskId: string, index: number) =>
+  remove<void>(`/tasks/${id(taskId)}/items/${index}/decision`)
+export const expert = (expertId: string) => get<DeskApi.ExpertDetail>(`/experts/${id(expertId)}`)
+export const group = (groupId: string) => get<DeskApi.GroupDetail>(`/groups/${id(groupId)}`)
+export const voidVotes = (expertId: string, reason: string) =>
+  post<DeskApi.Voided>(`/experts/${id(expertId)}/void`, { reason })
+export const restoreVotes = (voidingId: number) => post<DeskApi.Voided>(`/voidings/${voidingId}/undo`)

@@ -1,0 +1,349 @@
+/**
+ * What managers change: decisions on items, voided votes, and what follows for tasks, results and webhooks.
+ *
+ * Guarantees: counters of tasks and experts match the valid votes after each commit. A published result is replaced in
+ * the commit of the change, together with the event that announces it. A task that misses votes again is open again:
+ * its result is that of the votes left, and is withdrawn only where a prompt has none. No vote is deleted. Voiding and
+ * its undo commit task by task, and can be repeated after a crash.
+ */
+/* oxlint-disable max-lines -- one state machine: each change of votes or decisions settles its tasks by the same rules */
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import type { Statement } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Webhooks } from "../webhook/Webhooks.ts"
+import * as Audit from "../database/Audit.ts"
+import { Database } from "../database/Database.ts"
+import { itemIdOf, lastItemOf, seqOf, toStorableText } from "../database/TaskTables.ts"
+import * as DeskReports from "./DeskReports.ts"
+import { TaskRequests } from "./TaskRequests.ts"
+import { VoteQueue } from "./VoteQueue.ts"
+import * as Voting from "./Voting.ts"
+
+/** There is no such task, prompt, completion, expert or voiding; `problem` says which. */
+export class NothingThere extends Schema.TaggedError<NothingThere>()("NothingThere", { problem: Schema.String }) {}
+/** The change does not go with the state of the task or item. */
+export class NotNow extends Schema.TaggedError<NotNow>()("NotNow", { problem: Schema.String }) {}
+const isProblem = Schema.is(Schema.Union([NothingThere, NotNow]))
+
+interface TaskRow {
+  readonly seq: number
+  readonly task_id: string
+  readonly organization: string
+  readonly group_id: string
+  readonly status: "pending" | "in_progress" | "completed" | "cancelled"
+  readonly prompts: number
+  readonly votes_required: number
+  readonly created_at: number
+  readonly completes_at: number | null
+}
+
+export interface Judgment {
+  readonly taskId: string
+  readonly promptIndex: number
+  readonly choice: number
+  readonly rationale: string
+  readonly operator: string
+}
+
+/** What voiding, or its undo, has changed. */
+export interface Voided {
+  readonly voidingId: number
+  readonly votes: number
+  readonly tasks: number
+  /** Tasks that were completed, and miss votes now. */
+  readonly reopened: number
+}
+
+const make = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const queue = yield* VoteQueue
+  const requests = yield* TaskRequests
+  const voting = yield* Voting.make({})
+
+  const taskBy = Effect.fnUntraced(function* (condition: Statement.Fragment) {
+    const rows = yield* sql<TaskRow>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required,
+      created_at, completes_at FROM task WHERE ${condition}`
+    return rows[0]
+  })
+
+  /** Sets an item's counters by its votes and its decision. */
+  const recountItem = (task: TaskRow, itemId: number) => {
+    const votes = sql`(SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)`
+    const holds = sql`(SELECT COUNT(*) FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL)`
+    const isClosed = sql`(${task.status === "cancelled" ? 1 : 0} OR
+      EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id))`
+    return sql<{ open: number; votes: number; decided: number }>`UPDATE item SET votes = ${votes},
+      open = CASE WHEN ${isClosed} THEN 0 ELSE MAX(0, ${task.votes_required} - ${votes} - claimed - ${holds}) END
+      WHERE item_id = ${itemId} RETURNING open, votes,
+      EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id) AS decided`
+  }
+
+  /** The group of a completed task is complete no longer. */
+  const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: TaskRow) {
+    yield* sql`UPDATE task SET status = 'in_progress', finished_at = NULL WHERE seq = ${seq}`
+    yield* voting.lanes.rejoin({ organization, group_id, seq })
+    if (group_id === task_id) return
+    yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
+    yield* voting.withdraw(organization, group_id)
+  })
+
+  /**
+   * Brings a task into the state that its votes and decisions make, after these items of it have changed. Comparisons of
+   * their votes were undone before.
+   */
+  const settle = Effect.fnUntraced(function* (task: TaskRow, itemIds: ReadonlyArray<number>, now: number) {
+    const { seq, status } = task
+    const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
+    const open: Array<number> = []
+    for (const itemId of itemIds) {
+      const [item] = yield* recountItem(task, itemId)
+      if (item!.open > 0) open.push(itemId)
+      // Others are compared with the vote that they miss.
+      const isDone = item!.votes === task.votes_required || item!.decided === 1
+      if (item!.votes > 1 && isDone) yield* voting.compare(task, itemId)
+    }
+    if (open.length > 0) {
+      yield* voting.putBack(open)
+      queue.reconsider(open)
+    }
+    const [counts] = yield* sql<{ done: number; votes: number; answered: number; decided: number }>`
+      SELECT COUNT(*) FILTER (WHERE votes = ${task.votes_required} OR decision.item_id IS NOT NULL) AS done,
+        SUM(votes) AS votes, COUNT(*) FILTER (WHERE votes > 0 OR decision.item_id IS NOT NULL) AS answered,
+        COUNT(decision.item_id) AS decided
+      FROM item LEFT JOIN decision USING (item_id) WHERE item_id BETWEEN ${first} AND ${last}`
+    const { answered, decided, done, votes } = counts!
+    yield* sql`UPDATE task SET votes_given = ${votes}, prompts_done = ${done} WHERE seq = ${seq}`
+    if (status === "cancelled") return "same" as const
+    const [published] = yield* sql<{ found: number }>`
+      SELECT EXISTS (SELECT 1 FROM task_result WHERE seq = ${seq}) AS found`
+    const wasPublished = published!.found === 1
+    const event = { organization: task.organization, groupId: task.group_id, taskIds: [task.task_id] }
+
+    if (done === task.prompts && status !== "completed") {
+      // In its grace time it is completed anyway.
+      if (task.completes_at !== null) return "same" as const
+      const whole = yield* voting.openTask(seq)
+      yield* voting.complete(whole!, sql`status = 'completed'`, now)
+      return "completed" as const
+    }
+    if (done < task.prompts) {
+      if (status === "completed") yield* reopen(task)
+      else if (status === "pending" && votes + decided > 0) {
+        yield* sql`UPDATE task SET status = 'in_progress' WHERE seq = ${seq}`
+      }
+      yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
+    }
+    if (!wasPublished) return "same" as const
+    if (answered === task.prompts) {
+      yield* voting.writeAnswer(task)
+      yield* voting.enqueue(event)
+    } else {
+      yield* sql`DELETE FROM task_result WHERE seq = ${seq}`
+      yield* voting.enqueue({ ...event, type: "task_group.reopened" })
+    }
+    return done < task.prompts ? ("reopened" as const) : ("changed" as const)
+  })
+
+  /** A write that may change results. It wakes the webhooks, and those who wait for work. */
+  const change = <A>(statements: Effect.Effect<A, SqlError>) => voting.writeEnding(statements, () => true)
+
+  /** The task and the item, or what is missing. */
+  const placeOf = Effect.fnUntraced(function* (taskId: string, promptIndex: number) {
+    const task = yield* taskBy(sql`task_id = ${taskId}`)
+    if (task === undefined) return new NothingThere({ problem: `There is no task ${taskId}.` })
+    if (promptIndex < 0 || promptIndex >= task.prompts) {
+      return new NothingThere({ problem: `The task has no prompt ${promptIndex}.` })
+    }
+    return { task, itemId: itemIdOf(task.seq, promptIndex) }
+  })
+
+  const decide = Effect.fn("Desk.decide")(function* (given: Judgment) {
+    const now = yield* Clock.currentTimeMillis
+    const failed = yield* change(
+      Effect.gen(function* () {
+        const place = yield* placeOf(given.taskId, given.promptIndex)
+        if (isProblem(place)) return place
+        const { itemId, task } = place
+        const { prompts } = yield* requests.of(task.seq)
+        if (given.choice < 0 || given.choice >= prompts[given.promptIndex]!.completions.length) {
+          return new NothingThere({ problem: `The prompt has no completion ${given.choice}.` })
+        }
+        if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
+        const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
+          (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))`
+        if (busy.length > 0) return new NotNow({ problem: "An expert is judging this prompt now. Decide it later." })
+        yield* sql`INSERT OR REPLACE INTO decision ${sql.insert({
+          item_id: itemId,
+          choice: given.choice,
+          rationale: toStorableText(given.rationale),
+          operator: given.operator,
+          at: now,
+        })}`
+        yield* voting.uncompare(itemId)
+        yield* settle(task, [itemId], now)
+        const details = { prompt: given.promptIndex + 1, completion: given.choice + 1, rationale: given.rationale }
+        yield* Audit.record(sql, "item.decide", given.taskId, details)
+        return undefined
+      }),
+    )
+    if (failed !== undefined) return yield* failed
+  })
+
+  const withdrawDecision = Effect.fn("Desk.withdrawDecision")(function* (taskId: string, promptIndex: number) {
+    const now = yield* Clock.currentTimeMillis
+    const failed = yield* change(
+      Effect.gen(function* () {
+        const place = yield* placeOf(taskId, promptIndex)
+        if (isProblem(place)) return place
+        const { itemId, task } = place
+        const removed = yield* sql`DELETE FROM decision WHERE item_id = ${itemId} RETURNING item_id`
+        if (removed.length === 0) return new NotNow({ problem: "Nobody has decided this prompt." })
+        yield* voting.uncompare(itemId)
+        yield* settle(task, [itemId], now)
+        yield* Audit.record(sql, "item.withdraw-decision", taskId, { prompt: promptIndex + 1 })
+        return undefined
+      }),
+    )
+    if (failed !== undefined) return yield* failed
+  })
+
+  /** Changes the votes of each task in a write of its own. */
+  const changeTasks = Effect.fnUntraced(function* (
+    itemIds: ReadonlyArray<number>,
+    /** Moves votes on these items; gives the items whose votes changed. */
+    move: (task: TaskRow, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
+    now: number,
+  ) {
+    const counts = { votes: 0, tasks: 0, reopened: 0 }
+    for (const [seq, items] of Map.groupBy(itemIds, seqOf)) {
+      const outcome = yield* change(
+        Effect.gen(function* () {
+          const task = (yield* taskBy(sql`seq = ${seq}`))!
+          const moved = yield* move(task, items)
+          return moved.length === 0 ? undefined : { moved, state: yield* settle(task, moved, now) }
+        }),
+      )
+      if (outcome === undefined) continue
+      counts.votes += outcome.moved.length
+      counts.tasks++
+      if (outcome.state === "reopened") counts.reopened++
+    }
+    return counts
+  })
+
+  /** Adds to the expert's counters what votes that came or went counted; `sign` is 1 or -1. */
+  const count = (
+    expertNo: number,
+    votes: ReadonlyArray<{ readonly correct: number | null; readonly given_at: number }>,
+    sign: number,
+  ) => {
+    const gold = votes.filter(({ correct }) => correct !== null)
+    const right = gold.filter(({ correct }) => correct === 1)
+    const days = JSON.stringify(votes.map(({ given_at }) => Voting.dayOf(given_at)))
+    return sql`UPDATE expert SET judged = judged + ${sign * votes.length},
+      gold_judged = gold_judged + ${sign * gold.length}, gold_right = gold_right + ${sign * right.length},
+      judged_on_day = judged_on_day + ${sign} * (SELECT COUNT(*) FROM json_each(${days}) WHERE value = day)
+      WHERE expert_no = ${expertNo}`
+  }
+
+  const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
+  type Moved = { readonly item_id: number; readonly correct: number | null; readonly given_at: number }
+
+  const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
+    const now = yield* Clock.currentTimeMillis
+    const begun = yield* change(
+      Effect.gen(function* () {
+        const [expert] = yield* sql<{ expert_no: number; name: string }>`
+          SELECT expert_no, name FROM expert WHERE expert_id = ${expertId}`
+        if (expert === undefined) return new NothingThere({ problem: "There is no such expert." })
+        const { expert_no, name } = expert
+        const items = yield* sql<{ item_id: number }>`
+          SELECT item_id FROM vote WHERE expert_no = ${expert_no} ORDER BY item_id`
+        if (items.length === 0) return new NotNow({ problem: "The expert has no valid votes." })
+        const [voiding] = yield* sql<{ voiding_id: number }>`INSERT INTO voiding
+          ${sql.insert({ expert_no, reason: toStorableText(reason), operator, at: now })} RETURNING voiding_id`
+        yield* Audit.record(sql, "expert.void-votes", expertId, { name, votes: items.length, reason })
+        return { expertNo: expert_no, items: items.map(({ item_id }) => item_id), voidingId: voiding!.voiding_id }
+      }),
+    )
+    if (isProblem(begun)) return yield* begun
+    const { expertNo, items, voidingId } = begun
+    const move = Effect.fnUntraced(function* (_task: TaskRow, itemIds: ReadonlyArray<number>) {
+      const mine = sql`expert_no = ${expertNo} AND ${sql.in("item_id", itemIds)}`
+      const found = yield* sql<Moved>`SELECT item_id, correct, given_at FROM vote WHERE ${mine}`
+      for (const { item_id } of found) yield* voting.uncompare(item_id)
+      yield* sql`INSERT INTO voided_vote (voiding_id, ${columns}) SELECT ${voidingId}, ${columns} FROM vote WHERE ${mine}`
+      yield* sql`DELETE FROM vote WHERE ${mine}`
+      yield* count(expertNo, found, -1)
+      return found.map(({ item_id }) => item_id)
+    })
+    return { voidingId, ...(yield* changeTasks(items, move, now)) }
+  }, Effect.uninterruptible)
+
+  const restoreVotes = Effect.fn("Desk.restoreVotes")(function* (voidingId: number, operator: string) {
+    const now = yield* Clock.currentTimeMillis
+    const begun = yield* change(
+      Effect.gen(function* () {
+        const [voiding] = yield* sql<{ expert_no: number; expert_id: string; name: string }>`
+          SELECT expert_no, expert_id, name FROM voiding JOIN expert USING (expert_no) WHERE voiding_id = ${voidingId}`
+        if (voiding === undefined) return new NothingThere({ problem: "There is no such voiding." })
+        const items = yield* sql<{ item_id: number }>`
+          SELECT item_id FROM voided_vote WHERE voiding_id = ${voidingId} ORDER BY item_id`
+        if (items.length === 0) return new NotNow({ problem: "All its votes are valid again already." })
+        yield* sql`UPDATE voiding SET undone_by = ${operator}, undone_at = ${now} WHERE voiding_id = ${voidingId}`
+        yield* Audit.record(sql, "expert.restore-votes", voiding.expert_id, { name: voiding.name, votes: items.length })
+        return { expertNo: voiding.expert_no, items: items.map(({ item_id }) => item_id) }
+      }),
+    )
+    if (isProblem(begun)) return yield* begun
+    const { expertNo, items } = begun
+    const move = Effect.fnUntraced(function* (task: TaskRow, itemIds: ReadonlyArray<number>) {
+      // A vote that was replaced, or that somebody is about to replace, stays void.
+      const mine = sql`voiding_id = ${voidingId} AND item_id IN (
+        SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
+          AND votes < ${task.votes_required}
+          AND NOT EXISTS (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))))`
+      const found = yield* sql<Moved>`SELECT item_id, correct, given_at FROM voided_vote WHERE ${mine}`
+      for (const { item_id } of found) yield* voting.uncompare(item_id)
+      const these = sql`voiding_id = ${voidingId} AND ${sql.in(
+        "item_id",
+        found.map(({ item_id }) => item_id),
+      )}`
+      yield* sql`INSERT INTO vote (${columns}) SELECT ${columns} FROM voided_vote WHERE ${these}`
+      yield* sql`DELETE FROM voided_vote WHERE ${these}`
+      yield* count(expertNo, found, 1)
+      return found.map(({ item_id }) => item_id)
+    })
+    return { voidingId, ...(yield* changeTasks(items, move, now)) }
+  }, Effect.uninterruptible)
+
+  return { decide, withdrawDecision, voidVotes, restoreVotes, ...(yield* DeskReports.make) }
+})
+
+export class Desk extends Context.Service<
+  Desk,
+  {
+    /** The lead's judgment is the item's result from now on. `NotNow`: the task is cancelled, or somebody is judging the item. */
+    readonly decide: (judgment: Judgment) => Effect.Effect<void, NothingThere | NotNow | SqlError>
+    /** The item's votes decide again; where it misses some, it returns to the queue. */
+    readonly withdrawDecision: (
+      taskId: string,
+      promptIndex: number,
+    ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
+    /** Takes all valid votes of an expert out of the results. Items that miss a vote by it return to the queue, for others. */
+    readonly voidVotes: (
+      expertId: string,
+      reason: string,
+      operator: string,
+    ) => Effect.Effect<Voided, NothingThere | NotNow | SqlError>
+    /** The reverse, except for votes that were replaced meanwhile. */
+    readonly restoreVotes: (
+      voidingId: number,
+      operator: string,
+    ) => Effect.Effect<Voided, NothingThere | NotNow | SqlError>
+  } & Effect.Success<typeof DeskReports.make>
+>()("prefstream/service/Desk") {
+  static readonly layer: Layer.Layer<Desk, SqlError, Database | VoteQueue | Webhooks> = Layer.effect(Desk, make).pipe(
+    Layer.provide(TaskRequests.layer),
+  )
+}

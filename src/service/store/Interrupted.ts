@@ -1,0 +1,38 @@
+/**
+ * What automatic experts had in hand when the service ended.
+ *
+ * Guarantees: at the start, all that they claimed is free again, and tasks that were canceled because they had no answer
+ * are open again, in the lanes that their groups have now. Decided items stay closed.
+ */
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { itemIdOf, lastItemOf, maxPrompts } from "../database/TaskTables.ts"
+import type { Voting } from "./Voting.ts"
+
+/** Statements for use within one write of `Database`. */
+export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, voting: Voting) {
+  const isOf = (seq: number) => sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+  const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`
+  for (const { seq } of claims) {
+    const items = yield* sql<{ item_id: number }>`UPDATE item SET open = open + claimed, claimed = 0
+      WHERE ${isOf(seq)} AND claimed > 0 RETURNING item_id`
+    yield* voting.putBack(items.map((item) => item.item_id))
+  }
+  const tasks = yield* sql<{ seq: number; votes_required: number; organization: string; group_id: string }>`
+    UPDATE task SET status = 'in_progress', unanswered = 0, finished_at = NULL
+    WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, organization, group_id`
+  for (const { group_id, organization, seq, votes_required } of tasks) {
+    yield* voting.lanes.rejoin({ organization, group_id, seq })
+    const items = yield* sql<{ item_id: number; open: number }>`UPDATE item SET open = ${votes_required} - votes
+      WHERE ${isOf(seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
+      RETURNING item_id, open`
+    yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
+    // `pending` promises that all its votes are open.
+    yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0
+      AND NOT EXISTS (SELECT 1 FROM decision WHERE ${isOf(seq)})`
+    yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
+    yield* voting.withdraw(organization, group_id)
+  }
+  yield* sql`DELETE FROM set_aside WHERE expert_no IN (SELECT expert_no FROM expert WHERE kind = 'automatic')
+    AND (SELECT finished_at IS NULL FROM task WHERE seq = item_id / ${maxPrompts})`
+})

@@ -1,0 +1,147 @@
+/**
+ * A manager's desk: items are found by filters, one that experts disagree on is decided by keyboard, an expert's votes are
+ * declared void; and the dataset of the job, which had other results, has what came of it. `SCREENSHOTS=DIR` keeps
+ * pictures.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { type Browser, browser } from "../service/web/http.ts"
+import { hasBrowser, launched, open } from "../support/browser.ts"
+import { fillIn, folder, serve, signIn } from "../support/browserService.ts"
+import { picture } from "../support/pictures.ts"
+import { run } from "../support/program.ts"
+
+const items = ["red", "green", "blue"].map((color) => ({
+  id: color,
+  prompt: `Which is **${color}**?`,
+  completions: [`The ${color} one.`, `Another one than ${color}.`],
+}))
+
+/** An expert who votes, on each item that comes, for the completion that begins so. */
+const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name: string, beginsWith: string) {
+  const invited = yield* operator.ask("POST", "/dashboard/api/experts", { name })
+  const expert = browser(base)
+  yield* expert.ask("POST", "/annotate/api/join", { code: invited.json.invitation.split("=")[1] })
+  let work = yield* expert.ask("POST", "/annotate/api/next")
+  while (work.json.item !== null) {
+    const { completions, item_id } = work.json.item as { completions: ReadonlyArray<string>; item_id: number }
+    const best = completions.findIndex((text) => text.startsWith(beginsWith))
+    const vote = { best, ranking: null, rationale: `${name} says so.`, seconds: 3 }
+    work = yield* expert.ask("POST", `/annotate/api/items/${item_id}/vote`, vote)
+  }
+})
+
+const rowOf = (page: Page, text: RegExp) => page.getByRole("table", { name: "Items" }).getByRole("row", { name: text })
+
+it.live.skipIf(!hasBrowser)(
+  "a lead filters items, decides one by keyboard, and voids an expert's votes; the dataset has what was decided",
+  () =>
+    Effect.gen(function* () {
+      const scratch = yield* folder
+      const { baseUrl, link, origin, token } = yield* serve(
+        join(scratch, "service.db"),
+        "--undo-grace",
+        "0s",
+        "--votes",
+        "2",
+      )
+      const { account, page } = yield* open(yield* launched)
+      yield* Effect.promise(() => signIn(page, link, "Lea"))
+      const operator = browser(origin)
+      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+
+      writeFileSync(join(scratch, "items.jsonl"), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+      const job = ["--dir", join(scratch, "job")]
+      const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
+      const prefstream = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const ended = yield* Effect.promise(() => run([...args, ...job], env))
+        assert.include([0, 3], ended.status, ended.stderr)
+        return ended
+      })
+      /** What is collected, and what the dataset has then. */
+      const chosen = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+        yield* prefstream("collect", "--once", ...flags)
+        yield* prefstream("export")
+        const rows = readFileSync(join(scratch, "job/dataset/jsonl/train-00000-of-00001.jsonl"), "utf8")
+        return Object.fromEntries(
+          rows
+            .trimEnd()
+            .split("\n")
+            .map((line) => JSON.parse(line) as { item_id: string; chosen: string; rationale: string })
+            .map(({ chosen, item_id, rationale }) => [item_id, [chosen, rationale]]),
+        )
+      })
+      yield* prefstream("submit", join(scratch, "items.jsonl"))
+      yield* judge(origin, operator, "Ann", "The")
+      yield* judge(origin, operator, "Bob", "Another")
+      // Ties make no pairs: only what follows makes some.
+      yield* prefstream("collect", "--once")
+
+      yield* Effect.promise(async () => {
+        await page.getByRole("link", { name: "Items", exact: true }).click()
+        await rowOf(page, /red/).waitFor()
+        await page.getByRole("link", { name: "Experts disagree" }).click()
+        await page.getByText("All votes are there, and they differ.").waitFor()
+        await fillIn(page, "Prompt contains", "GREEN")
+        await rowOf(page, /red/).waitFor({ state: "detached" })
+        await rowOf(page, /green/).waitFor()
+        assert.strictEqual(await page.getByRole("table", { name: "Items" }).getByRole("row").count(), 2)
+        await picture(page, "desk-1-items")
+
+        // By keyboard from here.
+        await page.getByRole("button", { name: /^Open: .*green/ }).focus()
+        await page.keyboard.press("Enter")
+        await page.getByRole("button", { name: "Decide prompt 2" }).waitFor()
+        await page.waitForFunction(() => document.activeElement?.textContent === "Prompt 2")
+        await picture(page, "desk-2-open")
+        await page.getByRole("button", { name: "Decide prompt 2" }).focus()
+        await page.keyboard.press("Enter")
+        await page.getByRole("form", { name: "Decide prompt 2" }).waitFor()
+        await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement)
+        await page.keyboard.press("Space")
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("ArrowUp")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("Only it is green.")
+        await picture(page, "desk-3-decide")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.getByText("Prompt 2 is decided for A.").waitFor()
+        await page.getByText("No item is like this.").waitFor()
+      })
+      assert.deepStrictEqual(yield* chosen("--recheck-completed"), { green: ["The green one.", "Only it is green."] })
+
+      yield* Effect.promise(async () => {
+        await page.getByRole("link", { name: "Clear" }).click()
+        await rowOf(page, /green/).getByText("Lea", { exact: true }).waitFor()
+        await page.getByRole("link", { name: "Experts", exact: true }).click()
+        await page.getByRole("link", { name: "Bob" }).click()
+        await page.getByRole("heading", { name: "Bob", level: 1 }).waitFor()
+        await page.getByRole("table", { name: "Choices by place" }).waitFor()
+        await picture(page, "desk-4-expert")
+        await page.getByRole("button", { name: "Void votes" }).click()
+        await page.getByLabel("Reason (optional)").fill("Clicked through.")
+        await picture(page, "desk-5-void")
+        await page.getByRole("button", { name: "Void 3 votes" }).click()
+        await page.getByText("Clicked through.").waitFor()
+        await picture(page, "desk-6-voided")
+      })
+      const others = { red: ["The red one.", "Ann says so."], blue: ["The blue one.", "Ann says so."] }
+      const green = ["The green one.", "Only it is green."]
+      assert.deepStrictEqual(yield* chosen("--recheck-completed"), { ...others, green })
+
+      // The prompts that miss a vote are judged by somebody else.
+      yield* judge(origin, operator, "Cleo", "The")
+      assert.deepStrictEqual(yield* chosen("--recheck-completed"), { ...others, green })
+      yield* Effect.promise(async () => {
+        await page.goto(`${origin}/dashboard/#/tasks`)
+        await page.getByRole("link", { name: /^task_/ }).click()
+        await page.getByText("Void, and not counted:").first().waitFor()
+        await picture(page, "desk-7-task")
+      })
+      assert.deepStrictEqual(account.problems, [])
+    }).pipe(Effect.scoped),
+)

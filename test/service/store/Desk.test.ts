@@ -1,0 +1,384 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { Database } from "../../../src/service/database/Database.ts"
+import { Desk } from "../../../src/service/store/Desk.ts"
+import { Experts } from "../../../src/service/store/Experts.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
+import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { create, makeEvents, next, results, statusOf, store, voteFor } from "./support.ts"
+
+const experts = Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], (name) =>
+  Effect.map(
+    Effect.flatMap(Experts, (experts) => experts.create(name)),
+    ({ expert_id }) => expert_id,
+  ),
+)
+
+/** Each expert in turn votes for the text, on whatever comes next. */
+const judge = Effect.fnUntraced(function* (votes: ReadonlyArray<readonly [expertId: string, text: string]>) {
+  const queue = yield* VoteQueue
+  for (const [expertId, text] of votes) {
+    const item = yield* next(expertId)
+    yield* queue.vote(expertId, item.itemId, voteFor(item, text, `${text} is right`))
+  }
+})
+
+/** What the counters must say, from the votes alone. */
+const assertCounters = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const wrong = yield* sql`SELECT item_id FROM item JOIN task ON seq = item_id / 1048576
+    WHERE votes <> (SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)
+      OR (open > 0) <> (status <> 'cancelled' AND votes + claimed + (SELECT COUNT(*) FROM hold
+        WHERE hold.item_id = item.item_id AND held_until IS NOT NULL) < votes_required
+        AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id))`
+  assert.deepStrictEqual(wrong, [])
+  const tasks = yield* sql`SELECT task_id FROM task WHERE votes_given <>
+    (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq)`
+  assert.deepStrictEqual(tasks, [])
+  const counted = yield* sql`SELECT name FROM expert WHERE
+    judged <> (SELECT COUNT(*) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR compared <> (SELECT COUNT(agreed) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR expert.agreed <> (SELECT COALESCE(SUM(agreed), 0) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR gold_judged <> (SELECT COUNT(correct) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR judged_on_day <> judged`
+  assert.deepStrictEqual(counted, [])
+  const total =
+    yield* sql`SELECT status FROM task_count WHERE tasks <> (SELECT COUNT(*) FROM task WHERE task.status = task_count.status)
+    OR votes_given <> (SELECT COALESCE(SUM(votes_given), 0) FROM task WHERE task.status = task_count.status)`
+  assert.deepStrictEqual(total, [])
+})
+
+const colors = [
+  ["sky", "blue", "green"],
+  ["grass", "green", "blue"],
+] as const
+
+const right = { goldAnswer: () => Option.some(0) }
+
+describe("decisions", () => {
+  it.effect(
+    "replace the result that was delivered, announce it, and keep the votes; withdrawn, the votes decide again",
+    () =>
+      Effect.gen(function* () {
+        const { events, layer } = makeEvents()
+        yield* Effect.gen(function* () {
+          const desk = yield* Desk
+          const [ann = "", bob = "", cleo = ""] = yield* experts
+          const taskId = yield* create(colors, { votes: 3 })
+          yield* judge(
+            [ann, bob, cleo].flatMap(
+              (one, i) =>
+                [
+                  [one, i === 0 ? "blue" : "green"],
+                  [one, "green"],
+                ] as const,
+            ),
+          )
+          assert.strictEqual(yield* statusOf(taskId), "completed")
+          const [before, other] = yield* results(taskId)
+          assert.strictEqual(before.best_completion_index, 1)
+          assert.lengthOf(events, 1)
+          assert.deepStrictEqual(
+            (yield* desk.items({ state: "disputed" })).items.map(({ index }) => index),
+            [0],
+          )
+
+          yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "It is day.", operator: "Lea" })
+          const [after, unchanged] = yield* results(taskId)
+          assert.strictEqual(after.best_completion_index, 0)
+          assert.deepStrictEqual(after.annotations.votes, before.annotations.votes)
+          assert.strictEqual(after.annotations.rationale, "It is day.")
+          assert.strictEqual(after.annotations.agreement, 1 / 3)
+          assert.strictEqual(after.annotations.decision.by, "Lea")
+          assert.deepStrictEqual(unchanged, other)
+          assert.deepStrictEqual(events.slice(1), [{ organization: "default", groupId: taskId, taskIds: [taskId] }])
+          assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
+          assert.strictEqual((yield* desk.items({ state: "decided" })).items[0]?.decision?.by, "Lea")
+          yield* assertCounters
+
+          yield* desk.withdrawDecision(taskId, 0)
+          assert.deepStrictEqual((yield* results(taskId))[0], before)
+          assert.lengthOf(events, 3)
+          yield* assertCounters
+        }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
+      }),
+  )
+
+  it.effect(
+    "settle a prompt that misses votes, but not one that an expert is judging, nor one of a cancelled task",
+    () =>
+      Effect.gen(function* () {
+        const desk = yield* Desk
+        const [ann = "", bob = ""] = yield* experts
+        const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
+        const decision = { taskId, promptIndex: 0, choice: 1, rationale: "", operator: "Lea" }
+        yield* judge([[ann, "blue"]])
+        const held = yield* next(bob)
+        assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
+        yield* (yield* VoteQueue).setAside(bob, held.itemId, { kind: "skip", reason: "" })
+        yield* desk.decide(decision)
+        assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
+        yield* assertCounters
+        // The votes are too few again.
+        yield* desk.withdrawDecision(taskId, 0)
+        assert.strictEqual(
+          (yield* (yield* TaskStore).detail(taskId, 0).pipe(Effect.flatMap(Effect.fromOption))).task.status,
+          "in_progress",
+        )
+        yield* assertCounters
+        yield* (yield* TaskStore).cancel(taskId)
+        assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
+        assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, taskId: "task_none" })))._tag, "NothingThere")
+        assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, promptIndex: 1 })))._tag, "NothingThere")
+        yield* assertCounters
+      }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
+const rubric = "---\nrubric: { strength: true, all_bad: true, edit: true, aspects: [clarity] }\n---\nJudge."
+
+/** A vote with all that the rubric asks for. */
+const assessed = Effect.fnUntraced(function* (expertId: string, text: string, strength: number) {
+  const item = yield* next(expertId)
+  const aspects = { clarity: item.order.map((index) => index + strength) }
+  const assessment = { strength, all_bad: strength === 1, edited: `${text}, improved`, flags: [], aspects }
+  yield* (yield* VoteQueue).vote(expertId, item.itemId, { ...voteFor(item, text), assessment })
+})
+
+describe("what votes say besides the choice", () => {
+  it.effect("is of the completion that a lead chooses, and stays with votes that are void for a time", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const [ann = "", bob = "", cleo = ""] = yield* experts
+      const taskId = yield* create([["sky", "blue", "green", "red"]], { votes: 3, guidelines: rubric })
+      yield* assessed(ann, "green", 1)
+      yield* assessed(bob, "green", 3)
+      yield* assessed(cleo, "blue", 1)
+      const [before] = yield* results(taskId)
+      const said = { all_bad: true, aspects: { clarity: [5 / 3, 8 / 3, 11 / 3] } }
+      assert.deepInclude(before.annotations, { ...said, strength: 2, edited: "green, improved" })
+
+      const decision = { taskId, promptIndex: 0, rationale: "", operator: "Lea" }
+      yield* desk.decide({ ...decision, choice: 0 })
+      assert.deepInclude((yield* results(taskId))[0].annotations, { ...said, strength: 1, edited: "blue, improved" })
+      yield* desk.decide({ ...decision, choice: 2 })
+      const { annotations } = (yield* results(taskId))[0]
+      assert.deepInclude(annotations, { ...said, agreement: 0 })
+      assert.notProperty(annotations, "strength")
+      assert.notProperty(annotations, "edited")
+      yield* desk.withdrawDecision(taskId, 0)
+
+      yield* desk.voidVotes(ann, "", "Lea")
+      const [voided] = yield* results(taskId)
+      assert.deepInclude(voided.annotations, { strength: 3, edited: "green, improved", all_bad: false })
+      const { items } = yield* (yield* TaskStore).detail(taskId, 0).pipe(Effect.flatMap(Effect.fromOption))
+      assert.deepInclude(items[0]!.voided[0], { strength: 1, edited: "green, improved", all_bad: true })
+      yield* desk.restoreVotes(1, "Lea")
+      assert.deepStrictEqual((yield* results(taskId))[0], before)
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
+describe("prompts that miss a vote again", () => {
+  it.effect("go to the group's experts, and by its priority, also where these were set or removed meanwhile", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+      yield* create([["early", "a", "b"]], { group: "early" })
+      yield* create([["late", "a", "b"]], { group: "late" })
+      yield* queue.setGroup({ groupId: "late", priority: "high", experts: [ann] })
+      yield* judge([
+        [ann, "a"],
+        [ann, "a"],
+      ])
+      // Both groups are complete when their lanes change.
+      yield* queue.setGroup({ groupId: "late", priority: "normal", experts: undefined })
+      yield* queue.setGroup({ groupId: "early", priority: "low", experts: [bob] })
+      const last = yield* create([["last", "a", "b"]], { group: "last", votes: 4 })
+      yield* desk.voidVotes(ann, "", "Lea")
+      const promptsFor = Effect.fnUntraced(function* (expertId: string) {
+        const prompts: Array<string> = []
+        for (let item = yield* queue.next(expertId); Option.isSome(item); item = yield* queue.next(expertId)) {
+          prompts.push(item.value.prompt.prompt)
+          yield* queue.setAside(expertId, item.value.itemId, { kind: "skip", reason: "" })
+        }
+        return prompts
+      })
+      assert.deepStrictEqual(yield* promptsFor(cleo), ["late", "last"])
+      assert.deepStrictEqual(yield* promptsFor(bob), ["late", "last", "early"])
+      assert.deepStrictEqual(yield* promptsFor(ann), ["last"])
+
+      // A lane that stays is kept, also by an item whose decision is withdrawn.
+      yield* queue.setGroup({ groupId: "last", priority: "high", experts: [dan] })
+      yield* desk.decide({ taskId: last, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+      yield* desk.withdrawDecision(last, 0)
+      const eve = (yield* (yield* Experts).create("Eve")).expert_id
+      assert.deepStrictEqual(yield* promptsFor(eve), ["late"])
+      assert.deepStrictEqual(yield* promptsFor(dan), ["last", "late"])
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
+describe("void votes", () => {
+  it.effect("leave the results, whose items return to the queue for others; undone, they count again", () =>
+    Effect.gen(function* () {
+      const { events, layer } = makeEvents()
+      yield* Effect.gen(function* () {
+        const { sql } = yield* Database
+        const desk = yield* Desk
+        const queue = yield* VoteQueue
+        const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+        const taskId = yield* create(colors, { votes: 3, group: "colors" })
+        yield* judge(
+          [ann, bob, cleo].flatMap(
+            (one, i) =>
+              [
+                [one, i === 0 ? "blue" : "green"],
+                [one, "green"],
+              ] as const,
+          ),
+        )
+        const before = yield* results(taskId)
+        events.length = 0
+
+        const voided = yield* desk.voidVotes(cleo, "careless", "Lea")
+        assert.deepStrictEqual(voided, { voidingId: 1, votes: 2, tasks: 1, reopened: 1 })
+        const [tied] = yield* results(taskId)
+        assert.deepStrictEqual(
+          tied.annotations.votes.map(({ expert }: { expert: string }) => expert),
+          [ann, bob],
+        )
+        assert.strictEqual(tied.annotations.tie, true)
+        assert.strictEqual(yield* statusOf(taskId), "in_progress")
+        assert.deepStrictEqual(events, [{ organization: "default", groupId: "colors", taskIds: [taskId] }])
+        yield* assertCounters
+        assert.strictEqual((yield* Effect.flip(desk.voidVotes(cleo, "", "Lea")))._tag, "NotNow")
+        // Not by the same expert.
+        assert.isTrue(Option.isNone(yield* queue.next(cleo)))
+
+        const item = yield* next(dan)
+        yield* queue.vote(dan, item.itemId, voteFor(item, "blue"))
+        const restored = yield* desk.restoreVotes(1, "Lea")
+        assert.deepStrictEqual(restored, { voidingId: 1, votes: 1, tasks: 1, reopened: 0 })
+        yield* assertCounters
+        assert.strictEqual(yield* statusOf(taskId), "completed")
+        const after = yield* results(taskId)
+        assert.strictEqual(after[0].best_completion_index, 0)
+        assert.deepStrictEqual(after[1], before[1])
+        assert.deepStrictEqual(events.at(-1), {
+          organization: "default",
+          groupId: "colors",
+          taskIds: [taskId],
+          mayGrow: true,
+        })
+        assert.lengthOf(yield* sql`SELECT n FROM voided_vote`, 1)
+      }).pipe(Effect.provide(store(":memory:", { webhooks: layer, ...right })))
+    }),
+  )
+
+  it.effect("withdraw a result that has no vote left, and say so", () =>
+    Effect.gen(function* () {
+      const { events, layer } = makeEvents()
+      yield* Effect.gen(function* () {
+        const desk = yield* Desk
+        const [ann = "", bob = ""] = yield* experts
+        const taskId = yield* create(colors)
+        yield* judge([
+          [ann, "blue"],
+          [bob, "green"],
+        ])
+        yield* desk.voidVotes(ann, "", "Lea")
+        const found = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
+        assert.deepStrictEqual([found.status, Option.isNone(found.answer)], ["in_progress", true])
+        assert.strictEqual(events.at(-1)?.type, "task_group.reopened")
+        yield* judge([[bob, "green"]])
+        assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
+        assert.lengthOf(events, 3)
+        yield* assertCounters
+      }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
+    }),
+  )
+
+  it.effect("of an open task whose votes are complete keep it open, and leave decided items alone", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = ""] = yield* experts
+      const taskId = yield* create(colors)
+      yield* judge([
+        [ann, "blue"],
+        [ann, "blue"],
+      ])
+      yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
+      yield* desk.voidVotes(ann, "", "Lea")
+      yield* assertCounters
+      const item = yield* next(bob)
+      assert.strictEqual(item.promptIndex, 0)
+      yield* queue.vote(bob, item.itemId, voteFor(item, "green"))
+      yield* assertCounters
+      // Not taken back: the lead has decided meanwhile.
+      yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+      assert.strictEqual((yield* Effect.flip(queue.undo(bob, () => "")))._tag, "NothingToUndo")
+      yield* desk.restoreVotes(1, "Lea")
+      yield* assertCounters
+    }).pipe(Effect.provide(store(":memory:", { undoGrace: "1 minute" }))),
+  )
+})
+
+describe("reports", () => {
+  it.effect("items are found by text, group, state, expert, flag and agreement, page by page", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = ""] = yield* experts
+      yield* create(colors, { votes: 2, group: "colors" })
+      yield* create([["100% of_them", "all", "none"]])
+      yield* judge([
+        [ann, "blue"],
+        [bob, "green"],
+      ])
+      const grass = yield* next(ann)
+      yield* queue.setAside(ann, grass.itemId, { kind: "flag", problem: "unclear_prompt", comment: "" })
+      const found = (filter: Parameters<typeof desk.items>[0]) =>
+        Effect.map(desk.items(filter), ({ items }) => items.map(({ prompt }) => prompt))
+      assert.deepStrictEqual(yield* found({}), ["100% of_them", "grass", "sky"])
+      assert.deepStrictEqual(yield* found({ text: "0% OF_" }), ["100% of_them"])
+      assert.deepStrictEqual(yield* found({ text: "s%y" }), [])
+      assert.deepStrictEqual(yield* found({ group: "colors", text: "" }), ["grass", "sky"])
+      assert.deepStrictEqual(yield* found({ state: "waiting" }), ["100% of_them", "grass"])
+      assert.deepStrictEqual(yield* found({ state: "disputed" }), ["sky"])
+      assert.deepStrictEqual(yield* found({ maxAgreement: 50 }), ["sky"])
+      assert.deepStrictEqual(yield* found({ maxAgreement: 49 }), [])
+      assert.deepStrictEqual(yield* found({ expert: bob }), ["sky"])
+      assert.deepStrictEqual(yield* found({ flagged: true }), ["grass"])
+      const first = yield* desk.items({ limit: 2 })
+      assert.deepStrictEqual(yield* found({ before: first.next! }), ["sky"])
+      const tasks = yield* (yield* TaskStore).list({ text: "COLOR" })
+      assert.lengthOf(tasks.tasks, 1)
+
+      const group = yield* Effect.flatMap(desk.group("colors"), Effect.fromOption)
+      assert.deepStrictEqual(
+        [group.tasks.open, group.prompts, group.votes, group.votes_required, group.disputed, group.flagged],
+        [1, 2, 2, 4, 1, 1],
+      )
+      assert.deepStrictEqual(
+        group.experts.map(({ name, votes }) => [name, votes]),
+        [
+          ["Ann", 1],
+          ["Bob", 1],
+        ],
+      )
+      const expert = yield* Effect.flatMap(desk.expert(ann), Effect.fromOption)
+      assert.strictEqual(
+        expert.latest.places[0]?.chosen.reduce((sum, n) => sum + n, 0),
+        1,
+      )
+      assert.deepStrictEqual(
+        expert.days.map(({ votes }) => votes),
+        [1],
+      )
+      assert.isTrue(Option.isNone(yield* desk.group("none")))
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
