@@ -22,6 +22,9 @@ const commands = [
   command("status", "Show the state of a job", () =>
     import("./commands/Status.ts").then((module) => module.statusCommand),
   ),
+  command("plan", "Show how many votes per item an input needs, and what they cost", () =>
+    import("./commands/Plan.ts").then((module) => module.planCommand),
+  ),
   command("leaderboard", "Rate the models by the votes on their completions", () =>
     import("./commands/Leaderboard.ts").then((module) => module.leaderboardCommand),
   ),

@@ -37,6 +37,16 @@ export * as Inspection from "./Inspection.ts"
 export * as JobStatus from "./JobStatus.ts"
 export * as VoteTable from "./VoteTable.ts"
 export { exportDataset }
+export {
+  NothingToPlan,
+  pilot,
+  type PilotExpert,
+  type PilotSettings,
+  type VotePlan,
+  votePlan,
+  type VotePlanRow,
+  type VotePlanSettings,
+} from "./VotePlan.ts"
 export { importVotes, type ImportReport, type ImportSettings, layer as layerImport } from "./ImportVotes.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */

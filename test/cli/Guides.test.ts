@@ -160,6 +160,15 @@ describe("the guides' command lines", () => {
       case "results":
         yield* done(["run", "items.jsonl", "--expert", "shortest", "--dir", "week-48"])
         return {}
+      case "a pilot":
+        yield* done([
+          "import",
+          "testset.json",
+          ...[1, 2, 3].flatMap((n) => ["--choice-path", `annotator${n}`]),
+          "--dir",
+          "pilot",
+        ])
+        return {}
       case "tasks that need attention":
         yield* leaveAttention
         return {}

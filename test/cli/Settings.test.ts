@@ -194,7 +194,7 @@ describe("a job folder", () => {
       const fs = yield* FileSystem.FileSystem
       assert.strictEqual(
         yield* fs.readFileString(`${folder}/job/settings.yaml`),
-        "# What the last run of this job was given. collect, export, leaderboard, resolve, status and ledger go on with it.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
+        "# What the last run of this job was given. collect, export, leaderboard, plan, resolve, status and ledger go on with it.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
       )
       const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
       assert.deepStrictEqual(

@@ -23,6 +23,7 @@ export type Before =
   | "a service"
   | "a dataset"
   | "results"
+  | "a pilot"
   | "tasks that need attention"
   | "tasks at a service"
   | "a database"
@@ -109,6 +110,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95": ok,
+  "npx prefstream plan items.jsonl --dir pilot --price 0.40 --target-accuracy 0.95": { ends: 0, before: "a pilot" },
   "npx prefstream submit items.jsonl --votes 2..5 --confidence 0.95": { ends: 0, before: "a service" },
   "npx prefstream status": { ends: 3 },
   "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },

@@ -42,7 +42,9 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
 
 /** What help shows of a command with many flags, in addition to those specific to it; `usage` is how it is called. */
 export const isEssential = (name: string, usage: string) =>
-  essential.has(name) || (usage.startsWith("prefstream worker ") && ["ledger", "job"].includes(name))
+  essential.has(name) ||
+  (usage.startsWith("prefstream worker ") && ["ledger", "job"].includes(name)) ||
+  (usage.startsWith("prefstream plan ") && name === "price")
 
 export const essential: ReadonlySet<string> = new Set([
   "prompt-path", "completion-path", "completions", "key", "choice-path", "choice-as", "votes-path", "expert-path", "guidelines-file", "votes", "base-url", "listen", "expert",

@@ -80,6 +80,7 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["completionsSeed"], onlyWith: given("completionsPerItem") },
   { flags: ["shuffleSeed"], notWith: { text: "--no-shuffle", holds: ({ shuffle }) => shuffle === false } },
   { flags: ["goldRate"], onlyWith: given("gold") },
+  { flags: ["campaign"], notWith: given("accuracy"), why: "which needs no pilot" },
   {
     flags: ["confidence"],
     onlyWith: { text: "--votes N..M", holds: ({ votes }) => Predicate.hasProperty(votes, "votesUpTo") },

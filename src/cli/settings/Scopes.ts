@@ -24,5 +24,5 @@ export const replaced: { readonly [given: string]: ReadonlyArray<string> } = {
 
 /** Commands that reuse the settings of the last run. */
 export const followers: ReadonlySet<string> = new Set([
-  "collect", "doctor", "export", "export-votes", "leaderboard", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
+  "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore

@@ -151,7 +151,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   } satisfies SettingsFile
 })
 
-const header = `# What the last run of this job was given. collect, export, leaderboard, resolve, status and ledger go on with it.
+const header = `# What the last run of this job was given. collect, export, leaderboard, plan, resolve, status and ledger go on with it.
 `
 
 type Written = Pick<Setting, "name" | "values">

@@ -40,7 +40,7 @@ export const make = () => {
     return row
   }
   return {
-    add: (item: JudgedItem, { votes }: Consensus): void => {
+    add: (item: JudgedItem, { votes }: Pick<Consensus, "votes">): void => {
       const agreements = agreesWithOthers(item.completions, votes)
       for (const [i, vote] of votes.entries()) {
         const row = rowOf(vote.expert)

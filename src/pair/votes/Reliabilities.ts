@@ -29,13 +29,14 @@ export const make = () => {
     return number
   }
   return {
-    /** Items with one vote are ignored. */
-    add: (completions: ReadonlyArray<string>, votes: ReadonlyArray<ItemVote>): void => {
+    /** Items with one vote are ignored, unless the index of the right completion is known. */
+    add: (completions: ReadonlyArray<string>, votes: ReadonlyArray<ItemVote>, gold?: number): void => {
       const decided = votes.filter(isDecided)
-      if (decided.length < 2) return
+      if (decided.length < 2 && gold === undefined) return
       model.add(
         new Set(completions).size,
         decided.map(({ choice, expert }) => [numberOf(expert), choice]),
+        gold === undefined ? undefined : firstOfText(completions)[gold],
       )
     },
     /** Fits the model to the votes so far. */

@@ -1,0 +1,120 @@
+/** `prefstream plan`: how many votes per item an input needs, and what they cost. */
+import { Console, Effect, Schema, Struct } from "effect"
+import { Command, Flag } from "effect/cli"
+import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"
+import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { campaignFlag } from "../flags/CampaignFlag.ts"
+import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
+import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
+import { endOfDryRun } from "../flags/PipelineFile.ts"
+import { check } from "../flags/Rules.ts"
+import { batchFlags, spendingFlags } from "../flags/TaskFlags.ts"
+import { option } from "../flags/Values.ts"
+import { UsageError } from "../output/ExitStatus.ts"
+import { votesCost } from "../output/Summary.ts"
+import { count, number, present, printable, rowsOf, table } from "../output/Text.ts"
+
+const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
+
+const itemFlags = ["keepReordered", "completionsPerItem", "completionsSeed"] as const
+
+export const planCommand = Command.make(
+  "plan",
+  {
+    accuracy: option(
+      Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
+      "SHARE",
+      "Assumed probability that a vote is right, such as 0.8 (default: by the votes of the job)",
+    ),
+    targetAccuracy: option(
+      Flag.Finite("target-accuracy").pipe(Flag.withSchema(Share)),
+      "SHARE",
+      "Share of items whose majority is to be right, such as 0.95: show how many votes that takes",
+    ),
+    price: spendingFlags.price,
+    campaign: campaignFlag("measure"),
+    ...inputFlags,
+    ...Struct.pick(batchFlags, itemFlags),
+    ...ledgerFlags,
+  },
+  Effect.fn("prefstream plan")(function* (flags) {
+    yield* check(flags)
+    const source = yield* sourceOf(flags)
+    const place = yield* placeOf(flags)
+    yield* endOfDryRun()
+    const experts =
+      flags.accuracy ??
+      (yield* pilot({ campaign: flags.campaign }).pipe(
+        Effect.provide(LedgerLocation.layerReadonly(place.location)),
+        Effect.catchTag(
+          "LedgerMissing",
+          (missing) =>
+            new UsageError({ message: `${noSuchLedger(missing).message}, or assume an accuracy with --accuracy` }),
+        ),
+      ))
+    yield* printDetected(source)
+    const plan = yield* votePlan({ ...Struct.pick(flags, [...itemFlags, "price", "targetAccuracy"]), source, experts })
+    yield* Console.log(flags.json === true ? JSON.stringify(plan) : printable(text(plan)))
+  }),
+).pipe(
+  Command.withDescription(
+    "Show the expected accuracy of the majority, the agreement, and the cost for 1 to 7 votes per item of FILE, and the votes that a target needs. " +
+      "Experts are as accurate as in a pilot, which is the job in --dir, or as --accuracy says. Sends and records nothing.",
+  ),
+  Command.withShortDescription("Show how many votes per item an input needs, and what they cost"),
+  Command.withExamples([
+    {
+      command: "prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95",
+      description: "Assume that 80% of the votes are right",
+    },
+    {
+      command: "prefstream plan items.jsonl --dir pilot --price 0.40",
+      description: "Experts are as accurate as in a job",
+    },
+  ]),
+)
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)}%`
+
+const itemsOf = ({ completions, items }: VotePlan): string =>
+  `${count(items, "item")}, each with ${completions.map((each) => `${each.completions}${completions.length === 1 ? "" : ` (${number(each.items)})`}`).join(", ")} completions`
+
+const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> => {
+  if (experts === null) return [`${percent(accuracy)} of the votes are right, as assumed`]
+  const by = (what: (typeof experts)[number]["by"]) => experts.filter((expert) => expert.by === what).length
+  const [gold, agreement, unknown] = [by("gold"), by("agreement"), by(null)]
+  return present([
+    `${percent(accuracy)} of the votes are right, by ${count(gold + agreement, "expert")} of the pilot`,
+    gold > 0 && `${number(gold)} measured by gold items, ${minGoldVotes} votes or more each`,
+    agreement > 0 && `${number(agreement)} estimated by agreement with others`,
+    unknown > 0 && `${number(unknown)} more left out: neither shared nor gold items`,
+  ])
+}
+
+const cellsOf = ({ accuracy, agreement, total, votes }: VotePlanRow): ReadonlyArray<string> => [
+  number(votes),
+  percent(accuracy),
+  agreement === null ? "–" : percent(agreement),
+  ...(total === null ? [] : [total.cost]),
+]
+
+const text = (plan: VotePlan): string => {
+  const { price, target } = plan
+  const rows = [["votes", "accuracy", "agreement", ...(price === null ? [] : ["cost"])], ...plan.plan.map(cellsOf)]
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
+  return [
+    ...table([
+      ["input", itemsOf(plan)],
+      ...rowsOf("experts", accuracyRows(plan)),
+      ["price", price !== null && `${price} per vote`],
+    ]),
+    "",
+    ...rows.map((row) => `  ${row.map((cell, column) => cell.padStart(widths[column]!)).join("  ")}`),
+    ...(target === null ? [] : ["", targetOf(target, plan.items)]),
+  ].join("\n")
+}
+
+const targetOf = ({ accuracy, reached }: NonNullable<VotePlan["target"]>, items: number): string =>
+  reached === null
+    ? `An accuracy of ${percent(accuracy)} would take more than ${maxVotes} votes per item.`
+    : `An accuracy of ${percent(accuracy)} takes ${count(reached.votes, "vote")} per item: ${reached.total === null ? count(items * reached.votes, "vote") : votesCost(reached.total)}.`

@@ -1,0 +1,178 @@
+/**
+ * How many votes per item an input needs: expected accuracy, agreement and cost, by the accuracy of the experts (`MajorityAccuracy`),
+ * which is assumed, or measured in a pilot.
+ *
+ * Guarantees: sends and records nothing; the same input, pilot and settings give the same numbers. All items of the input count,
+ * also those that a job has, and each completion counts as a text of its own. Gold items that a run would mix in do not count.
+ */
+import { Effect, Option, Schema, Stream } from "effect"
+import * as Cost from "../domain/Cost.ts"
+import * as Experts from "../pair/report/Experts.ts"
+import * as MajorityAccuracy from "../pair/stats/MajorityAccuracy.ts"
+import { votesOf } from "../pair/votes/ItemVotes.ts"
+import * as Reliabilities from "../pair/votes/Reliabilities.ts"
+import type { Source } from "../source/Source.ts"
+import * as Results from "../task/Results.ts"
+import { SubmitOptionInvalid } from "../task/Submit.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { Which } from "./DatasetSettings.ts"
+import * as Inspection from "./Inspection.ts"
+import { costOf, type VotesCost } from "./SpendingReport.ts"
+
+/** An expert of the pilot. */
+export interface PilotExpert {
+  /** The name at the service; null for all votes without one. */
+  readonly expert: string | null
+  /** In the pilot; those who gave more are drawn more often. */
+  readonly votes: number
+  /** Probability that a vote is right; null where nothing tells it, and the expert then does not count. */
+  readonly accuracy: number | null
+  /** What tells it: known answers, or the votes of all experts. */
+  readonly by: "gold" | "agreement" | null
+}
+
+/** Votes on gold items from which their share of right ones is an expert's accuracy. */
+export const minGoldVotes = 10
+
+/** Which votes measure the experts. */
+export interface PilotSettings {
+  /** Default: that of the last run. */
+  readonly campaign?: Which
+}
+
+/**
+ * The experts of a job: each with the accuracy on items with a known answer, where there are at least 10 such votes, and
+ * otherwise with the reliability that all votes and known answers together tell (Dawid & Skene, 1979).
+ */
+export const pilot = Effect.fn("Pipeline.pilot")(function* ({ campaign }: PilotSettings) {
+  const experts = Experts.make()
+  const reliabilities = Reliabilities.make()
+  yield* Stream.runForEach(Results.items(campaign), (item) =>
+    Effect.sync(() => {
+      const votes = votesOf(item)
+      experts.add(item, { votes })
+      reliabilities.add(item.completions, votes, item.gold?.best_completion_index)
+    }),
+  )
+  return experts
+    .finish(reliabilities.fit().of)
+    .map(({ expert, gold_right, gold_votes, reliability, votes }): PilotExpert => {
+      const isByGold = gold_votes >= minGoldVotes
+      return {
+        expert,
+        votes,
+        accuracy: isByGold ? gold_right / gold_votes : reliability,
+        by: isByGold ? "gold" : reliability === null ? null : "agreement",
+      }
+    })
+}, LedgerReader.snapshot)
+
+/** What is planned, and for whom. */
+export interface VotePlanSettings<E = never, R = never> extends Pick<
+  Inspection.InspectionOptions,
+  "keepReordered" | "completionsPerItem" | "completionsSeed"
+> {
+  /** What is to be judged. */
+  readonly source: Pick<Source<E, R>, "records">
+  /** Probability that a vote is right, above 0 and below 1; or the experts of a pilot. */
+  readonly experts: number | ReadonlyArray<PilotExpert>
+  /** Of a vote. */
+  readonly price?: Cost.Amount | undefined
+  /** Share of the items, above 0 and below 1, whose majority is to be right. */
+  readonly targetAccuracy?: number | undefined
+}
+
+/** What to expect of so many votes on each item. */
+export interface VotePlanRow {
+  /** Of each item. */
+  readonly votes: number
+  /** Expected share of the items whose majority is right. */
+  readonly accuracy: number
+  /** Probability that two votes on an item are for the same completion; null for one vote. */
+  readonly agreement: number | null
+  /** Of all items; null without a price. */
+  readonly total: VotesCost | null
+}
+
+/** What to expect of votes on an input. */
+export interface VotePlan extends Pick<
+  Inspection.Inspection,
+  "read" | "items" | "duplicates" | "rejected" | "completions"
+> {
+  /** Expected share of right votes. */
+  readonly accuracy: number
+  /** Null where the accuracy is assumed. */
+  readonly experts: ReadonlyArray<PilotExpert> | null
+  /** Of a vote; null where none was given. */
+  readonly price: string | null
+  /** For 1 to 7 votes. */
+  readonly plan: ReadonlyArray<VotePlanRow>
+  /** The fewest votes that reach the target; none where more than 25 would be needed. Null without a target. */
+  readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
+}
+
+const maxPlanned = 7
+export const maxVotes = 25
+/** So that rounding does not ask for another vote. */
+const tolerance = 1e-12
+
+/** Nothing can be planned. */
+export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingToPlan", {
+  /** What is missing. */
+  reason: Schema.Literals(["no items", "unknown accuracy"]),
+}) {
+  override get message() {
+    return this.reason === "no items"
+      ? "the input has no item to plan votes for: see prefstream inspect"
+      : "no vote of the pilot tells how accurate its experts are: that takes several votes per item, or items with known answers; or assume an accuracy (--accuracy)"
+  }
+}
+
+/** Reads the whole source. Fails with its error, with `NothingToPlan`, or with `SubmitOptionInvalid` for the price. */
+export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings: VotePlanSettings<E, R>) {
+  const { experts, targetAccuracy } = settings
+  const voters =
+    typeof experts === "number"
+      ? [{ accuracy: experts, weight: 1 }]
+      : experts.flatMap(({ accuracy, votes }) => (accuracy === null ? [] : [{ accuracy, weight: votes }]))
+  if (voters.length === 0) return yield* new NothingToPlan({ reason: "unknown accuracy" })
+  const given = Option.fromUndefinedOr(settings.price)
+  const price = Option.flatMap(given, Cost.parsePrice)
+  if (Option.isSome(given) && Option.isNone(price)) {
+    return yield* new SubmitOptionInvalid({
+      option: "price",
+      expected: `${Cost.amountForm}, above 0`,
+      found: given.value,
+    })
+  }
+  const { completions, duplicates, items, read, rejected } = yield* Inspection.inspect(settings.source, {
+    ...settings,
+    show: 0,
+  })
+  if (items === 0) return yield* new NothingToPlan({ reason: "no items" })
+  const meanOf = (of: (completions: number) => number) =>
+    completions.reduce((sum, each) => sum + (each.items / items) * of(each.completions), 0)
+  const rowOf = (votes: number): VotePlanRow => {
+    const rights = MajorityAccuracy.rightVotes(voters, votes)
+    return {
+      votes,
+      accuracy: meanOf((completions) => MajorityAccuracy.accuracyOf(rights, completions)),
+      agreement: votes === 1 ? null : meanOf((completions) => MajorityAccuracy.agreementOf(rights, completions)),
+      total: Option.getOrNull(Option.map(price, (price) => costOf(price, items * votes))),
+    }
+  }
+  const rows = Array.from({ length: maxVotes }, (_, i) => rowOf(i + 1))
+  const reached = rows.find(({ accuracy }) => targetAccuracy !== undefined && accuracy >= targetAccuracy - tolerance)
+  return {
+    read,
+    items,
+    duplicates,
+    rejected,
+    completions,
+    accuracy: rows[0]!.accuracy,
+    experts: typeof experts === "number" ? null : experts,
+    price: Option.getOrNull(Option.map(price, Cost.format)),
+    plan: rows.slice(0, maxPlanned),
+    target: targetAccuracy === undefined ? null : { accuracy: targetAccuracy, reached: reached ?? null },
+  } satisfies VotePlan
+})
