@@ -5,11 +5,20 @@ import * as Source from "../../src/source/Source.ts"
 import * as Choice from "../../src/source/vote/Choice.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
-const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+const sourceOf = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
   const fs = yield* FileSystem.FileSystem
   const file = `${yield* temporaryDirectory}/export.json`
   yield* fs.writeFileString(file, JSON.stringify(records))
-  const source = Source.votes(file)
+  return Source.votes(file)
+})
+
+const readAll = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+  const source = yield* sourceOf(records)
+  return yield* Effect.scoped(Stream.runCollect(source.records))
+})
+
+const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+  const source = yield* sourceOf(records)
   const summary = yield* source.summary
   const found = yield* Effect.scoped(Stream.runCollect(source.records))
   return { layout: summary.layout ?? "", votes: found.map((record) => Result.getOrThrow(record)) }
@@ -106,6 +115,43 @@ describe("exports of annotation tools", () => {
         { expert: "u2", choice: 0, ranking: [[0], [1]] },
         { expert: "u3", choice: 1, ranking: [[1, 0]] },
       ])
+    }))
+
+  test("Argilla: a ranking as a list of names, as the SDK writes it, beside labels, which are lists, too", () =>
+    Effect.gen(function* () {
+      const { votes } = yield* read([
+        {
+          id: "r1",
+          fields: { prompt: "P", "response-1": "one", "response-2": "two" },
+          responses: {
+            tags: [{ value: ["short", "polite"], user_id: "u1" }],
+            ranking: [
+              { value: ["response-2", "response-1"], user_id: "u1" },
+              { value: ["response-1", "response-2"], user_id: "u2" },
+            ],
+          },
+        },
+      ])
+      assert.deepStrictEqual(votes[0]?.votes, [
+        { expert: "u1", choice: 1, ranking: [[1], [0]] },
+        { expert: "u2", choice: 0, ranking: [[0], [1]] },
+      ])
+    }))
+
+  test("Argilla: a ranking that names a completion twice, or leaves one out, is refused", () =>
+    Effect.gen(function* () {
+      const ranked = (...value: ReadonlyArray<string>) => ({
+        id: value.join(),
+        fields: { prompt: "P", response_a: "one", response_b: "two", response_c: "three" },
+        responses: { ranking: [{ value, user_id: "u1" }] },
+      })
+      const records = yield* readAll([ranked("response_a", "response_a"), ranked("response_b", "response_a")])
+      for (const record of records) {
+        assert.match(
+          Result.isFailure(record) ? record.failure.reason : "",
+          /^ranking: expected each of 3 completions once, found /,
+        )
+      }
     }))
 
   test("Argilla: flat records, and a feedback dataset of the Hub, whose drafts and discarded answers do not count", () =>
