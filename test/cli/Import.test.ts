@@ -165,8 +165,8 @@ describe("prefstream import", () => {
       assert.deepInclude(report, { read: 1, imported: 1, votes: 3 })
       yield* write(`${folder}/more.jsonl`, [
         item([
-          { choice: 0, expert: "ann" },
-          { choice: 1, expert: "bob" },
+          { chosen_index: 0, expert: "ann" },
+          { chosen_index: 1, expert: "bob" },
         ]),
       ])
       yield* cli(["import", `${folder}/more.jsonl`, "--dir", job])
@@ -185,6 +185,8 @@ describe("prefstream import", () => {
       const unclear = yield* imported([item(1)])
       assert.notStrictEqual(unclear.said.status, 0)
       assert.match(unclear.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
+      const orTies = yield* imported([item(0), item(1)])
+      assert.match(orTies.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
       const clear = yield* imported([item(1)], ["--choice-as", "number"])
       assert.strictEqual((yield* exported(clear.job)).pairs[0]?.["chosen"], "a")
       const numbers = yield* imported([item(1), item(2)])

@@ -202,12 +202,29 @@ describe("exports of annotation tools", () => {
 describe("choices", () => {
   it("numbers are read one way only if the others do not fit", () => {
     assert.deepStrictEqual(Choice.detect([0, 1, 2], 2), { kind: "number" })
-    assert.deepStrictEqual(Choice.detect(["0", "1"], 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([0, 3], 3), { kind: "number" })
     assert.deepStrictEqual(Choice.detect([1, 2], 2), { kind: "number" })
     assert.deepStrictEqual(Choice.detect([1], 2), { fits: ["index", "number"] })
     assert.deepStrictEqual(Choice.detect([-3, 0, 2], 2), { kind: "scale" })
     assert.deepStrictEqual(Choice.detect([7], 2), { fits: [] })
     assert.isUndefined(Choice.detect(["A", 1], 2))
+  })
+
+  it("numbers that could be indices, or numbers with ties, are indices only if each occurs in at least 20 votes", () => {
+    const both = { fits: ["index", "number"] } as const
+    const times = (count: number, values: ReadonlyArray<unknown>) =>
+      Array.from({ length: count }, (_, i) => values[i % values.length])
+    assert.deepStrictEqual(Choice.detect([0, 1, 1, 0], 3), both)
+    assert.deepStrictEqual(Choice.detect([0, 0], 2), both)
+    assert.deepStrictEqual(Choice.detect([0, 1], 2), both)
+    assert.deepStrictEqual(Choice.detect(times(19, [0, 1]), 2), both)
+    assert.deepStrictEqual(Choice.detect(times(20, ["0", "1"]), 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([...times(20, [0, 1]), null, ""], 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([...times(19, [0, 1]), null, ""], 2), both)
+    assert.deepStrictEqual(Choice.detect(times(100, [0]), 2), both)
+    assert.deepStrictEqual(Choice.detect(times(100, [0, 1]), 3), both)
+    assert.deepStrictEqual(Choice.detect(times(100, [0, 2, 1]), 3), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([...times(100, [0, 1]), 2], 2), { kind: "number" })
   })
 
   it("a value that names none or several completions is refused", () => {
