@@ -14,6 +14,7 @@ import * as Sample from "../detect/Sample.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 import type * as Choice from "./Choice.ts"
+import * as VoteAssessment from "./VoteAssessment.ts"
 
 /** The members that are known, by what they say, in the order in which they are tried. */
 export const voteNames = {
@@ -281,6 +282,7 @@ export const reader = (
         ...(Number.isFinite(seconds) && { seconds }),
         ...(rationale !== undefined && { rationale }),
         ...((typeof strength === "string" || typeof strength === "number") && strength !== "" && { strength }),
+        ...VoteAssessment.read(at, first, completions.length, isTextual),
         ...((typeof judged === "string" || typeof judged === "number") && judged !== "" && { judged_at: judged }),
       }
     })
