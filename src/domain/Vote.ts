@@ -48,7 +48,10 @@ export const Vote = Schema.Struct({
 export type Vote = typeof Vote.Type
 
 /** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
-export interface ImportedVote extends Pick<Vote, "choice" | "ranking" | "rationale"> {
+export interface ImportedVote extends Pick<
+  Vote,
+  "choice" | "ranking" | "rationale" | "all_bad" | "edited" | "aspects"
+> {
   /** Null if the file names none. */
   readonly expert: string | null
   readonly order?: ReadonlyArray<number>

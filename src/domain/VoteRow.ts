@@ -28,6 +28,10 @@ export const VoteRow = Schema.Struct({
   order: list(Schema.Int),
   seconds: Schema.NullOr(Schema.Finite),
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
+  all_bad: Schema.NullOr(Schema.Boolean),
+  edited: Schema.NullOr(Schema.String),
+  /** By name, a rating per completion. */
+  aspects: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite)))),
   rationale: Schema.NullOr(Schema.String),
   /** When the vote was given or, if the service does not say, when its result was recorded. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
@@ -36,6 +40,7 @@ export const VoteRow = Schema.Struct({
   is_gold: Schema.Boolean,
   /** The known answer of the item. */
   gold: Schema.NullOr(Schema.Unknown),
+  /** Of the item in this task, and so in each of its votes, with what experts marked. */
   flags: list(Schema.Unknown),
   metadata: Schema.NullOr(Schema.Unknown),
 })

@@ -15,6 +15,8 @@ export interface VotedItem extends SourceItem {
   readonly isCheck?: boolean
   /** Problems that experts reported, as `Flag.flagsIn` reads them. */
   readonly flags?: unknown
+  /** The task whose flags they are; each of its votes may repeat them. */
+  readonly flaggedIn?: string
   /** The record's text, for the reject if the ledger cannot take it. */
   readonly raw?: string | undefined
 }

@@ -3,8 +3,11 @@
  *
  * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
  * `task_id`, and the same `task_id` where the votes were imported before. Memory is bounded: one batch's tasks.
+ *
+ * Not in the table: decisions of a lead, and what a result with several votes says apart from them, but for its flags.
  */
 import { Array as Arr, Stream } from "effect"
+import * as Assessment from "../domain/Assessment.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
@@ -19,25 +22,31 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
   const { annotations, completedAt, completions, gold, isCheck, itemId, metadata, models, order, prompt, taskId } =
     judgment
   const flags = flagsIn(annotations)
-  return ItemVotes.recordedIn(judgment).map((vote) => ({
-    item_id: itemId,
-    prompt,
-    completions,
-    models: models ?? null,
-    expert: vote.expert,
-    chosen_index: vote.choice,
-    ranking: vote.ranking ?? null,
-    order: vote.order ?? (isShuffled(order) ? order : null),
-    seconds: vote.seconds ?? null,
-    strength: vote.strength ?? null,
-    rationale: vote.rationale ?? null,
-    judged_at: vote.judged_at ?? (completedAt === undefined ? null : isoOf(completedAt)),
-    task_id: taskId,
-    is_gold: isCheck,
-    gold: gold ?? null,
-    flags: flags.length === 0 ? null : flags,
-    metadata: metadata ?? null,
-  }))
+  return ItemVotes.recordedIn(judgment).map((vote) => {
+    const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
+    return {
+      item_id: itemId,
+      prompt,
+      completions,
+      models: models ?? null,
+      expert: vote.expert,
+      chosen_index: vote.choice,
+      ranking: vote.ranking ?? null,
+      order: vote.order ?? (isShuffled(order) ? order : null),
+      seconds: vote.seconds ?? null,
+      strength: vote.strength ?? null,
+      all_bad: all_bad ?? null,
+      edited: edited ?? null,
+      aspects: aspects ?? null,
+      rationale: vote.rationale ?? null,
+      judged_at: vote.judged_at ?? (completedAt === undefined ? null : isoOf(completedAt)),
+      task_id: taskId,
+      is_gold: isCheck,
+      gold: gold ?? null,
+      flags: flags.length === 0 ? null : flags,
+      metadata: metadata ?? null,
+    }
+  })
 }
 
 /** The votes of a campaign's items, in the order of the items and of the votes. Default: of the last run's campaign. */

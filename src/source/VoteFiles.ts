@@ -114,7 +114,7 @@ const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: Vote
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
 
 /** Read of each record, if it has them. */
-const alwaysRead = ["ranking", "order", "seconds", "flags", "is_gold"]
+const alwaysRead = ["ranking", "order", "seconds", "all_bad", "edited", "aspects", "flags", "is_gold", "task_id"]
 
 const columnsOf = (fields: VoteFields.VoteFields) => [
   ...(fields.list === undefined ? fieldsOf(fields).flatMap(({ columns }) => columns) : fields.list.columns),
@@ -231,9 +231,13 @@ const describe = (
 }
 
 /** What an export of prefstream says of the item besides. */
-const besides = ({ isTextual, value }: Row): Pick<VotedItem, "isCheck" | "flags"> => {
+const besides = ({ isTextual, value }: Row): Pick<VotedItem, "isCheck" | "flags" | "flaggedIn"> => {
   if (!isObject(value)) return {}
+  const task = value["task_id"]
   const isCheck = [true, "true"].some((yes) => yes === value["is_gold"])
   const flags = isTextual === true ? Field.fromText(value["flags"]) : value["flags"]
-  return { ...(isCheck && { isCheck }), ...(Array.isArray(flags) && { flags }) }
+  return {
+    ...(isCheck && { isCheck }),
+    ...(Array.isArray(flags) && { flags, ...(typeof task === "string" && { flaggedIn: task }) }),
+  }
 }

@@ -4,14 +4,15 @@
  * Guarantees: each record counts once: it brings an item, adds a vote to one, is a duplicate, or is rejected. Records are
  * taken in steps, each in one transaction, and the same votes again are duplicates, so an import that was killed is started
  * again. Of named experts, the same vote on the same item counts once; of unnamed ones, as often as one import has it.
- * Memory grows by about 100 bytes per vote without an expert, and is bounded otherwise.
+ * The flags of a task count once, however many of its votes repeat them. Memory grows by about 100 bytes per vote without
+ * an expert and per flag, and is bounded otherwise.
  */
-import { Array as Arr, Effect, Exit, Option, Schema, Stream } from "effect"
-import { flagsIn } from "../domain/Flag.ts"
+import { Array as Arr, Effect, Exit, Option, Record, Schema, Stream } from "effect"
+import { type Flag, flagsIn } from "../domain/Flag.ts"
 import type { Reject } from "../domain/Reject.ts"
 import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import type { ImportedVote } from "../domain/Vote.ts"
-import type { VoteRecord } from "../domain/VotedItem.ts"
+import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import * as VotedResult from "../domain/VotedResult.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { Ledger } from "./ledger/Ledger.ts"
@@ -60,7 +61,7 @@ interface Entry {
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
   readonly keys: Map<string, number>
-  flags: unknown
+  readonly flags: Array<Flag>
   isChanged: boolean
 }
 
@@ -68,16 +69,14 @@ const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(Resul
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
 /** What makes two votes on an item the same. */
-const keyOf = ({ choice, expert, judged_at, ranking, rationale, strength }: ImportedVote): string =>
-  Sha256.hex(
-    JSON.stringify([
-      expert,
-      choice,
-      ranking,
-      rationale,
-      ...[strength, judged_at].map((value) => value && String(value)),
-    ]),
-  ).slice(0, 32)
+const keyOf = (vote: ImportedVote): string => {
+  const { all_bad, aspects, choice, edited, expert, judged_at, ranking, rationale, strength } = vote
+  const told = [strength, judged_at].map((value) => value && String(value))
+  return Sha256.hex(JSON.stringify([expert, choice, ranking, rationale, ...told, all_bad, edited, aspects])).slice(
+    0,
+    32,
+  )
+}
 
 const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
   const keys = new Map<string, number>()
@@ -102,9 +101,15 @@ const placesIn = (
   return places.length === completions.length ? places : undefined
 }
 
-const moved = ({ choice, order, ranking, ...vote }: ImportedVote, places: ReadonlyArray<number>): ImportedVote => ({
+const moved = (
+  { aspects, choice, order, ranking, ...vote }: ImportedVote,
+  places: ReadonlyArray<number>,
+): ImportedVote => ({
   ...vote,
   choice: places[choice]!,
+  ...(aspects === undefined
+    ? {}
+    : { aspects: Record.map(aspects, (ratings) => ratings.map((_, at) => ratings[places.indexOf(at)]!)) }),
   ...(ranking === undefined ? {} : { ranking: ranking.map((group) => Arr.map(group, (index) => places[index]!)) }),
   ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
 })
@@ -121,7 +126,7 @@ const resultOf = ({ flags, prompt, taskId, votes }: Entry): string =>
   JSON.stringify({
     task_id: taskId,
     status: "completed",
-    results: [VotedResult.of(prompt, votes, flagsIn({ flags }))],
+    results: [VotedResult.of(prompt, votes, flags)],
   })
 
 /** Reads votes into the ledger. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, or `FileLockError`. */
@@ -141,6 +146,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   let ties = 0
   /** How often each vote without an expert was read. */
   const unnamed = new Map<string, number>()
+  /** The tasks whose flags were read, and how often each flag of an item was. */
+  const flagged = new Set<string>()
+  const flagsRead = new Map<string, number>()
 
   const taskIdOf = (itemId: string) => `imported_${Sha256.hex(JSON.stringify([run.campaign, itemId])).slice(0, 32)}`
 
@@ -161,6 +169,22 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     return true
   }
 
+  const addFlags = (entry: Entry, { flaggedIn, flags }: VotedItem) => {
+    const found = flagsIn({ flags })
+    const source = JSON.stringify([entry.taskId, flaggedIn])
+    if (found.length === 0 || flagged.has(source)) return
+    flagged.add(source)
+    for (const flag of found) {
+      const text = JSON.stringify(flag)
+      const key = Sha256.hex(entry.taskId + text).slice(0, 32)
+      const read = (flagsRead.get(key) ?? 0) + 1
+      flagsRead.set(key, read)
+      if (read <= entry.flags.filter((one) => JSON.stringify(one) === text).length) continue
+      entry.flags.push(flag)
+      entry.isChanged = true
+    }
+  }
+
   const step = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>, finished: boolean) {
     const [found, rejects] = Arr.partition(records, (record) => record)
     const read = found.map((voted) => {
@@ -175,7 +199,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
         const annotations = decodeStored(result).results[0]?.annotations ?? {}
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
         const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
-        const flags = annotations["flags"]
+        const flags = [...flagsIn(annotations)]
         return [
           taskId,
           { item: undefined, seq, taskId, prompt: prompt!, votes, keys: countKeys(votes), flags, isChanged: false },
@@ -194,7 +218,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
           continue
         }
         const prompt = { prompt: item.prompt, completions: item.item.completions }
-        entry = { item, seq: -1, taskId, prompt, votes: [], keys: new Map(), flags: undefined, isChanged: false }
+        entry = { item, seq: -1, taskId, prompt, votes: [], keys: new Map(), flags: [], isChanged: false }
         entries.set(taskId, entry)
       }
       const places = placesIn(entry.prompt, item)
@@ -204,7 +228,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
       }
       const isFirst = entry.votes.length === 0
       const target = entry
-      entry.flags ??= voted.flags
+      addFlags(entry, voted)
       const added = voted.votes.filter((vote) => add(target, moved(vote, places))).length
       if (added === 0) duplicates++
       else if (isFirst && item.isCheck !== true) isNew++

@@ -1,6 +1,7 @@
 /** `prefstream import`: votes that were given elsewhere become a ledger that every other command reads. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
+import * as VotedResult from "../../src/domain/VotedResult.ts"
 import { cli, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
@@ -165,8 +166,8 @@ describe("prefstream import", () => {
       assert.deepInclude(report, { read: 1, imported: 1, votes: 3 })
       yield* write(`${folder}/more.jsonl`, [
         item([
-          { choice: 0, expert: "ann" },
-          { choice: 1, expert: "bob" },
+          { chosen_index: 0, expert: "ann" },
+          { chosen_index: 1, expert: "bob" },
         ]),
       ])
       yield* cli(["import", `${folder}/more.jsonl`, "--dir", job])
@@ -185,6 +186,8 @@ describe("prefstream import", () => {
       const unclear = yield* imported([item(1)])
       assert.notStrictEqual(unclear.said.status, 0)
       assert.match(unclear.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
+      const orTies = yield* imported([item(0), item(1)])
+      assert.match(orTies.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
       const clear = yield* imported([item(1)], ["--choice-as", "number"])
       assert.strictEqual((yield* exported(clear.job)).pairs[0]?.["chosen"], "a")
       const numbers = yield* imported([item(1), item(2)])
@@ -272,6 +275,133 @@ describe("prefstream import", () => {
         assert.deepInclude(JSON.parse(known.stdout), { read: 8, duplicates: 8, votes: 0 })
       }))
   }
+
+  for (const format of ["jsonl", "csv"]) {
+    test(`keeps what votes of a rubric say, and the flags of all tasks, by way of ${format}`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* temporaryDirectory
+        const job = `${folder}/job`
+        const vote = (expert: string, choice: number, said: object) => ({
+          expert,
+          choice,
+          order: [0, 1, 2],
+          seconds: 1,
+          ...said,
+        })
+        const clarity = [1, 3, null]
+        const rubric = [
+          [
+            vote("ann", 1, {
+              strength: 3,
+              all_bad: true,
+              edited: 'b,\n"better"',
+              aspects: { clarity },
+              flags: ["unsafe"],
+            }),
+            vote("bob", 1, {
+              strength: 1,
+              all_bad: false,
+              edited: "[b]",
+              aspects: { clarity: [2, null, 5], depth: [1, 1, 1] },
+            }),
+            vote("cy", 0, { all_bad: true, edited: "a!", flags: ["unsafe"] }),
+          ],
+          [vote("dan", 1, { strength: 2, all_bad: true, aspects: { clarity }, flags: ["off-topic"] })],
+        ]
+        const tasks = [
+          ...rubric.map((votes) => VotedResult.of({ prompt: "P", completions: ["a", "b", "c"] }, votes, [])),
+          // Results of another service, without lists of votes.
+          ...[1, 2].map(() => ({
+            prompt: "Q",
+            best_completion_index: 0,
+            annotations: {
+              rationale: "",
+              strength: 2,
+              all_bad: true,
+              edited: "d!",
+              aspects: { clarity: 4 },
+              flags: ["unsafe"],
+            },
+          })),
+        ]
+        const service = yield* ScriptedService.make((request, before) => {
+          if (request.method !== "GET") return ScriptedService.obliging(request, before)
+          const id = request.path.split("/").at(-1)!
+          const posts = before.filter(({ method }) => method === "POST")
+          const { prompts } = JSON.parse(posts[Number(id.replace("task_", ""))]!.body)
+          const of = posts.slice(0, Number(id.replace("task_", ""))).filter(({ body }) => {
+            return JSON.parse(body).prompts[0].prompt === prompts[0].prompt
+          }).length
+          const result = tasks.filter(({ prompt }) => prompt === prompts[0].prompt)[of]
+          return { status: 200, body: { task_id: id, status: "completed", results: [result] } }
+        })
+        yield* write(`${folder}/items.jsonl`, [
+          line({ id: "q1", prompt: "P", completions: ["a", "b", "c"] }),
+          line({ id: "q2", prompt: "Q", completions: ["d", "e", "f"] }),
+        ])
+        const flags = ["--dir", job, "--batch-size", "1", "--votes", "2", "--no-shuffle"]
+        const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
+        assert.strictEqual(run.status, 0, run.stderr)
+        const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
+        yield* fs.writeFileString(`${folder}/votes.${format}`, printed.stdout)
+        const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
+        assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 2, votes: 6 })
+        const { pairs } = yield* exported(`${folder}/again`)
+        const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+        const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
+        assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
+        assert.deepInclude(pairs[0], { strength: 2, all_bad: true, edited: 'b,\n"better"' })
+        assert.deepInclude(pairs.at(-1), { strength: 2, all_bad: true, edited: "d!" })
+        assert.lengthOf(JSON.parse(pairs[0]?.["flags"]), 3)
+        assert.lengthOf(JSON.parse(pairs.at(-1)?.["flags"]), 2)
+        // Rows of an imported ledger say the same again, and add nothing to it.
+        yield* fs.writeFileString(
+          `${folder}/second.${format}`,
+          (yield* cli(["export-votes", "--dir", `${folder}/again`, "--as", format])).stdout,
+        )
+        for (const name of ["votes", "second"]) {
+          const known = yield* cli(["import", `${folder}/${name}.${format}`, "--dir", `${folder}/again`, "--json"])
+          assert.deepInclude(JSON.parse(known.stdout), { duplicates: 6, votes: 0 })
+        }
+        assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
+      }))
+  }
+
+  test("tells votes apart by what they say besides, and reads ratings of completions in another order", () =>
+    Effect.gen(function* () {
+      const rated = (completions: ReadonlyArray<string>, said: object) =>
+        line({ prompt: "P", completions, expert: null, chosen_index: completions.indexOf("a"), ...said })
+      const { job, report } = yield* imported([
+        rated(["a", "b", "c"], { aspects: { clarity: [1, 2, 3] } }),
+        rated(["c", "a", "b"], { aspects: { clarity: [3, 1, 2] } }),
+        rated(["a", "b", "c"], { all_bad: true }),
+        rated(["a", "b", "c"], { edited: "a!" }),
+        rated(["a", "b", "c"], { aspects: "odd", edited: 7, all_bad: 1 }),
+      ])
+      assert.deepInclude(report, { rejected: 0, votes: 5 })
+      const votes = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        votes.map((text) => JSON.parse(text)).map(({ all_bad, aspects, edited }) => [all_bad, edited, aspects]),
+        [
+          [null, null, { clarity: [1, 2, 3] }],
+          [null, null, { clarity: [1, 2, 3] }],
+          [true, null, null],
+          [null, "a!", null],
+          [null, null, null],
+        ],
+      )
+    }))
+
+  test("takes no column of another CSV for an edit of the completion", () =>
+    Effect.gen(function* () {
+      const { job } = yield* imported(
+        ["prompt,response_a,response_b,winner,edited", "P,one,two,a,True"],
+        [],
+        "votes.csv",
+      )
+      assert.isNull((yield* exported(job)).pairs[0]?.["edited"])
+    }))
 
   test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
     Effect.gen(function* () {

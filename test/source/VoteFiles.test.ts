@@ -5,11 +5,20 @@ import * as Source from "../../src/source/Source.ts"
 import * as Choice from "../../src/source/vote/Choice.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
-const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+const sourceOf = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
   const fs = yield* FileSystem.FileSystem
   const file = `${yield* temporaryDirectory}/export.json`
   yield* fs.writeFileString(file, JSON.stringify(records))
-  const source = Source.votes(file)
+  return Source.votes(file)
+})
+
+const readAll = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+  const source = yield* sourceOf(records)
+  return yield* Effect.scoped(Stream.runCollect(source.records))
+})
+
+const read = Effect.fnUntraced(function* (records: ReadonlyArray<unknown>) {
+  const source = yield* sourceOf(records)
   const summary = yield* source.summary
   const found = yield* Effect.scoped(Stream.runCollect(source.records))
   return { layout: summary.layout ?? "", votes: found.map((record) => Result.getOrThrow(record)) }
@@ -108,6 +117,43 @@ describe("exports of annotation tools", () => {
       ])
     }))
 
+  test("Argilla: a ranking as a list of names, as the SDK writes it, beside labels, which are lists, too", () =>
+    Effect.gen(function* () {
+      const { votes } = yield* read([
+        {
+          id: "r1",
+          fields: { prompt: "P", "response-1": "one", "response-2": "two" },
+          responses: {
+            tags: [{ value: ["short", "polite"], user_id: "u1" }],
+            ranking: [
+              { value: ["response-2", "response-1"], user_id: "u1" },
+              { value: ["response-1", "response-2"], user_id: "u2" },
+            ],
+          },
+        },
+      ])
+      assert.deepStrictEqual(votes[0]?.votes, [
+        { expert: "u1", choice: 1, ranking: [[1], [0]] },
+        { expert: "u2", choice: 0, ranking: [[0], [1]] },
+      ])
+    }))
+
+  test("Argilla: a ranking that names a completion twice, or leaves one out, is refused", () =>
+    Effect.gen(function* () {
+      const ranked = (...value: ReadonlyArray<string>) => ({
+        id: value.join(),
+        fields: { prompt: "P", response_a: "one", response_b: "two", response_c: "three" },
+        responses: { ranking: [{ value, user_id: "u1" }] },
+      })
+      const records = yield* readAll([ranked("response_a", "response_a"), ranked("response_b", "response_a")])
+      for (const record of records) {
+        assert.match(
+          Result.isFailure(record) ? record.failure.reason : "",
+          /^ranking: expected each of 3 completions once, found /,
+        )
+      }
+    }))
+
   test("Argilla: flat records, and a feedback dataset of the Hub, whose drafts and discarded answers do not count", () =>
     Effect.gen(function* () {
       const flat = yield* read([
@@ -156,12 +202,29 @@ describe("exports of annotation tools", () => {
 describe("choices", () => {
   it("numbers are read one way only if the others do not fit", () => {
     assert.deepStrictEqual(Choice.detect([0, 1, 2], 2), { kind: "number" })
-    assert.deepStrictEqual(Choice.detect(["0", "1"], 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([0, 3], 3), { kind: "number" })
     assert.deepStrictEqual(Choice.detect([1, 2], 2), { kind: "number" })
     assert.deepStrictEqual(Choice.detect([1], 2), { fits: ["index", "number"] })
     assert.deepStrictEqual(Choice.detect([-3, 0, 2], 2), { kind: "scale" })
     assert.deepStrictEqual(Choice.detect([7], 2), { fits: [] })
     assert.isUndefined(Choice.detect(["A", 1], 2))
+  })
+
+  it("numbers that could be indices, or numbers with ties, are indices only if each occurs in at least 20 votes", () => {
+    const both = { fits: ["index", "number"] } as const
+    const times = (count: number, values: ReadonlyArray<unknown>) =>
+      Array.from({ length: count }, (_, i) => values[i % values.length])
+    assert.deepStrictEqual(Choice.detect([0, 1, 1, 0], 3), both)
+    assert.deepStrictEqual(Choice.detect([0, 0], 2), both)
+    assert.deepStrictEqual(Choice.detect([0, 1], 2), both)
+    assert.deepStrictEqual(Choice.detect(times(19, [0, 1]), 2), both)
+    assert.deepStrictEqual(Choice.detect(times(20, ["0", "1"]), 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([...times(20, [0, 1]), null, ""], 2), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([...times(19, [0, 1]), null, ""], 2), both)
+    assert.deepStrictEqual(Choice.detect(times(100, [0]), 2), both)
+    assert.deepStrictEqual(Choice.detect(times(100, [0, 1]), 3), both)
+    assert.deepStrictEqual(Choice.detect(times(100, [0, 2, 1]), 3), { kind: "index" })
+    assert.deepStrictEqual(Choice.detect([...times(100, [0, 1]), 2], 2), { kind: "number" })
   })
 
   it("a value that names none or several completions is refused", () => {

@@ -145,6 +145,7 @@ export const recordedIn = ({
       choice: bestCompletionIndex,
       ...(ranking !== undefined && { ranking }),
       ...(rationale !== null && { rationale }),
+      ...Assessment.read(annotations, bestCompletionIndex, completions.length),
     },
   ]
 }

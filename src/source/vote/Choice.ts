@@ -3,7 +3,8 @@
  * of them (a tie).
  *
  * Guarantees: a value that names none or several completions is a failure, never a guess. `detect` decides how numbers are
- * meant only if one reading fits all values and the others do not.
+ * meant only if one reading fits all values and the others do not, with one exception: values that also fit `number` are
+ * `index` if each index occurs among at least `minVotes` of them. As numbers, they would have ties, and never the last completion.
  */
 import { Result } from "effect"
 import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
@@ -33,6 +34,9 @@ const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined
 
+/** Among fewer votes, it may be by chance that none is for the last completion. */
+const minVotes = 20
+
 /** How numbers name completions: one kind, all kinds that fit, or none if values are no numbers. */
 export const detect = (
   values: ReadonlyArray<unknown>,
@@ -47,8 +51,7 @@ export const detect = (
   if ([...found].some((number) => number < 0)) return completions === 2 ? { kind: "scale" } : { fits: [] }
   const isIndex = within(0, completions - 1)
   const isNumber = within(0, completions)
-  // With the index of each completion among them, 0 is the first.
-  if (isIndex && found.has(0)) return { kind: "index" }
+  if (isIndex && found.size === completions && numbers.length >= minVotes) return { kind: "index" }
   if (isIndex && isNumber) return { fits: ["index", "number"] }
   return isNumber ? { kind: "number" } : { fits: [] }
 }

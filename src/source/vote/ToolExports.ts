@@ -179,6 +179,15 @@ interface Answers {
   readonly answers: ReadonlyArray<Members>
 }
 
+/** The elements with their ranks: as the server has them, or names, best first, as the SDK writes them. */
+const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
+  if (!Array.isArray(value) || value.length < 2) return undefined
+  if (isRanking(value)) return objects(value)
+  return value.every((one) => typeof one === "string")
+    ? value.map((one, i) => ({ value: one, rank: i + 1 }))
+    : undefined
+}
+
 const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
@@ -208,7 +217,8 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
     if (isEmpty(value)) return []
     const rationale = submitted(said?.answers ?? []).find((other) => other["user_id"] === user_id)?.["value"]
     const vote = { expert: user_id, ...(rationale === undefined ? {} : { rationale }) }
-    return isRanking(value) ? [{ ...vote, ranked: objects(value) }] : [{ ...vote, choice: value }]
+    const ranked = ranksIn(value)
+    return ranked === undefined ? [{ ...vote, choice: value }] : [{ ...vote, ranked }]
   })
 }
 

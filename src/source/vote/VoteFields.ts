@@ -14,6 +14,7 @@ import * as Sample from "../detect/Sample.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 import type * as Choice from "./Choice.ts"
+import * as VoteAssessment from "./VoteAssessment.ts"
 
 /** The members that are known, by what they say, in the order in which they are tried. */
 export const voteNames = {
@@ -214,20 +215,24 @@ const rankingIn = (value: unknown, length: number): Ranking | undefined => {
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/** Of elements with a rank and what names a completion (Argilla's ranking questions). */
+/** Of elements with a rank and what names a completion (Argilla's ranking questions), each once. */
 const rankedByName = (
   value: unknown,
+  length: number,
   read: (value: unknown) => Result.Result<Choice.Chosen, string>,
 ): Result.Result<Ranking | undefined, string> => {
   if (!Array.isArray(value)) return Result.succeed(undefined)
   const elements = value.filter(isObject).toSorted((a, b) => Number(a["rank"]) - Number(b["rank"]))
-  return Result.map(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
+  return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
     const groups = new Map<number, Array<number>>()
     for (const [i, { choice }] of chosen.entries()) {
       const rank = Number(elements[i]!["rank"])
       if (choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), choice])
     }
-    return Option.getOrUndefined(decodeRanking([...groups.values()]))
+    const ranking = [...groups.values()]
+    return isPermutation(ranking.flat(), length)
+      ? Result.succeed(Option.getOrUndefined(decodeRanking(ranking)))
+      : Result.fail(`ranking: expected each of ${length} completions once, found ${describeValue(value)}`)
   })
 }
 
@@ -247,7 +252,9 @@ export const reader = (
       const all = completions.map((_, i) => i)
       const ranked =
         rankingIn(member(at, "ranking", isTextual), completions.length) ??
-        (yield* rankedByName(member(at, "ranked", isTextual), (value) => read(value, completions, models)))
+        (yield* rankedByName(member(at, "ranked", isTextual), completions.length, (value) =>
+          read(value, completions, models),
+        ))
       const { choice, strength: scale } =
         isEmpty(given.choice) && ranked !== undefined
           ? { choice: ranked[0]![0], strength: undefined }
@@ -275,6 +282,7 @@ export const reader = (
         ...(Number.isFinite(seconds) && { seconds }),
         ...(rationale !== undefined && { rationale }),
         ...((typeof strength === "string" || typeof strength === "number") && strength !== "" && { strength }),
+        ...VoteAssessment.read(at, first, completions.length, isTextual),
         ...((typeof judged === "string" || typeof judged === "number") && judged !== "" && { judged_at: judged }),
       }
     })
