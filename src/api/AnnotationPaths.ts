@@ -6,7 +6,7 @@
  * followed in the annotations, and in each of `annotations.votes`.
  */
 import { Predicate } from "effect"
-import type { Annotations } from "../domain/Task.ts"
+import { type Annotations, rationaleOf } from "../domain/Task.ts"
 import * as FieldPath from "../io/FieldPath.ts"
 
 export const members = ["rationale", "strength", "all_bad", "flags", "edited", "aspects"] as const
@@ -41,7 +41,7 @@ export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations)
         votes: votes.map((vote: unknown) => (Predicate.isObject(vote) ? { ...vote, ...found({ ...vote }) } : vote)),
       }),
       ...rest,
-      ...(typeof rationale === "string" && { rationale }),
+      ...(rationale !== undefined && { rationale: rationaleOf(rationale) }),
     }
   }
 }

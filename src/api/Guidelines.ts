@@ -2,7 +2,9 @@
  * Guidelines with a rubric in their front matter, which is how a rubric reaches a service: as text, so that a service
  * that knows no rubrics shows it to its experts.
  *
- * Guarantees: guidelines without a `rubric` in their front matter are text alone, whatever they begin with.
+ * Guarantees: guidelines without a `rubric` in their front matter are text alone, whatever they begin with; a block that
+ * probably means one (a misspelled `rubric`, or a line that begins with it in invalid YAML) is refused. What is wrong is said
+ * with its line.
  *
  * ```
  * ---
@@ -16,9 +18,12 @@
  * Prefer the answer that …
  * ```
  */
-import { Predicate, Result, Schema } from "effect"
-import { parse as parseYaml, stringify } from "yaml"
+import { Predicate, Result, Schema, Struct } from "effect"
+import { isNode, LineCounter, parseDocument, stringify } from "yaml"
 import { Aspect, defaultSteps, defaultStrengths, none, Rubric } from "../domain/Rubric.ts"
+import { didYouMean, editsBetween } from "../io/NearestName.ts"
+import { problems } from "../io/SchemaIssues.ts"
+import { describeValue } from "../io/Values.ts"
 
 export interface Guidelines {
   readonly rubric: Rubric
@@ -44,61 +49,146 @@ const Written = Schema.Struct({
 const decodeWritten = Schema.decodeUnknownResult(Written, { onExcessProperty: "error" })
 const decodeRubric = Schema.decodeUnknownResult(Rubric)
 
+const memberNames = Struct.keys(Written.fields)
+const aspectNames = Struct.keys(Aspect.fields)
+
 const oneLine = ({ message }: { readonly message: string }): string => message.replaceAll(/\s+/g, " ")
 
-/** The rubric of a value of YAML or JSON, or what is wrong with it. */
-export const rubricOf = (value: unknown): Result.Result<Rubric, string> =>
-  decodeWritten(value).pipe(
-    Result.flatMap(({ aspects = [], strength = false, ...rest }) =>
-      decodeRubric({
-        ...none,
-        ...rest,
-        strength: strength === true ? defaultStrengths : strength === false ? [] : strength,
-        aspects: aspects.map((aspect) =>
-          typeof aspect === "string" ? { name: aspect, steps: defaultSteps } : { steps: defaultSteps, ...aspect },
-        ),
-      }),
-    ),
-    Result.mapError(oneLine),
+type Keys = ReadonlyArray<string | number>
+
+interface Yaml {
+  readonly value: unknown
+  /** Such as `rubric.yaml:3: `. */
+  readonly at: (keys: Keys) => string
+}
+
+/** What YAML says, or why it can't be read. */
+const yamlOf = (text: string, file: string | undefined, linesBefore = 0): Result.Result<Yaml, string> => {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
+  const at = (offset: number) => {
+    const line = linesBefore + lines.linePos(Math.min(offset, text.trimEnd().length)).line
+    return file === undefined ? `line ${line}: ` : `${file}:${line}: `
+  }
+  const [error] = document.errors
+  if (error !== undefined) {
+    return Result.fail(`${at(error.pos[0])}expected YAML such as "strength: true", found an error: ${oneLine(error)}`)
+  }
+  return Result.try({
+    try: (): Yaml => ({
+      value: document.toJS({ maxAliasCount: 0 }),
+      at: (keys) => {
+        const node = document.getIn(keys, true)
+        return at(isNode(node) ? (node.range?.[0] ?? 0) : 0)
+      },
+    }),
+    catch: () => `${at(0)}expected YAML without aliases`,
+  })
+}
+
+/** The rubric there, or what is wrong with it. @param within the keys that lead to it */
+const rubricOf = ({ at, value }: Yaml, written: unknown, within: Keys): Result.Result<Rubric, string> => {
+  const wrong = (keys: Keys, problem: string) => Result.fail(at([...within, ...keys]) + problem)
+  if (!Predicate.isObject(written)) {
+    const found = written === undefined || written === null ? "nothing" : describeValue(written)
+    return wrong([], `expected a map with ${memberNames.join(", ")}, found ${found}`)
+  }
+  const { aspects } = written
+  // A file may have the rubric under `rubric`.
+  const known = written === value ? [...memberNames, "rubric"] : memberNames
+  const unknown = [
+    ...unknownIn(written, known, []),
+    ...(Array.isArray(aspects) ? aspects.flatMap((of, i) => unknownIn(of, aspectNames, ["aspects", i])) : []),
+  ]
+  const [first] = unknown
+  if (first !== undefined) return wrong(first.keys, first.problem)
+  return Result.mapError(decode(written), ({ issue, message }) => {
+    const [member] = problems(issue)[0]?.path ?? []
+    return at(typeof member === "string" ? [...within, member] : within) + oneLine({ message })
+  })
+}
+
+const unknownIn = (value: unknown, names: ReadonlyArray<string>, within: Keys) =>
+  Predicate.isObject(value)
+    ? Object.keys(value)
+        .filter((name) => !names.includes(name))
+        .map((name) => ({ keys: [...within, name], problem: `unknown member ${name}${didYouMean(name, names)}` }))
+    : []
+
+const decode = (written: unknown) =>
+  Result.flatMap(decodeWritten(written), ({ aspects = [], strength = false, ...rest }) =>
+    decodeRubric({
+      ...none,
+      ...rest,
+      strength: strength === true ? defaultStrengths : strength === false ? [] : strength,
+      aspects: aspects.map((aspect) =>
+        typeof aspect === "string" ? { name: aspect, steps: defaultSteps } : { steps: defaultSteps, ...aspect },
+      ),
+    }),
   )
 
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
 
-const yamlOf = (text: string): unknown => {
-  // The parser throws; what it can't read is no front matter.
-  try {
-    return parseYaml(text, { maxAliasCount: 0 })
-  } catch {
-    return undefined
-  }
+/** Such as `rubrik` and `Rubrics`, but not `public`. */
+const isLikeRubric = (name: string): boolean =>
+  editsBetween(name.toLowerCase(), "rubric") <= (name.toLowerCase().startsWith("rub") ? 2 : 1)
+
+/** The front matter, if it has a rubric, and the text for the experts. */
+interface Split {
+  readonly yaml: Result.Result<Yaml, string> | undefined
+  readonly text: string
 }
 
-/** The front matter as an object, and what follows it. */
-const split = (guidelines: string): readonly [members: { readonly [name: string]: unknown }, text: string] => {
-  const [whole = "", yaml] = frontMatter.exec(guidelines) ?? []
-  const members = yaml === undefined ? undefined : yamlOf(yaml)
-  return Predicate.isObject(members) && "rubric" in members
-    ? [members, guidelines.slice(whole.length)]
-    : [{}, guidelines]
+const split = (guidelines: string, file?: string): Split => {
+  const [whole = "", block] = frontMatter.exec(guidelines) ?? []
+  const alone: Split = { yaml: undefined, text: guidelines }
+  if (block === undefined) return alone
+  const yaml = yamlOf(block, file, 1)
+  if (Result.isFailure(yaml)) return /^rubric/m.test(block) ? { ...alone, yaml } : alone
+  const { at, value } = yaml.success
+  if (!Predicate.isObject(value)) return alone
+  if ("rubric" in value) return { yaml, text: guidelines.slice(whole.length) }
+  const like = Object.keys(value).find(isLikeRubric)
+  return like === undefined
+    ? alone
+    : { ...alone, yaml: Result.fail(`${at([like])}unknown member ${like} (did you mean rubric?)`) }
 }
 
-/** Fails with what is wrong with the rubric. */
-export const parse = (guidelines: string | undefined): Result.Result<Guidelines, string> => {
+const underRubric = (yaml: Yaml) => (Predicate.isObject(yaml.value) ? yaml.value["rubric"] : undefined)
+
+/** Fails with what is wrong with the rubric. @param file where the guidelines are from */
+export const parse = (guidelines: string | undefined, file?: string): Result.Result<Guidelines, string> => {
   if (guidelines === undefined) return Result.succeed({ rubric: none, text: undefined })
-  const [members, text] = split(guidelines)
-  if (!("rubric" in members)) return Result.succeed({ rubric: none, text })
-  return Result.map(rubricOf(members["rubric"]), (rubric) => ({ rubric, text: text.trim() === "" ? undefined : text }))
+  const { text, yaml } = split(guidelines, file)
+  if (yaml === undefined) return Result.succeed({ rubric: none, text })
+  return yaml.pipe(
+    Result.flatMap((yaml) => rubricOf(yaml, underRubric(yaml), ["rubric"])),
+    Result.map((rubric) => ({ rubric, text: text.trim() === "" ? undefined : text })),
+  )
 }
 
 /** The text for the experts, whether or not the rubric can be read. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
-  guidelines === undefined ? undefined : split(guidelines)[1]
+  guidelines === undefined ? undefined : split(guidelines).text
 
-/** Guidelines that carry a rubric, given as YAML with the members of a rubric. Fails where they have one, or it is invalid. */
-export const withRubric = (guidelines: string | undefined, yaml: string): Result.Result<string, string> => {
-  const value = yamlOf(yaml)
-  const written = Predicate.isObject(value) && "rubric" in value ? value["rubric"] : value
-  const [members, text] = split(guidelines ?? "")
-  if ("rubric" in members) return Result.fail("the guidelines have a rubric of their own in their front matter")
-  return Result.map(rubricOf(written), () => `---\n${stringify({ rubric: written })}---\n\n${text}`)
+/**
+ * Guidelines that carry a rubric, given as YAML with the members of a rubric. Fails where they have one, or it is invalid.
+ *
+ * @param file the rubric's
+ */
+export const withRubric = (
+  guidelines: string | undefined,
+  rubric: string,
+  file?: string,
+): Result.Result<string, string> => {
+  const { text, yaml } = split(guidelines ?? "")
+  if (yaml !== undefined) return Result.fail("the guidelines have a rubric of their own in their front matter")
+  return Result.flatMap(yamlOf(rubric, file), (yaml) => {
+    const isWrapped = Predicate.isObject(yaml.value) && "rubric" in yaml.value
+    const written = isWrapped ? underRubric(yaml) : yaml.value
+    return Result.map(
+      rubricOf(yaml, written, isWrapped ? ["rubric"] : []),
+      () => `---\n${stringify({ rubric: written })}---\n\n${text}`,
+    )
+  })
 }

@@ -18,7 +18,7 @@ export interface Decimal {
 const grammar = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 
 /** The form of an amount, for messages. */
-export const amountForm = "a decimal such as 0.40 or 5000"
+export const amountForm = "a decimal such as 0.40 or 5000, with at most 15 digits before the point and 9 after it"
 
 /** None where it is no such decimal. */
 export const parse = (amount: Amount): Option.Option<Decimal> => {

@@ -16,6 +16,10 @@ const repeated = (names: ReadonlyArray<string>): string | undefined => {
 }
 const distinct = Schema.makeFilter(repeated)
 
+const atLeastTwo = Schema.makeFilter((labels: ReadonlyArray<string>) =>
+  labels.length === 1 ? "expected at least 2 labels, the weakest first, found 1" : undefined,
+)
+
 /** A scale from 1 to `steps`, higher being better. */
 export const Aspect = Schema.Struct({
   name: Name,
@@ -28,7 +32,7 @@ export type Aspect = typeof Aspect.Type
 
 export const Rubric = Schema.Struct({
   /** Labels of the strengths, the weakest first; its number, from 1 on, is the strength. Empty: not asked. */
-  strength: Schema.Array(Name).check(Schema.isMaxLength(9), distinct),
+  strength: Schema.Array(Name).check(atLeastTwo, Schema.isMaxLength(9), distinct),
   all_bad: Schema.Boolean,
   /** What experts can mark. Empty: nothing. */
   flags: Schema.Array(Name).check(Schema.isMaxLength(20), distinct),

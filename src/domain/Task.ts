@@ -5,7 +5,7 @@
  * `annotations` are kept, others are ignored. The statuses besides `completed` and the place of the task id in the
  * creation response depend on the service; see `ServiceProfile`.
  */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 
 /** One element of a task's `prompts`: completions to be ranked against each other. */
 export const TaskPrompt = Schema.Struct({ prompt: Schema.String, completions: Schema.Array(Schema.String) })
@@ -27,6 +27,10 @@ export type TaskRequest = typeof TaskRequest.Type
 
 /** Parses a request that prefstream wrote; throws on anything else. */
 export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
+
+/** What another service sends as a rationale, as text: its JSON where it is none. */
+export const rationaleOf = (value: unknown): string | null =>
+  value === null || Predicate.isString(value) ? value : JSON.stringify(value)
 
 /** What experts added to their choice for one prompt. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(

@@ -22,7 +22,7 @@ export const didYouMean = (name: string, known: ReadonlyArray<string>): string =
 }
 
 /** The Levenshtein distance, a row at a time. */
-const editsBetween = (a: string, b: string): number => {
+export const editsBetween = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]

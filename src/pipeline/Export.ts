@@ -207,7 +207,11 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       yield* Effect.annotateCurrentSpan("prefstream.rows", info.value.rows)
     }
     if (repeatedVotes > 0) {
-      yield* Effect.logWarning(`${repeatedVotes} votes do not count: their experts had voted on the same item before`)
+      yield* Effect.logWarning(
+        repeatedVotes === 1
+          ? "1 vote does not count: its expert had voted on the same item before"
+          : `${repeatedVotes} votes do not count: their experts had voted on the same item before`,
+      )
     }
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings

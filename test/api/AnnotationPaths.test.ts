@@ -19,6 +19,10 @@ describe("AnnotationPaths", () => {
   it("changes nothing without paths, or where they lead nowhere", () => {
     const annotations = { rationale: "r", strength: 1 }
     assert.strictEqual(AnnotationPaths.reader()(annotations), annotations)
-    assert.deepStrictEqual(AnnotationPaths.reader({ strength: "a.b", rationale: "strength" })(annotations), annotations)
+    assert.deepStrictEqual(AnnotationPaths.reader({ strength: "a.b", rationale: "c" })(annotations), annotations)
+  })
+
+  it("reads a rationale that is no text as its JSON", () => {
+    assert.deepStrictEqual(AnnotationPaths.reader({ rationale: "why" })({ why: [5] }), { why: [5], rationale: "[5]" })
   })
 })

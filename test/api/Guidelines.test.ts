@@ -36,6 +36,7 @@ describe("Guidelines", () => {
       "---\nA line\n---\nText",
       "---\ntitle: x\n---\nText",
       "---\n: [\n---\nText",
+      "---\npublic: true\nfabric: x\n---\nText",
       "---",
     ]) {
       assert.deepStrictEqual(parse(text), { rubric: none, text })
@@ -44,16 +45,48 @@ describe("Guidelines", () => {
   })
 
   it.each([
-    ["rubric: { strenght: true }", "strenght"],
+    ["rubric: { strenght: true }", "line 2: unknown member strenght (did you mean strength?)"],
+    [
+      "rubric:\n  edit: true\n  aspects:\n    - name: a\n      stpes: 3",
+      "line 6: unknown member stpes (did you mean steps?)",
+    ],
+    ["rubric: { strength: [a] }", "line 2: expected at least 2 labels, the weakest first, found 1"],
     ["rubric: { aspects: [{ name: a, steps: 10 }] }", "aspects"],
     ["rubric: { aspects: [a, a] }", 'expected distinct names, found "a" twice'],
     ["rubric: { flags: [' '] }", "expected a name with text, found a blank one"],
-    ["rubric: []", "object"],
-    ["rubric: 3", "xpected"],
+    ["rubric: []", "expected a map with strength, all_bad, flags, edit, aspects, found an empty array"],
+    ["rubric: 3", "found 3"],
+    ["rubric:", "found nothing"],
   ])("refuse %s", (yaml, why) => {
     const parsed = Guidelines.parse(`---\n${yaml}\n---\nText`)
     assert.include(Result.isFailure(parsed) ? parsed.failure : "", why)
     assert.strictEqual(Guidelines.textOf(`---\n${yaml}\n---\nText`), "Text")
+  })
+
+  it.each([
+    ["rubric:\n  flags: [", 'line 3: expected YAML such as "strength: true"'],
+    ["title: [\nrubric: { edit: true }", "line "],
+    ["rubrik: { edit: true }", "line 2: unknown member rubrik (did you mean rubric?)"],
+    ["title: x\nRubrics: { edit: true }", "line 3: unknown member Rubrics (did you mean rubric?)"],
+    ["rubric: *other", "line 2: expected YAML"],
+  ])("refuse a block that probably means a rubric: %s", (yaml, why) => {
+    const parsed = Guidelines.parse(`---\n${yaml}\n---\nText`)
+    assert.include(Result.isFailure(parsed) ? parsed.failure : "", why)
+  })
+
+  it.each([
+    ["strength: {a: [", 'rubric.yaml:1: expected YAML such as "strength: true", found an error: '],
+    ["edit: true\nflags: [", 'rubric.yaml:2: expected YAML such as "strength: true"'],
+    ["", "rubric.yaml:1: expected a map with strength, all_bad, flags, edit, aspects, found nothing"],
+    ["# none\n", "found nothing"],
+    ["edit: true\nstrenght: true\n", "rubric.yaml:2: unknown member strenght (did you mean strength?)"],
+    ["rubric:\n  edit: true\n  zzzzzzzz: 1\n", "rubric.yaml:3: unknown member zzzzzzzz"],
+    ["rubrik: { edit: true }\n", "rubric.yaml:1: unknown member rubrik (did you mean rubric?)"],
+    ["edit: true\nstrength: [a]\n", "rubric.yaml:2: expected at least 2 labels"],
+    ["a: &x 1\nedit: *x\n", "rubric.yaml:1: expected YAML without aliases"],
+  ])("name the line of a mistake in a rubric's file: %s", (yaml, why) => {
+    const given = Guidelines.withRubric("Text", yaml, "rubric.yaml")
+    assert.include(Result.isFailure(given) ? given.failure : "", why)
   })
 
   it("take a rubric from a file, once", () => {

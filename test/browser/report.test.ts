@@ -185,10 +185,10 @@ describe("the report in a browser", () => {
       assert.include(leaderboard, "1,000 more would leave 80.1% of its width")
       assert.include(
         (await section(page, "Models").innerText()).replace(/\s+/g, " "),
-        "2 models; large-2 has the highest win rate: 71.3%.",
+        "2 models; large-2 wins the largest share of its pairs: 71.3%.",
       )
       assert.deepStrictEqual(
-        await page.getByRole("region", { name: "Win rate by model" }).locator("tbody tr").allInnerTexts(),
+        await page.getByRole("region", { name: "Share of pairs won by model" }).locator("tbody tr").allInnerTexts(),
         ["large-2\t2,401\t1,802\t703\t71.3%", "small-1\t2,399\t690\t1,795\t28.0%"],
       )
     }),

@@ -96,6 +96,9 @@ describe("--budget", () => {
       for (const flags of [[], ["--dry-run"]]) {
         const said = yield* say("submit", "--budget", "4", ...flags)
         assert.strictEqual(said.status, 2)
+        const fine = yield* cli(["submit", "items.jsonl", "--price", "0.0000000001"])
+        assert.strictEqual(fine.status, 2)
+        assert.include(fine.stderr, "9 after it")
         assert.include(said.stderr, "a budget of 4 needs the price of a vote (--price)")
       }
       for (const flags of [

@@ -357,6 +357,15 @@ test("votes of one expert on the same item count once, and the export says so", 
     assert.match(said.stderr, /80 votes do not count: their experts had voted on the same item before/)
   }))
 
+test("one vote that does not count is one vote", () =>
+  Effect.gen(function* () {
+    const directory = yield* temporaryDirectory
+    yield* write(`${directory}/items.jsonl`, itemLines(1))
+    const { env } = yield* cliServed(["--database", `${directory}/service.db`, "--expert", "first"])
+    const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "2", ...quick], env)
+    assert.match(said.stderr, /1 vote does not count: its expert had voted on the same item before/)
+  }))
+
 test("the funnel: what goes on from a step is what came in, less what was lost", () =>
   Effect.gen(function* () {
     const directory = yield* temporaryDirectory

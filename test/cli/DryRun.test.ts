@@ -72,6 +72,7 @@ describe("--dry-run", () => {
         said.stdout,
         "Nothing was sent or recorded.\n\n  records    72 = 72 items + 0 duplicates + 0 rejected\n  to send    4 tasks of 72 items\n",
       )
+      assert.deepStrictEqual(yield* cli([...args, "--quiet"]), { ...said, stderr: "" })
       assert.isFalse(yield* fs.exists(job))
       const ofPipeline = yield* cli(["run", `${root}pipelines/quickstart.ts`, "--dir", job, "--dry-run", "--json"])
       assert.strictEqual(previewOf(ofPipeline).tasks, 4)

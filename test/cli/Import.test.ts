@@ -103,6 +103,14 @@ describe("prefstream import", () => {
       assert.deepInclude(status, { status: "done", read: 6, imported: 6, submitted: 0, known: 0 })
     }))
 
+  test("says that an input without records adds nothing, and names no next step", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      yield* write(`${folder}/empty.jsonl`, [])
+      const said = yield* cli(["import", `${folder}/empty.jsonl`, "--dir", `${folder}/job`])
+      assert.match(said.stdout, /^No votes were added: the input has no records\.\n\n/, said.stderr)
+    }))
+
   test("adds nothing if the same file comes again, and the votes that a later file has", () =>
     Effect.gen(function* () {
       const { folder, job } = yield* imported(table)

@@ -117,6 +117,7 @@ test("what failed is told while other tasks wait, also with --quiet and --waitin
     assert.match(said.stdout, /^failed: task 2 \(task_1\)/m)
     const status = yield* cli(["status", "--dir", job])
     assert.deepStrictEqual([status.status, status.stdout.startsWith("1 task without a usable result")], [1, true])
+    assert.include(status.stdout, "Next: prefstream collect --dir ")
   }))
 
 describe("who judges, unattended", () => {
@@ -186,6 +187,11 @@ describe("--quiet", () => {
       assert.strictEqual(said.status, 1)
       assert.match(said.stderr, /^Reading .*\n[^]*the result of task_1 does not fit its task/)
       assert.match(said.stdout, /^Ended after[^]*invalid: .*task_1/)
+      const exported = yield* cli(["export", "--dir", job])
+      assert.match(
+        exported.stdout,
+        /^Ended after .*: some tasks have no usable result\. Next: prefstream collect --dir /,
+      )
       const denied = yield* ScriptedService.make(() => ({ status: 401, body: { detail: "who are you?" } }))
       const failed = yield* cli([...args, "--moved"], to(denied))
       assert.strictEqual(failed.status, 1)

@@ -62,8 +62,10 @@ export const importCommand = Command.make(
 
 const textOf = (report: ImportReport, { directory, given, ledger }: Place): string =>
   [
-    report.imported === 0 ? "No votes were added." : `Imported ${count(report.votes, "vote")}.`,
-    `Next: prefstream export ${given}.`,
+    report.imported === 0
+      ? `No votes were added${report.read === 0 ? ": the input has no records" : ""}.`
+      : `Imported ${count(report.votes, "vote")}.`,
+    ...(report.imported + report.duplicates === 0 ? [] : [`Next: prefstream export ${given}.`]),
     "",
     ...table([
       [

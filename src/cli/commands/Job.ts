@@ -156,12 +156,14 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/** Runs a command with its `--quiet`, `--waiting-ok`, `--monitor` and `--grace`. */
+/** Runs a command with its `--quiet` (data on stdout, such as a report as JSON or a preview, is printed nevertheless), `--waiting-ok`, `--monitor` and `--grace`. */
 export const withJobFlags = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
-  flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor">,
+  flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor"> & { readonly dryRun?: boolean | undefined },
 ): Effect.Effect<void, E | HttpServerError.ServeError, R | Stdio.Stdio> =>
-  Effect.asVoid(flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json }) : effect).pipe(
+  Effect.asVoid(
+    flags.quiet ? Quiet.unless(effect, isNews, { stdout: !flags.json && flags.dryRun !== true }) : effect,
+  ).pipe(
     Effect.catch((failure) => (flags.waitingOk && isWaiting(failure) ? Effect.void : Effect.fail(failure))),
     monitored(flags.monitor),
     Stop.withOptions({ grace: flags.grace ?? Stop.defaultGrace }),

@@ -142,14 +142,14 @@ export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command
           Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
         )
   const written = flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile)
+  const { guidelinesFile, rubric } = flags
   const guidelines =
-    flags.rubric === undefined
-      ? Result.map(Guidelines.parse(written), () => written)
-      : Guidelines.withRubric(written, yield* fs.readFileString(flags.rubric))
+    rubric === undefined
+      ? Result.map(Guidelines.parse(written, guidelinesFile), () => written)
+      : Guidelines.withRubric(written, yield* fs.readFileString(rubric), rubric)
   if (Result.isFailure(guidelines)) {
-    return yield* new UsageError({
-      message: `${flags.rubric === undefined ? "guidelines" : "--rubric"}: ${guidelines.failure}`,
-    })
+    const flag = rubric !== undefined ? "--rubric" : guidelinesFile !== undefined ? "--guidelines-file" : "--guidelines"
+    return yield* new UsageError({ message: `${flag}: ${guidelines.failure}` })
   }
   return {
     guidelines: guidelines.success,

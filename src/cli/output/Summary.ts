@@ -137,10 +137,10 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "results_invalid":
       return [
         open === 0
-          ? `${ended("some tasks have no usable result")} Run the same command to poll them again.`
+          ? `${ended("some tasks have no usable result")} Next: ${later ?? `prefstream collect ${given}`}, which polls them again.`
           : report.shared_with_workers
             ? `${ended(unfinished)} Next: ${afterWaiting(true, unsent, given)}.`
-            : `${ended(unfinished)} Next: ${later ?? "run the same command again"}, which polls all of them.`,
+            : `${ended(unfinished)} Next: ${later ?? (unsent === 0 ? `prefstream collect ${given}` : "run the submitting command again")}, which polls all of them.`,
       ]
   }
 }

@@ -254,7 +254,7 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
       />
       <p class="muted small">
         Rank: 1 and the number of models whose interval is above. At equal length: the rating if both completions of
-        each comparison were as long. Win rate: of all comparisons of votes, a tie counted as half.
+        each comparison were as long. Win rate: share of the comparisons by votes that it won, a tie counted as half.
         {board.tie_parameter !== null &&
           ` Equal models tie with probability ${share(board.tie_parameter / (2 + board.tie_parameter))} (ν ${decimal(board.tie_parameter)}).`}{" "}
         <code>prefstream leaderboard</code> has more resamples, and other options.

@@ -1,4 +1,4 @@
-/** Win rates of models, the highest first. */
+/** Shares of pairs that models won, the highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table } from "./parts.tsx"
@@ -8,7 +8,7 @@ const columns = [
   { title: "Items" },
   { title: "Chosen" },
   { title: "Rejected" },
-  { title: "Win rate" },
+  { title: "Share of pairs won" },
 ]
 
 export const Models = ({ report: { models } }: { readonly report: QualityReport }) => {
@@ -28,13 +28,13 @@ export const Models = ({ report: { models } }: { readonly report: QualityReport 
       title="Models"
       lead={
         <>
-          {plural(models.length, "model")}; <Name text={first.model} chars={40} /> has the highest win rate:{" "}
+          {plural(models.length, "model")}; <Name text={first.model} chars={40} /> wins the largest share of its pairs:{" "}
           {share(first.win_rate)}.
         </>
       }
     >
       <Table
-        label="Win rate by model"
+        label="Share of pairs won by model"
         columns={columns}
         rows={models.map(({ chosen, items, model, rejected, win_rate }) => [
           <Name text={model} chars={60} />,
@@ -45,9 +45,10 @@ export const Models = ({ report: { models } }: { readonly report: QualityReport 
         ])}
       />
       <p class="muted small">
-        Of pairs whose completions are of two models. Chosen, rejected: the number of pairs. Win rate: the mean over the
-        model’s items of its share in the item’s pairs, so that each item counts once. Where only the best completion is
-        paired with the rest, models of equal worth win 1 of 2 among two, 1 of 3 among three, and so on.
+        Of pairs whose completions are of two models. Chosen, rejected: the number of pairs. Share of pairs won: the
+        mean over the model’s items, so that each item counts once; the win rate of the leaderboard is of comparisons by
+        votes. Where only the best completion is paired with the rest, models of equal worth win 1 of 2 among two, 1 of
+        3 among three, and so on.
       </p>
     </Section>
   )

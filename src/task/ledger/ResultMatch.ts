@@ -9,7 +9,7 @@ import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeValue } from "../../io/Values.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
-import { Annotations, ResultItem, type TaskPrompt } from "../../domain/Task.ts"
+import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import type { ParsedRequest } from "./Model.ts"
@@ -21,19 +21,21 @@ const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
   ...ResultItem.fields,
   // Where the contract has an object, another service may have something else, of which nothing is used.
-  annotations: Schema.optionalKey(
-    Schema.Union([
-      Schema.NullOr(Annotations),
-      Schema.Array(Schema.Unknown),
-      Schema.String,
-      Schema.Number,
-      Schema.Boolean,
-    ]),
-  ),
+  annotations: Several,
   judgments: Several,
   votes: Several,
 })
-const isAnnotations = (value: unknown): value is Annotations => Predicate.isObject(value)
+
+const isAnnotations = (value: { readonly rationale?: unknown }): value is Annotations =>
+  Predicate.isNullish(value.rationale) || Predicate.isString(value.rationale)
+
+/** What is used of `annotations`: an object, whose rationale becomes text. */
+const annotationsOf = (value: unknown): Annotations =>
+  !Predicate.isObject(value)
+    ? {}
+    : isAnnotations(value)
+      ? value
+      : { ...value, rationale: rationaleOf(value["rationale"]) }
 
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
@@ -79,7 +81,7 @@ export const match = (
     }
     const details = items[i]!
     const { order } = details
-    const annotations = read(isAnnotations(found.annotations) ? found.annotations : {})
+    const annotations = read(annotationsOf(found.annotations))
     const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
     judgments.push({
       taskId,

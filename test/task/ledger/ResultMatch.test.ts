@@ -50,6 +50,21 @@ describe("ResultMatch.match", () => {
     }
   })
 
+  it("reads a rationale that is no text as its JSON, and keeps the rest", () => {
+    for (const [rationale, text] of [
+      ["r", "r"],
+      ["", ""],
+      [null, null],
+      [5, "5"],
+      [false, "false"],
+      [{ why: ["a"] }, '{"why":["a"]}'],
+    ] as const) {
+      const annotations = { rationale, agreement: 0.7 }
+      const [judgment] = Result.getOrThrow(match("task_1", question(["p"]), answer([{ ...item("p", 1), annotations }])))
+      assert.deepStrictEqual(judgment?.annotations, { rationale: text, agreement: 0.7 })
+    }
+  })
+
   it("tells choices of the completions as the input has them, in whatever order they were sent", () => {
     const asked = {
       prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
@@ -132,7 +147,6 @@ describe("ResultMatch.match", () => {
       ],
       ["no results", ["p"], JSON.stringify({ task_id: "task_1", status: "completed" }), /results/],
       ["a result without an index", ["p"], answer([{ prompt: "p" }]), /best_completion_index/],
-      ["a rationale that is no text", ["p"], answer([{ ...item("p", 0), annotations: { rationale: 5 } }]), /rationale/],
       ["an index that is no integer", ["p"], answer([item("p", 0.5)]), /expected an integer.*best_completion_index/i],
       ["no JSON", ["p"], '{"task_id":"task_1","status":"comp', /JSON/i],
     ]
