@@ -14,8 +14,8 @@ import * as Cost from "../../domain/Cost.ts"
 import type { BatchItem, Issue, LedgerContext, NewTask } from "./Model.ts"
 import { setSetting, settingOf } from "./Rows.ts"
 
-/** The setting that counts the items that want another vote, and that the budget does not allow. */
-export const unaffordable = "votes_over_budget"
+/** The setting that counts the items that want another vote that is not planned, as it was last known. */
+export const wantedVotes = "votes_wanted"
 
 type Here = Pick<LedgerContext, "job" | "sql">
 
@@ -43,6 +43,8 @@ export interface Spending {
   readonly committed: number
   /** Votes beyond the budget: of tasks of the last run's campaign that are held back, and further ones that items want. */
   readonly held: number
+  /** How many of these are further ones. */
+  readonly further: number
   /** Items of the tasks that are held back. */
   readonly heldItems: number
 }
@@ -93,6 +95,8 @@ export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTer
   return { ...terms, maxVotes: maxVotesOf(terms) }
 }
 
+const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
+
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   /** Price and budget that a run has set. */
   spendingTerms: termsOf({ job, sql }),
@@ -116,6 +120,9 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
     return { planned: all.tasks - held.tasks + sending!.tasks, counted: counted - held.votes, held }
   }),
 
+  /** Items that want another vote that is not planned. */
+  wantedVotes: wanted({ job, sql }),
+
   /** None without a price. */
   spending: Effect.gen(function* () {
     const { budget, price } = yield* termsOf({ job, sql })
@@ -128,13 +135,15 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
       sql`state = 'superseded' AND campaign = (SELECT campaign FROM run WHERE job = ${job} ORDER BY run DESC LIMIT 1)`,
     )
     const counted = yield* countedVotes({ job, sql })
-    const further = Option.isNone(budget) ? 0 : Number((yield* settingOf({ job, sql }, unaffordable)) ?? 0)
+    const maxVotes = maxVotesOf({ budget, price }) ?? Infinity
+    const further = Math.max(0, (yield* wanted({ job, sql })) - Math.max(0, maxVotes - counted))
     return Option.some<Spending>({
       price: price.value,
       budget,
       spent: counted - committed,
       committed,
       held: held.votes + further,
+      further,
       heldItems: held.items,
     })
   }).pipe(Effect.withSpan("Ledger.spending")),
