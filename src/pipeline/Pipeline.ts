@@ -16,7 +16,7 @@ import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
-import { planFurtherVotes } from "../task/FurtherVotes.ts"
+import { type Choose, noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
 import { sendPlanned, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { chooser, type Confidence } from "./AdaptiveVotes.ts"
@@ -120,7 +120,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       // Tasks of earlier runs are settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
-        ? Effect.all([submitting, collectLoop({ once })])
+        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(thenNoteWanted(chooseFurther)))
         : Effect.all([submitting, collecting], { concurrency: 2 }).pipe(Effect.tap(thenFurtherVotes(settings)))
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const [reading] = Option.getOrElse(ended.value, () => [undefined])
@@ -145,6 +145,13 @@ const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
     const sending = Effect.ensuring(sendPlanned, submittingDone.open)
     yield* Effect.all([sending, collectLoop({ submittingDone })], { concurrency: 2, discard: true })
   }
+})
+
+/** Says in the ledger how many items want another vote, for which there is another run. */
+const thenNoteWanted = Effect.fnUntraced(function* (choose: Choose | undefined) {
+  const { lastCampaign } = yield* Ledger
+  const campaign = yield* lastCampaign
+  if (choose !== undefined && Option.isSome(campaign)) yield* noteWanted(choose, campaign.value)
 })
 
 /** Reads the source and submits what is new. Does not wait for results. */

@@ -16,7 +16,7 @@ import type { Settings } from "./Pipeline.ts"
 import { costOf, type VotesCost } from "./SpendingReport.ts"
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs that were planned, and would be sent, too. */
+  /** Tasks of earlier runs that would be sent, too: planned ones, and those of the campaign that the budget no longer holds back. */
   readonly planned: number
   /** Requests that send these and the new tasks; each task is then polled at least once. */
   readonly requests: number
@@ -26,7 +26,7 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   readonly spending: {
     readonly price: string
     readonly budget: string | null
-    /** Votes of earlier runs that count against the budget. */
+    /** Votes of earlier runs that count against the budget, with those of `planned`. */
     readonly before: VotesCost
     readonly new: VotesCost
     /** What is left of the budget afterwards; null without one. */
@@ -40,7 +40,7 @@ export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOpti
   readonly requestsPerSecond?: number | undefined
 }
 
-const untouched = { planned: 0, counted: 0, recorded: undefined }
+const untouched = { planned: 0, counted: 0, held: { items: 0, votes: 0 }, recorded: undefined }
 
 /** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` where the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
@@ -52,10 +52,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
     onNone: () => Effect.succeed(untouched),
     onSome: Effect.fnUntraced(function* (ledger) {
       const { campaign } = yield* ledger.campaignFor(settings)
-      const { planned, submitting } = yield* ledger.counts
       return {
-        planned: planned.tasks + submitting.tasks,
-        counted: yield* ledger.countedVotes,
+        ...(yield* ledger.planOfNextRun(campaign, maxVotes)),
         recorded: (items: Parameters<typeof ledger.recorded>[1]) => ledger.recorded(campaign, items),
       }
     }),
@@ -88,7 +86,10 @@ export const preview = Effect.fn("Preview.preview")(function* (
             Cost.format(Cost.minus(budget, Cost.times(price, before.counted + new_votes))),
           ),
         ),
-        over_budget: { items: over_budget, ...costOf(price, over_budget * votes) },
+        over_budget: {
+          items: over_budget + before.held.items,
+          ...costOf(price, over_budget * votes + before.held.votes),
+        },
       })),
     ),
   } satisfies Preview

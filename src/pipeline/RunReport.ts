@@ -72,6 +72,8 @@ export interface RunReport {
   readonly votes: number
   /** How often gold items were mixed in among the items, over all campaigns. */
   readonly gold: number
+  /** Items that want another vote, which the budget allows and a next run plans; as of the last choice. */
+  readonly wanted_votes: number
   /** What votes cost; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
   /** Items whose results were removed from the ledger, to save space: no dataset that is written later has them. */
@@ -139,6 +141,7 @@ const statusOf = (
     readonly stopped: boolean
     readonly noPairs: boolean
     readonly overBudget: boolean
+    readonly wantsVotes: boolean
   },
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
@@ -149,6 +152,7 @@ const statusOf = (
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
   if (run.allRejected) return "all_rejected"
   if (unusable) return "results_invalid"
+  if (run.wantsVotes) return "waiting"
   return run.noPairs ? "no_pairs" : run.overBudget ? "over_budget" : "done"
 }
 
@@ -203,7 +207,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const found = counts.new + counts.known
   const rejected = counts.rejected + dropped
   const dataset = options.dataset ?? Option.none()
-  const spending = Option.map(yield* ledger.spending, (spending) =>
+  const spent = yield* ledger.spending
+  const wanted =
+    (yield* ledger.wantedVotes) - Option.match(spent, { onNone: () => 0, onSome: ({ further }) => further })
+  const spending = Option.map(spent, (spending) =>
     SpendingReport.make(
       spending,
       { items: overBudget, votes },
@@ -217,6 +224,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,
       noPairs: tasks.completed.items > 0 && options.leftOut !== undefined && Option.isNone(dataset),
+      wantsVotes: wanted > 0,
       overBudget: Option.exists(spending, SpendingReport.isOver),
     }),
     campaign,
@@ -233,6 +241,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     tasks,
     votes: progress.votes,
     gold: progress.gold,
+    wanted_votes: wanted,
     spending: Option.getOrNull(spending),
     pruned: yield* ledger.prunedItems,
     issues: (yield* ledger.issues(maxIssues)).map(issueReport),

@@ -25,7 +25,7 @@ export interface SpendingReport {
   readonly committed: VotesCost
   /** How many votes are left, and what is left of the budget; null without one. */
   readonly left: VotesCost | null
-  /** What the budget does not allow: new items of the last run, and tasks that are held back. */
+  /** What the budget does not allow: new items of the last run, those of tasks that are held back, and further votes. */
   readonly over_budget: VotesCost & { readonly items: number }
   /** What was spent for each pair of the dataset; null where none was written. */
   readonly cost_per_pair: string | null
@@ -46,7 +46,7 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 /** @param over new items of the last run that were not planned, and the votes that each would have had */
 export const make = (
-  { budget, committed, held, price, spent }: Spending,
+  { budget, committed, held, heldItems, price, spent }: Spending,
   over: { readonly items: number; readonly votes: number },
   { gold, pairs = 0 }: { readonly pairs?: number | undefined; readonly gold?: GoldVotes | undefined },
 ): SpendingReport => {
@@ -62,7 +62,7 @@ export const make = (
         cost: Cost.format(Cost.minus(budget, Cost.times(price, used))),
       })),
     ),
-    over_budget: { items: over.items, ...costOf(price, over.items * over.votes + held) },
+    over_budget: { items: over.items + heldItems, ...costOf(price, over.items * over.votes + held) },
     cost_per_pair: Cost.among(Cost.times(price, spent), pairs),
     cost_per_right_vote: gold === undefined ? null : Cost.among(Cost.times(price, gold.votes), gold.right),
   }

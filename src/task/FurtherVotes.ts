@@ -14,10 +14,14 @@ import { withTerms } from "./ledger/Spending.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { ResultMisfit } from "./Results.ts"
 
-/** The items of a campaign that want another vote, those that want it most first. */
+/** The items of a campaign that want another vote, those that want it most first, and how many may have it at once. */
 export type Choose = (
   campaign: number,
-) => Effect.Effect<ReadonlyArray<ItemPlace>, SqlError | ResultMisfit | NoSuchCampaign, LedgerReader>
+) => Effect.Effect<
+  { readonly wanted: ReadonlyArray<ItemPlace>; readonly atOnce: number },
+  SqlError | ResultMisfit | NoSuchCampaign,
+  LedgerReader
+>
 
 /** Plans further votes. Gives their number. */
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
@@ -26,8 +30,10 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
 ) {
   const ledger = yield* Ledger
   const { maxVotes } = withTerms({}, yield* ledger.spendingTerms)
-  const { beyond, votes } = yield* ledger.planFurther(yield* choose(campaign), {
+  const { atOnce, wanted } = yield* choose(campaign)
+  const { beyond, votes } = yield* ledger.planFurther(wanted, {
     maxVotes,
+    atOnce,
     request: (question, of) => furtherVote(question, { ...of, shuffleSeed }),
   })
   if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${votes === 1 ? "vote" : "votes"} on uncertain items`)
@@ -37,4 +43,10 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
     )
   }
   return votes
+})
+
+/** Notes how many items want another vote now, once results came in, for the report. */
+export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: Choose, campaign: number) {
+  const ledger = yield* Ledger
+  yield* ledger.noteWanted((yield* choose(campaign)).wanted.length)
 })

@@ -143,4 +143,42 @@ describe("--budget", () => {
       assert.include(said.stdout, "sending    0 requests, at least 0.0 s at the rate limit")
       assert.isAbove(posts, 4)
     }))
+
+  test("a dry run counts what a budget holds back like the run, which sends it before new items", () =>
+    Effect.gen(function* () {
+      const dir = yield* temporaryDirectory
+      let isDown = true
+      const service = yield* ScriptedService.make((request, before) =>
+        isDown ? { status: 402 } : ScriptedService.obliging(request, before),
+      )
+      const submit = (...flags: ReadonlyArray<string>) =>
+        cli(
+          ["submit", `${dir}/items.jsonl`, "--dir", `${dir}/job`, "--batch-size", "3", ...quick, "--json", ...flags],
+          to(service),
+        )
+      const next = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+        const preview: Preview = JSON.parse((yield* submit(...flags, "--dry-run")).stdout)
+        yield* submit(...flags)
+        const { spending } = reportOf(yield* cli(["status", "--dir", `${dir}/job`, "--json"]))
+        assert.deepStrictEqual(
+          [preview.spending?.budget, preview.spending?.left, preview.spending?.over_budget],
+          [spending?.budget, spending?.left?.cost ?? null, spending?.over_budget],
+        )
+        assert.strictEqual(
+          (preview.spending?.before.votes ?? 0) + preview.new_votes,
+          (spending?.spent.votes ?? 0) + (spending?.committed.votes ?? 0),
+        )
+        return [preview.planned, preview.requests, preview.new_votes, spending?.over_budget.items]
+      })
+      yield* write(`${dir}/items.jsonl`, itemLines(12))
+      yield* submit("--votes", "2", "--price", "0.5")
+      assert.deepStrictEqual(yield* next("--budget", "4"), [2, 2, 0, 9])
+      assert.deepStrictEqual(yield* next("--budget", "9"), [6, 6, 0, 3])
+      yield* write(`${dir}/items.jsonl`, itemLines(20))
+      isDown = false
+      const before = posted(service)
+      assert.deepStrictEqual(yield* next("--budget", "14", "--votes", "2"), [8, 10, 4, 6])
+      assert.strictEqual(posted(service) - before, 28)
+      assert.deepStrictEqual(yield* next("--budget", "none", "--votes", "2"), [0, 4, 12, 0])
+    }))
 })

@@ -24,7 +24,7 @@ const spending = ({ before, budget, left, new: added, over_budget, price }: NonN
     `${votesCost(added)} at ${price} per vote${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
   ],
   ["budget", budget !== null && `${budget}, of which ${left} is left afterwards`],
-  ["", over_budget.items > 0 && overBudget(over_budget)],
+  ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
 export const text = (preview: Preview): string => {

@@ -109,6 +109,11 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
     case "no_pairs":
       return [ended("no pair came of the results, and no dataset was written")]
     case "waiting":
+      if (open === 0) {
+        return [
+          `${count(report.wanted_votes, "item")} ${report.wanted_votes === 1 ? "wants" : "want"} another vote. Next: ${later ?? "run the submitting command again"}.`,
+        ]
+      }
       return [
         `Results are outstanding${after}${unsent === 0 ? "" : `: ${unfinished}`}.`,
         `Next: ${later ?? afterWaiting(report.shared_with_workers, unsent, given)}.`,
@@ -206,8 +211,9 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
     .map(([state, { items, tasks }]) => `${number(tasks)} ${state.replace("_", " ")} (${count(items, unit(report))})`)
     .join(", ") || "none"
 
-const asked = ({ gold, votes }: Pick<RunReport, "gold" | "votes">): Rows => [
+const asked = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
+  ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${wanted_votes === 1 ? "wants" : "want"} another vote`],
   ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
 ]
 
@@ -236,7 +242,9 @@ const spending = ({
 
 /** What the rest would cost. */
 export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
-  `${items === 0 ? "tasks that are held back" : count(items, "item")} beyond it would take ${count(votes, "vote")} (${cost})`
+  items === 0
+    ? `further votes that the budget does not allow: ${votesCost({ cost, votes })}`
+    : `${count(items, "item")} beyond it would take ${votesCost({ cost, votes })}`
 
 const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetInfo): Rows => [
   ["dataset", `${count(rows, "pair")} in ${directory}`],

@@ -28,11 +28,12 @@ export interface OpenItem {
 /**
  * @param confidence probability of an item's best completion from which no more votes are needed
  * @param waiting items that have another vote outstanding
+ * @returns all that want another vote, and how many of them may have it now
  */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
   { confidence, waiting }: { readonly confidence: number; readonly waiting: number },
-): ReadonlyArray<Item> => {
+): { readonly wanted: ReadonlyArray<Item>; readonly atOnce: number } => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
   const found = model.fit().confidence()
@@ -41,5 +42,5 @@ export const choose = <Item extends OpenItem>(
     .filter((each) => !each.item.isSettled && each.confidence < confidence)
     .toSorted((a, b) => a.confidence - b.confidence)
   const atOnce = Math.max(leastAtOnce, Math.ceil((uncertain.length + waiting) * shareAtOnce)) - waiting
-  return uncertain.slice(0, Math.max(0, atOnce)).map(({ item }) => item)
+  return { wanted: uncertain.map(({ item }) => item), atOnce: Math.max(0, atOnce) }
 }

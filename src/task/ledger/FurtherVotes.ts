@@ -8,7 +8,7 @@ import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
 import { batchColumns, insertTasks, setSetting, withPayload } from "./Rows.ts"
-import { countedVotes, unaffordable } from "./Spending.ts"
+import { countedVotes, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
 /** An item, by its number in its first vote. */
@@ -73,6 +73,8 @@ type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
 /** How further votes are planned. */
 export interface FurtherVotesOptions {
+  /** How many are planned at most. Default: any number. */
+  readonly atOnce?: number | undefined
   /** How many votes may count in all. Default: any number. */
   readonly maxVotes?: number | undefined
   /** The request for another vote on items of this one, which follow one another. */
@@ -124,14 +126,20 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Plans another vote on each of these items, in their order, while the budget allows it. Gives the number of votes. */
+  /** Notes how many items want another vote that is not planned; until another run begins. */
+  const noteWanted = (items: number) => write(setSetting({ job, sql }, wantedVotes, String(items)))
+
+  /**
+   * Plans another vote on each of these items, in their order, while the budget allows it. Gives the number of votes, and
+   * of items that the budget has none for.
+   */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,
   ) {
-    const { maxVotes = Infinity } = options
-    let [votes, beyond] = [0, 0]
-    for (const some of Arr.chunksOf(places, itemsPerStep)) {
+    const { atOnce = Infinity, maxVotes = Infinity } = options
+    let votes = 0
+    for (const some of Arr.chunksOf(places.slice(0, atOnce), itemsPerStep)) {
       const step = yield* write(
         Effect.gen(function* () {
           const left = maxVotes === Infinity ? maxVotes : Math.max(0, maxVotes - (yield* countedVotes({ job, sql })))
@@ -147,16 +155,18 @@ export const writeFurtherVotes = (
           )).flat()
           yield* insertTasks({ job, sql }, tasks)
           if (tasks.length > 0) yield* tell("again")
-          return { votes: tasks.reduce((sum, { items }) => sum + items.length, 0), beyond: some.length - within.length }
+          return tasks.reduce((sum, { items }) => sum + items.length, 0)
         }),
       )
-      votes += step.votes
-      beyond += step.beyond
+      votes += step
     }
-    yield* write(setSetting({ job, sql }, unaffordable, String(beyond)))
+    const wanted = places.length - votes
+    yield* noteWanted(wanted)
+    const beyond =
+      maxVotes === Infinity ? 0 : Math.max(0, wanted - Math.max(0, maxVotes - (yield* countedVotes({ job, sql }))))
     if (votes > 0) yield* planned.open
     return { votes, beyond }
   })
 
-  return { planFurther }
+  return { planFurther, noteWanted }
 }

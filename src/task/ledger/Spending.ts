@@ -8,13 +8,14 @@
  * Guarantees: price and budget of the last run that set them hold for the job; votes are counted from the rows of tasks
  * and attempts, never from a running total, so that a count inside a transaction is exact at each kill.
  */
-import { Array as Arr, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import * as Cost from "../../domain/Cost.ts"
 import type { BatchItem, Issue, LedgerContext, NewTask } from "./Model.ts"
-import { inChunks, setSetting, settingOf } from "./Rows.ts"
+import { setSetting, settingOf } from "./Rows.ts"
 
-/** The setting that counts the items that want another vote, and that the budget does not allow. */
-export const unaffordable = "votes_over_budget"
+/** The setting that counts the items that want another vote that is not planned, as it was last known. */
+export const wantedVotes = "votes_wanted"
 
 type Here = Pick<LedgerContext, "job" | "sql">
 
@@ -42,6 +43,10 @@ export interface Spending {
   readonly committed: number
   /** Votes beyond the budget: of tasks of the last run's campaign that are held back, and further ones that items want. */
   readonly held: number
+  /** How many of these are further ones. */
+  readonly further: number
+  /** Items of the tasks that are held back. */
+  readonly heldItems: number
 }
 
 /** How many votes of an attempt in this state count when another one follows, in columns of its task. */
@@ -90,6 +95,8 @@ export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTer
   return { ...terms, maxVotes: maxVotesOf(terms) }
 }
 
+const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
+
 export const readSpending = ({ job, sql }: LedgerContext) => ({
   /** Price and budget that a run has set. */
   spendingTerms: termsOf({ job, sql }),
@@ -97,24 +104,47 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
   /** All votes that count against a budget. */
   countedVotes: countedVotes({ job, sql }),
 
+  /** What a run in this campaign would make of the tasks of earlier ones as it begins: see `startRun` and `holdBack`. */
+  planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, maxVotes = Infinity) {
+    const here = { job, sql }
+    const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
+    const planned = sql`((${own}) OR (state = 'planned' AND NOT (${sql.literal(isUnsent)})))`
+    const before = yield* extentOf(here, sql`state = 'planned'`)
+    const all = yield* extentOf(here, planned)
+    const counted = (yield* countedVotes(here)) - before.votes + all.votes
+    const held = yield* lastOf(here, sql`${own} AND ${sql.literal(isUnsent)}`, counted - maxVotes).pipe(
+      Effect.flatMap((condition) => extentOf(here, condition)),
+    )
+    const [sending] = yield* sql<{ tasks: number }>`SELECT COUNT(*) AS tasks FROM task
+      WHERE job = ${job} AND seq >= 0 AND state = 'submitting'`
+    return { planned: all.tasks - held.tasks + sending!.tasks, counted: counted - held.votes, held }
+  }),
+
+  /** Items that want another vote that is not planned. */
+  wantedVotes: wanted({ job, sql }),
+
   /** None without a price. */
   spending: Effect.gen(function* () {
     const { budget, price } = yield* termsOf({ job, sql })
     if (Option.isNone(price)) return Option.none<Spending>()
-    const [row] = yield* sql<{ counted: number; committed: number; held: number }>`SELECT
-      COALESCE(SUM(CASE WHEN ${sql.in("state", ["planned", "submitting", "submitted", "in_doubt"])} THEN item_count ELSE 0 END), 0) AS committed,
-      COALESCE(SUM(CASE WHEN state = 'superseded' AND campaign = (SELECT campaign FROM run WHERE job = ${job} ORDER BY run DESC LIMIT 1)
-        THEN item_count ELSE 0 END), 0) AS held
-      FROM task WHERE job = ${job} AND seq >= 0`
-    const { committed, held } = row!
+    const [row] = yield* sql<{ committed: number }>`SELECT COALESCE(SUM(item_count), 0) AS committed
+      FROM task WHERE job = ${job} AND seq >= 0 AND ${sql.in("state", ["planned", "submitting", "submitted", "in_doubt"])}`
+    const { committed } = row!
+    const held = yield* extentOf(
+      { job, sql },
+      sql`state = 'superseded' AND campaign = (SELECT campaign FROM run WHERE job = ${job} ORDER BY run DESC LIMIT 1)`,
+    )
     const counted = yield* countedVotes({ job, sql })
-    const further = Option.isNone(budget) ? 0 : Number((yield* settingOf({ job, sql }, unaffordable)) ?? 0)
+    const maxVotes = maxVotesOf({ budget, price }) ?? Infinity
+    const further = Math.max(0, (yield* wanted({ job, sql })) - Math.max(0, maxVotes - counted))
     return Option.some<Spending>({
       price: price.value,
       budget,
       spent: counted - committed,
       committed,
-      held: held + further,
+      held: held.votes + further,
+      further,
+      heldItems: held.items,
     })
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
@@ -127,25 +157,38 @@ export const setTerms = Effect.fnUntraced(function* (context: Here, { budget, pr
   return maxVotesOf(yield* termsOf(context))
 })
 
+/** The condition for the last of these tasks, as many as have so many votes together; none without an excess. */
+const lastOf = Effect.fnUntraced(function* ({ job, sql }: Here, unsent: Fragment, excess: number) {
+  if (excess <= 0) return sql`1 = 0`
+  const tasks = yield* sql<{ seq: number; items: number }>`SELECT seq, item_count AS items FROM task
+    WHERE job = ${job} AND ${unsent} ORDER BY seq DESC LIMIT ${excess}`
+  let votes = 0
+  const first = tasks.find(({ items }) => (votes += items) >= excess) ?? tasks.at(-1)
+  return first === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${first.seq}`
+})
+
+/** How many tasks and votes there are of a condition, and of how many items, gold items that were mixed in aside. */
+const extentOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment) {
+  const where = sql`FROM task WHERE job = ${job} AND seq >= 0 AND ${condition}`
+  const [sums] = yield* sql<{ tasks: number; votes: number }>`SELECT COUNT(*) AS tasks,
+    COALESCE(SUM(item_count), 0) AS votes ${where}`
+  if (sums!.tasks === 0) return { tasks: 0, votes: 0, items: 0 }
+  const [row] = yield* sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
+      SELECT DISTINCT batch, seq - (vote - 1) * batch_items AS first_seq, item_count ${where}) t
+    JOIN item ON item.job = ${job} AND item.batch = t.batch
+      AND item.seq >= t.first_seq AND item.seq < t.first_seq + t.item_count`
+  return { ...sums!, ...row! }
+})
+
+const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
+
 /**
  * Holds back planned tasks that were never sent, the last ones first, until no more votes count than `maxVotes`. They are
  * superseded, until a run begins that may spend more. What a person had sent again stays planned.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here, maxVotes: number) {
-  const here = sql`job = ${job}`
-  let excess = (yield* countedVotes({ job, sql })) - maxVotes
-  if (excess <= 0) return
-  const unsent = sql`${here} AND state = 'planned' AND sent_at IS NULL AND resend_at IS NULL`
-  const tasks = yield* sql<{ seq: number; items: number }>`SELECT seq, item_count AS items FROM task
-    WHERE ${unsent} ORDER BY seq DESC LIMIT ${excess}`
-  const held = Arr.takeWhile(tasks, ({ items }) => {
-    const isNeeded = excess > 0
-    excess -= items
-    return isNeeded
-  })
-  yield* inChunks(
-    held.map(({ seq }) => seq),
-    (seqs) => sql`UPDATE task SET state = 'superseded', reason = ${"held back: the budget does not allow it"}
-      WHERE ${unsent} AND ${sql.in("seq", seqs)}`,
-  )
+  const excess = (yield* countedVotes({ job, sql })) - maxVotes
+  const held = yield* lastOf({ job, sql }, sql`state = 'planned' AND ${sql.literal(isUnsent)}`, excess)
+  yield* sql`UPDATE task SET state = 'superseded', reason = ${"held back: the budget does not allow it"}
+    WHERE job = ${job} AND ${held}`
 })

@@ -72,7 +72,8 @@ const adaptive = (of: Planted, [least, most]: readonly [number, number], confide
       truth: isGold(i) ? truth : undefined,
       isSettled: given[i]! >= most,
     }))
-    const chosen = NextVotes.choose(open, { confidence, waiting: 0 })
+    const { atOnce, wanted } = NextVotes.choose(open, { confidence, waiting: 0 })
+    const chosen = wanted.slice(0, atOnce)
     if (chosen.length === 0) return given
     for (const { i } of chosen) given[i]!++
   }
@@ -151,10 +152,10 @@ describe("NextVotes", () => {
     ]
     const chosen = NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 0 })
     assert.deepStrictEqual(
-      chosen.map(({ id }) => id),
+      chosen.wanted.map(({ id }) => id),
       ["split", "none", "one"],
     )
-    assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 49 }).length, 1)
-    assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 50 }).length, 0)
+    assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 49 }).atOnce, 1)
+    assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 50 }).atOnce, 0)
   })
 })
