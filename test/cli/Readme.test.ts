@@ -11,21 +11,10 @@ import { cli, cliIn, cliWith } from "../support/cli.ts"
 import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"
+import { guides as allGuides } from "./guideLines.ts"
 
 /** With the guides that it refers to, and those that they do. */
-const guides = [
-  "README.md",
-  "data/README.md",
-  "pipelines/README.md",
-  "src/README.md",
-  "src/cli/README.md",
-  "src/pipeline/README.md",
-  "src/service/README.md",
-  "src/task/README.md",
-  "src/task/ledger/README.md",
-  "src/task/webhook/README.md",
-  "src/telemetry/README.md",
-]
+const guides = allGuides.filter((file) => !/^(CONTRIBUTING|test\/)/.test(file))
 const readme = guides.map((file) => readFileSync(`${root}${file}`, "utf8")).join("\n")
 const writesReference = process.env["WRITE_REFERENCE"] !== undefined
 const sample = `${root}data/sample.jsonl`
