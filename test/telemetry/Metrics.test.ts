@@ -78,7 +78,9 @@ describe("metrics", () => {
         return { status: 201, body: { task_id: `task_${before.length}` } }
       })
       const folder = yield* temporaryDirectory
-      yield* write(`${folder}/items.jsonl`, itemLines(3))
+      // So many that the first poll is under way while others are still to be created.
+      const tasks = 40
+      yield* write(`${folder}/items.jsonl`, itemLines(tasks))
       const job = yield* cliStarted(
         ["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--batch-size", "1", "--concurrency", "1"].concat(
           ["--monitor", "0", "--listen", "0", "--idempotency-key", "honored"],
@@ -101,9 +103,9 @@ describe("metrics", () => {
       const samples = parse(yield* PrometheusMetrics.format())
       assert.deepInclude(samples, {
         'prefstream_client_request_seconds_count{request="create",status="429"}': 1,
-        'prefstream_client_request_seconds_count{request="create",status="201"}': 3,
-        'prefstream_tasks_total{state="submitted"}': 3,
-        'prefstream_tasks_total{state="failed"}': 3,
+        'prefstream_client_request_seconds_count{request="create",status="201"}': tasks,
+        'prefstream_tasks_total{state="submitted"}': tasks,
+        'prefstream_tasks_total{state="failed"}': tasks,
         'prefstream_webhooks_total{outcome="accepted"}': 1,
         'prefstream_webhooks_total{outcome="refused"}': 1,
       })
