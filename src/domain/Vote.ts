@@ -47,6 +47,14 @@ export const Vote = Schema.Struct({
 })
 export type Vote = typeof Vote.Type
 
+/** The first vote of each named expert, and all votes without a name: those that count. */
+export const onePerExpert = <V extends { readonly expert: string | null }>(
+  votes: ReadonlyArray<V>,
+): ReadonlyArray<V> => {
+  const seen = new Set<string>()
+  return votes.filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
+}
+
 /** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
 export interface ImportedVote extends Pick<
   Vote,

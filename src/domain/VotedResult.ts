@@ -8,7 +8,7 @@ import * as Assessment from "./Assessment.ts"
 import type { Flag } from "./Flag.ts"
 import * as Tally from "./Tally.ts"
 import type { ResultItem, TaskPrompt } from "./Task.ts"
-import type { ImportedVote, Vote } from "./Vote.ts"
+import { type ImportedVote, onePerExpert, type Vote } from "./Vote.ts"
 
 /** What votes say besides their choices, where `best` is the item's. */
 export const assess = (
@@ -26,19 +26,13 @@ export const assess = (
     })),
   )
 
-/** The first vote of each named expert, and all votes without a name: those that count. */
-const countedOf = (votes: ReadonlyArray<Vote | ImportedVote>) => {
-  const seen = new Set<string>()
-  return votes.filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
-}
-
 /** @param votes in the order in which they were given; at least one. All are kept; of each expert, the first counts */
 export const of = (
   { completions, prompt }: TaskPrompt,
   votes: ReadonlyArray<Vote | ImportedVote>,
   flags: ReadonlyArray<Flag>,
 ): ResultItem => {
-  const counted = countedOf(votes)
+  const counted = onePerExpert(votes)
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, counted)
   const marked = votes.flatMap((vote) =>
     "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],

@@ -12,7 +12,8 @@ export interface Random {
   readonly below: (limit: number) => number
 }
 
-const finalized = (bits: number): number => {
+/** A bijection of 32-bit integers under which all bits of the result depend on all of the argument (Appleby, MurmurHash3, 2011). */
+export const mix = (bits: number): number => {
   let h = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
   return h ^ (h >>> 16)
@@ -20,7 +21,7 @@ const finalized = (bits: number): number => {
 
 /** @param seed an integer */
 export const make = (seed: number): Random =>
-  ofState(1, 2, 3, 4, (n) => finalized(finalized(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
+  ofState(1, 2, 3, 4, (n) => mix(mix(Math.imul(n, 0x9e3779b9) + (seed | 0)) + Math.floor(seed / 2 ** 32)))
 
 /** With a state that is not all zeros. @param mixed what is mixed into each of its four numbers */
 export const ofState = (

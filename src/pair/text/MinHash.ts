@@ -6,6 +6,7 @@
  * Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen and Thorup, 2017, "Fast similarity sketching" (empty
  * bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
  */
+import { mix } from "../stats/Random.ts"
 
 /** Bytes of a signature. 14 bands of 8 rows, as datatrove has for FineWeb. */
 export const signatureBytes = 112
@@ -35,14 +36,6 @@ const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
 const least = new Int32Array(bins)
 const isOpen = new Uint8Array(bins)
-
-/** A bijection of 32-bit integers under which all bits of the result depend on all of the argument (Appleby, MurmurHash3, 2011). */
-const mix = (value: number): number => {
-  let h = value
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
-  return h ^ (h >>> 16)
-}
 
 /** Writes the signature of a text in normal form to `signatureBytes` bytes at `offset`. */
 export const write = (normal: string, into: Uint8Array, offset: number): void => {

@@ -12,7 +12,7 @@ import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText, topOf, withFirstIndices } from "../../domain/Tally.ts"
-import { type ImportedVote, Ranking, Vote } from "../../domain/Vote.ts"
+import { type ImportedVote, onePerExpert, Ranking, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
 /** With what the vote says besides its choice; ratings are in the order of the completions. */
@@ -155,10 +155,7 @@ export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): Readon
   judgments.flatMap(votesIn)
 
 /** At least one: the first vote of each named expert, and all votes without a name. */
-export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => {
-  const seen = new Set<string>()
-  return allVotesOf(item).filter(({ expert }) => expert === null || (!seen.has(expert) && seen.add(expert)))
-}
+export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
 /** Whether a vote prefers one text: of several at the top, the choice is but the one that was shown first. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1

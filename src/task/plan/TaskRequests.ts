@@ -10,7 +10,7 @@ import * as ItemBytes from "../ledger/ItemBytes.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import { content, type SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject, RejectCode } from "../../domain/Reject.ts"
-import { parseTaskRequest, rlhfRanking, type TaskRequest } from "../../domain/Task.ts"
+import { parseTaskRequest, rlhfRanking, type TaskPrompt, type TaskRequest } from "../../domain/Task.ts"
 import { charactersOf } from "../../domain/Text.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import {
@@ -146,6 +146,27 @@ const idempotencyKey = (
   return Sha256.hex(JSON.stringify(isPlain ? asked : [...asked, vote, items.map((_, i) => orders[i] ?? null)]))
 }
 
+/** The request about these items of another one, with its key. */
+const withKey = (
+  request: TaskRequest,
+  {
+    items,
+    prompts,
+    sent,
+    vote,
+  }: Pick<StoredRequest, "items" | "prompts"> & { readonly sent: ReadonlyArray<TaskPrompt>; readonly vote: number },
+) => ({
+  body: Payload.encode(JSON.stringify({ ...request, prompts: sent })),
+  prompts,
+  items,
+  idempotencyKey: idempotencyKey(
+    request,
+    prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const),
+    vote,
+    items.map(({ order }) => order),
+  ),
+})
+
 /**
  * The same question as two tasks, the first with the larger half.
  *
@@ -157,15 +178,8 @@ export const halve = (question: StoredRequest, vote: number) => {
   return [[0, middle] as const, [middle, request.prompts.length] as const].map(([start, end]) => {
     const sent = request.prompts.slice(start, end)
     const items = question.items.slice(start, end)
-    const orders = items.map(({ order }) => order)
     const prompts = question.prompts.slice(start, end)
-    const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
-    return {
-      body: Payload.encode(JSON.stringify({ ...request, prompts: sent })),
-      prompts,
-      items,
-      idempotencyKey: idempotencyKey(request, identities, vote, orders),
-    }
+    return withKey(request, { prompts, sent, items, vote })
   })
 }
 
@@ -197,16 +211,9 @@ export const furtherVote = (
         : Shuffle.ofItem(shuffleSeed, item.item_id, vote, prompts[i]!.completions.length)
     return { ...Struct.omit(item, ["order"]), ...(order === undefined ? {} : { order }) }
   })
-  const orders = items.map(({ order }) => order)
   const sent = prompts.map((prompt, i) => ({
     ...prompt,
-    completions: orders[i]?.map((index) => prompt.completions[index]!) ?? prompt.completions,
+    completions: items[i]!.order?.map((index) => prompt.completions[index]!) ?? prompt.completions,
   }))
-  const identities = prompts.map((prompt, i) => [items[i]!.item_id, Sha256.hex(content(prompt))] as const)
-  return {
-    body: Payload.encode(JSON.stringify({ ...request, prompts: sent })),
-    prompts,
-    items,
-    idempotencyKey: idempotencyKey(request, identities, vote, orders),
-  }
+  return withKey(request, { prompts, sent, items, vote })
 }
