@@ -24,7 +24,7 @@ const mayImport: { readonly [folder: string]: string } = {
   dataset: "domain io node hyparquet hyparquet-writer yaml @huggingface/hub",
   pipeline: "domain io node telemetry api source task pair dataset",
   "service/pages":
-    "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts service/pageApi/DeskApi.ts service/pageApi/OperatorsApi.ts service/pageApi/AuditApi.ts service/pageApi/GroupsApi.ts preact markdown-it dompurify highlight.js diff katex",
+    "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts service/pageApi/DeskApi.ts service/pageApi/OperatorsApi.ts service/pageApi/AuditApi.ts service/pageApi/GroupsApi.ts service/pageApi/QualificationApi.ts preact markdown-it dompurify highlight.js diff katex",
   service: "domain io node sql telemetry api source ipaddr.js",
   cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node yaml",
   "bin.ts": "cli node node:* #cli",

@@ -15,8 +15,10 @@ import * as Assessments from "./Assessments.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import * as Places from "./Places.ts"
+import { Qualification } from "./Qualification.ts"
+import type { Standing } from "./Standings.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
-import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
+import { dayOf, millisOfDay, storableVote, type VoteBody, type Voting } from "./Voting.ts"
 import type { GroupSettings } from "./Lanes.ts"
 import * as NextItem from "./NextItem.ts"
 import {
@@ -52,6 +54,7 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const { sql, write } = yield* Database
   const { voting } = options
+  const qualification = yield* Qualification
   const nextOpen = yield* NextItem.make(voting)
   const holdMillis = Duration.toMillis(options.hold)
 
@@ -127,16 +130,53 @@ export const make = Effect.fnUntraced(function* (options: {
       heldUntil: hold.held_until,
       promptsInTask: prompts.length,
       judgedInTask: rows[0]!.judged,
+      isQualification: false,
+    } satisfies HeldItem
+  })
+
+  /** Work for a person who gets none of the queue at present: a qualification item, or nothing. */
+  const withoutWork = Effect.fnUntraced(function* (
+    expertNo: number,
+    standing: Standing,
+    now: number,
+    random: Random.Random,
+  ) {
+    yield* releaseHolds(sql`expert_no = ${expertNo} AND held_until IS NOT NULL`)
+    // Nobody is to wait for the judgment of who can't give it.
+    const away = yield* sql`UPDATE expert SET away = 1 WHERE expert_no = ${expertNo} AND away = 0 RETURNING expert_no`
+    if (away.length > 0) yield* voting.contents.awaitFewer
+    if (standing.state !== "qualifying") return undefined
+    const { draft, guidelines, item, items, judged, n, order } = yield* qualification.next(
+      expertNo,
+      standing,
+      now,
+      random,
+    )
+    return {
+      itemId: -n,
+      taskId: "",
+      promptIndex: judged,
+      prompt: item,
+      guidelines,
+      order,
+      draft,
+      undone: false,
+      heldUntil: now + holdMillis,
+      promptsInTask: items,
+      judgedInTask: judged,
+      isQualification: true,
     } satisfies HeldItem
   })
 
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
-    const hold = yield* write(
+    const found = yield* write(
       Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
         if (expert === undefined) return undefined
+        const standing = yield* qualification.standing(expert.expert_no)
+        if (standing.state !== "working") return yield* withoutWork(expert.expert_no, standing, now, random)
         const current = yield* heldBy(expert.expert_no)
         if (current !== undefined) {
           const held_until = now + holdMillis
@@ -148,17 +188,24 @@ export const make = Effect.fnUntraced(function* (options: {
         return itemId === undefined ? undefined : yield* take(expert.expert_no, itemId, now, random)
       }),
     )
-    return hold === undefined ? Option.none() : Option.some(yield* show(hold))
+    if (found === undefined) return Option.none()
+    return Option.some("isQualification" in found ? found : yield* show(found))
   })
 
   const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, draft: string) {
     const heldUntil = (yield* Clock.currentTimeMillis) + holdMillis
     const saved = yield* write(
-      sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
-        WHERE item_id = ${itemId} AND held_until IS NOT NULL
-          AND expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) RETURNING item_id`,
+      Effect.gen(function* () {
+        const expert = yield* activeExpert(expertId)
+        if (expert === undefined) return false
+        const { expert_no } = expert
+        if (itemId < 0) return yield* qualification.saveDraft(expert_no, -itemId, draft)
+        const held = yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
+          WHERE item_id = ${itemId} AND held_until IS NOT NULL AND expert_no = ${expert_no} RETURNING item_id`
+        return held.length > 0
+      }),
     )
-    if (saved.length === 0) return yield* new NotHeld()
+    if (!saved) return yield* new NotHeld()
   })
 
   const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, given: PersonVote) {
@@ -166,9 +213,13 @@ export const make = Effect.fnUntraced(function* (options: {
     let ended = false
     const outcome = yield* voting.writeEnding(
       Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
+        const expert = yield* activeExpert(expertId)
+        if (expert === undefined) return Result.fail(new NotHeld())
+        if (itemId < 0) return yield* qualification.answer(expert.expert_no, -itemId, given, now)
         const hold = yield* heldItem(expertId, itemId)
         const task = hold && (yield* voting.openTask(seqOf(itemId)))
         if (hold === undefined || task === undefined) return Result.fail(new NotHeld())
+        if ((yield* qualification.standing(expert.expert_no)).state !== "working") return Result.fail(new NotHeld())
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
@@ -235,6 +286,8 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return undefined
         const { expert_no, item_id } = vote
+        // Else who is paused could give the vote again, and be paused no longer.
+        if ((yield* qualification.standing(expert_no)).state !== "working") return undefined
 
         yield* voting.uncompare(item_id)
         yield* sql`DELETE FROM vote WHERE n = ${vote.n}`
@@ -300,12 +353,17 @@ export const make = Effect.fnUntraced(function* (options: {
       FROM expert WHERE expert_id = ${expertId}`
     const [open] = yield* sql<{ needed: number }>`
       SELECT SUM(votes_required - votes_given) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
-    const last = expert && (yield* lastVote(expert.expert_no))
+    const votesNeeded = open!.needed
+    if (expert === undefined) return { judged: 0, judgedToday: 0, votesNeeded, undoable: false, stopped: undefined }
+    const last = yield* lastVote(expert.expert_no)
+    const { reason, state } = yield* qualification.standing(expert.expert_no)
+    const { ever, since } = yield* qualification.judgedBy(expert.expert_no, today * millisOfDay)
     return {
-      judged: expert?.judged ?? 0,
-      judgedToday: expert?.today ?? 0,
-      votesNeeded: open!.needed,
-      undoable: last !== undefined && (yield* undoableIn(last)) !== undefined,
+      judged: expert.judged + ever,
+      judgedToday: expert.today + since,
+      votesNeeded,
+      undoable: state === "working" && last !== undefined && (yield* undoableIn(last)) !== undefined,
+      stopped: reason,
     }
   })
 

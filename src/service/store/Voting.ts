@@ -71,7 +71,7 @@ export interface FlagRow {
   readonly comment: string | null
 }
 
-const millisOfDay = 24 * 60 * 60 * 1000
+export const millisOfDay = 24 * 60 * 60 * 1000
 export const dayOf = (millis: number): number => Math.floor(millis / millisOfDay)
 
 export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choice" | "expert_id">): Vote => ({
