@@ -6,6 +6,7 @@
  * empty cell.
  */
 import { Schema, Struct } from "effect"
+import { Decision } from "./Decision.ts"
 import { Prompt } from "./Message.ts"
 
 const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
@@ -42,6 +43,8 @@ export const VoteRow = Schema.Struct({
   gold: Schema.NullOr(Schema.Unknown),
   /** Of the item in this task, and so in each of its votes, with what experts marked. */
   flags: list(Schema.Unknown),
+  /** What a lead decided on the item in this task, and so in each of its votes. */
+  decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })
 export type VoteRow = typeof VoteRow.Type

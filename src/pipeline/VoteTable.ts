@@ -4,10 +4,11 @@
  * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
  * `task_id`, and the same `task_id` where the votes were imported before. Memory is bounded: one batch's tasks.
  *
- * Not in the table: decisions of a lead, and what a result with several votes says apart from them, but for its flags.
+ * Not in the table: what a result with several votes says apart from them, but for its flags and a lead's decision.
  */
 import { Array as Arr, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
+import * as Decision from "../domain/Decision.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
@@ -19,9 +20,22 @@ import { isoOf } from "./RunReport.ts"
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
 const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
-  const { annotations, completedAt, completions, gold, isCheck, itemId, metadata, models, order, prompt, taskId } =
-    judgment
+  const {
+    annotations,
+    bestCompletionIndex,
+    completedAt,
+    completions,
+    gold,
+    isCheck,
+    itemId,
+    metadata,
+    models,
+    order,
+    prompt,
+    taskId,
+  } = judgment
   const flags = flagsIn(annotations)
+  const decision = Decision.readIn(annotations, bestCompletionIndex) ?? null
   return ItemVotes.recordedIn(judgment).map((vote) => {
     const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
     return {
@@ -44,6 +58,7 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
       is_gold: isCheck,
       gold: gold ?? null,
       flags: flags.length === 0 ? null : flags,
+      decision,
       metadata: metadata ?? null,
     }
   })
