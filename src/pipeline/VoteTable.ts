@@ -10,6 +10,7 @@ import { Array as Arr, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import { completionsOf } from "../domain/PromptItem.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import * as Results from "../task/Results.ts"
@@ -19,15 +20,27 @@ import { isoOf } from "./RunReport.ts"
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
 const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
-  const { annotations, completedAt, completions, gold, isCheck, itemId, metadata, models, order, prompt, taskId } =
-    judgment
+  const {
+    annotations,
+    asMessages,
+    completedAt,
+    completions,
+    gold,
+    isCheck,
+    itemId,
+    metadata,
+    models,
+    order,
+    prompt,
+    taskId,
+  } = judgment
   const flags = flagsIn(annotations)
   return ItemVotes.recordedIn(judgment).map((vote) => {
     const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
     return {
       item_id: itemId,
       prompt,
-      completions,
+      completions: completionsOf({ completions, as_messages: asMessages }),
       models: models ?? null,
       expert: vote.expert,
       chosen_index: vote.choice,
