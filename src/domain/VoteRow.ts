@@ -16,7 +16,8 @@ export const VoteRow = Schema.Struct({
   /** Null in a table of the service, which knows no ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
-  completions: Schema.Array(Schema.String),
+  /** Text, or the messages of one that calls tools. */
+  completions: Schema.Array(Prompt),
   models: list(Schema.String),
   /** Null if unnamed. */
   expert: Schema.NullOr(Schema.String),
