@@ -161,7 +161,7 @@ describe("--price KIND=AMOUNT", () => {
       })
       assert.deepStrictEqual(
         [spending?.spent, spending?.committed, spending?.left?.cost, spending?.over_budget],
-        [preview.spending.before, preview.spending.new, "6.24", preview.spending.over_budget],
+        [preview.spending?.before, preview.spending?.new, "6.24", preview.spending?.over_budget],
       )
       assert.strictEqual(asked(service), 17)
       const said = yield* say("submit", "--dry-run")
