@@ -67,6 +67,14 @@ const split = Flag.String("split").pipe(
   ),
 )
 
+export const annotationFlags = {
+  annotationPath: repeated(
+    annotationPath,
+    "MEMBER=PATH",
+    "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
+  ),
+}
+
 export const datasetFlags = {
   pairs: option(
     Flag.Literals("pairs", Struct.keys(strategies)),
@@ -79,11 +87,7 @@ export const datasetFlags = {
     "METHOD",
     `Majority vote, or votes weighted by estimated expert reliability (default: ${Consensus.defaultAggregation})`,
   ),
-  annotationPath: repeated(
-    annotationPath,
-    "MEMBER=PATH",
-    "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
-  ),
+  ...annotationFlags,
   minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
   minAgreement: option(
     Flag.String("min-agreement").pipe(
@@ -170,6 +174,9 @@ const sameNames = [
   "ties",
 ] as const
 
+export const annotationPathsOf = ({ annotationPath }: Command.Command.Config.Infer<typeof annotationFlags>) =>
+  annotationPath.length > 0 ? Record.fromEntries(annotationPath) : undefined
+
 /** What the flags say of the dataset, and the pipeline where they say nothing. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {
   const evaluationPrompts =
@@ -192,8 +199,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
   return {
     pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
     ...Struct.pick({ ...pipeline, ...defined(flags) }, sameNames),
-    annotationPaths:
-      flags.annotationPath.length > 0 ? Record.fromEntries(flags.annotationPath) : pipeline.annotationPaths,
+    annotationPaths: annotationPathsOf(flags) ?? pipeline.annotationPaths,
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
     thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },
     evaluationPrompts,
