@@ -2,7 +2,7 @@
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
 import { Clamped } from "./Clamped.tsx"
-import { Marked } from "./Marked.tsx"
+import { Marked } from "../shared/Marked.tsx"
 import type { Entry } from "./entry.ts"
 import * as ranking from "./ranking.ts"
 

@@ -9,7 +9,7 @@ import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { useModal } from "../shared/Dialog.tsx"
 import { RichText } from "../shared/RichText.tsx"
 import * as entries from "./entry.ts"
-import { Marked } from "./Marked.tsx"
+import { Marked } from "../shared/Marked.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
