@@ -7,6 +7,7 @@
  */
 import type { Leaderboard } from "./Leaderboard.ts"
 import type { Prompt } from "./Message.ts"
+import type { SpendingReport } from "./SpendingReport.ts"
 import type { Split } from "./Split.ts"
 
 /** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
@@ -90,12 +91,22 @@ export interface ModelRow {
   readonly win_rate: number
 }
 
+/** Votes of one kind of expert on items with a known answer. */
+export interface GoldVotes {
+  /** As the service tells it; null if it tells none. */
+  readonly kind: string | null
+  readonly votes: number
+  readonly right: number
+}
+
 export interface GoldReport {
   /** Items mixed in by `--gold`, and items of the input with a known answer. */
   readonly mixed_in: number
   readonly in_input: number
   readonly votes: number
   readonly right: number
+  /** The votes by kind of expert, most first. */
+  readonly kinds: ReadonlyArray<GoldVotes>
   /** The 95% Wilson score interval of the share of right votes. */
   readonly accuracy: number | null
   readonly low: number | null
@@ -210,6 +221,8 @@ export interface QualityReport {
   readonly guidelines: string | null
   /** Where the tasks are. */
   readonly service: string | null
+  /** What the job's votes cost; null without a price. */
+  readonly spending: SpendingReport | null
   /** From records to pairs, in this order. */
   readonly funnel: ReadonlyArray<FunnelStep>
   /** Of items with several votes. */

@@ -261,6 +261,34 @@ describe("prefstream import", () => {
       )
     }))
 
+  test("finds a column for each expert in a JSON array, which may have NaN for a missing input", () =>
+    Effect.gen(function* () {
+      const of = (idx: number, input: string, votes: ReadonlyArray<number>) => `    {
+        "idx": ${idx}, "cmp_key": "m_n", "instruction": "Do ${idx}", "input": ${input},
+        "response1": "one ${idx}", "response2": "two ${idx}",
+        ${votes.map((vote, i) => `"annotator${i + 1}": ${vote}`).join(", ")}
+    }`
+      const records = [
+        of(0, "NaN", [2, 2, 0]),
+        of(1, '"NaN"', [1, 0, 1]),
+        of(2, '""', [0, 0, 0]),
+        of(3, "NaN", [1, 2, 0]),
+      ]
+      const { job, report, said } = yield* imported(["[", records.join(",\n"), "]"], [], "testset.json")
+      assert.deepInclude(report, { read: 4, imported: 4, rejected: 0, items: 4, votes: 12, ties: 6 })
+      assert.include(said.stderr, "choices of 3 experts")
+      const { pairs, report: quality } = yield* exported(job)
+      assert.deepStrictEqual(
+        pairs.map(({ agreement, chosen, item_id, prompt }) => [item_id, prompt, chosen, agreement]),
+        [
+          ["0", "Do 0", "two 0", 2.5 / 3],
+          ["1", "Do 1\n\nNaN", "one 1", 2.5 / 3],
+        ],
+      )
+      // Pairs of votes: 0 has 2-2, 1 has 1-1, 3 has 1-2; so 2 of 6 values disagree, where chance is 18 of 30.
+      assert.strictEqual(quality.agreement.krippendorff_alpha, 1 - 2 / 6 / (18 / 30))
+    }))
+
   for (const format of ["jsonl", "csv"]) {
     test(`reads what prefstream export-votes prints as ${format}, and comes to the same pairs, byte for byte`, () =>
       Effect.gen(function* () {

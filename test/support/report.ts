@@ -240,6 +240,36 @@ export const full = (): QualityReport => {
     guidelines:
       "Choose the answer that helps the person most. Prefer what is correct over what sounds good; length alone is no merit. Say why in one or two sentences.",
     service: "https://annotation.example.org",
+    spending: {
+      price: "0.40",
+      prices: { automatic: "0.01", specialist: "2.50" },
+      budget: "5000",
+      spent: { votes: 9812, cost: "4321.55" },
+      committed: { votes: 120, cost: "300.00" },
+      left: { votes: 151, cost: "378.45" },
+      over_budget: { items: 31, votes: 93, cost: "232.50" },
+      cost_per_pair: "0.9004",
+      cost_per_right_vote: "0.4982",
+      kinds: [
+        {
+          kind: "automatic",
+          votes: 7204,
+          cost: "72.04",
+          gold_votes: 402,
+          gold_right: 341,
+          cost_per_right_vote: "0.0118",
+        },
+        {
+          kind: "specialist",
+          votes: 1604,
+          cost: "4010.00",
+          gold_votes: 198,
+          gold_right: 189,
+          cost_per_right_vote: "2.6190",
+        },
+        { kind: null, votes: 1004, cost: "401.60", gold_votes: 12, gold_right: 11, cost_per_right_vote: "0.4364" },
+      ],
+    },
     funnel: [
       { step: "read", unit: "records", count: 5000, lost: [] },
       {
@@ -291,6 +321,11 @@ export const full = (): QualityReport => {
       in_input: 0,
       votes: 612,
       right: 541,
+      kinds: [
+        { kind: "automatic", votes: 402, right: 341 },
+        { kind: "specialist", votes: 198, right: 189 },
+        { kind: null, votes: 12, right: 11 },
+      ],
       accuracy: 541 / 612,
       low: 0.856,
       high: 0.907,
@@ -425,6 +460,7 @@ export const empty = (): QualityReport => ({
   campaign: null,
   guidelines: null,
   service: null,
+  spending: null,
   funnel: [
     { step: "read", unit: "records", count: 12, lost: [] },
     { step: "submitted", unit: "items", count: 0, lost: [{ reason: "rejected", count: 12 }] },
@@ -446,7 +482,7 @@ export const empty = (): QualityReport => ({
   experts: [],
   models: [],
   leaderboard: null,
-  gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, accuracy: null, low: null, high: null, wrong: [] },
+  gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, kinds: [], accuracy: null, low: null, high: null, wrong: [] },
   position: { by_completions: [], first_half: 0, second_half: 0, p_value: null, known: 0 },
   length: {
     longer_chosen: 0,

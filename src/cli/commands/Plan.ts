@@ -11,7 +11,7 @@ import { check } from "../flags/Rules.ts"
 import { batchFlags, spendingFlags } from "../flags/TaskFlags.ts"
 import { option } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { votesCost } from "../output/Summary.ts"
+import { votesCost } from "../output/SpendingSummary.ts"
 import { count, number, present, printable, rowsOf, table } from "../output/Text.ts"
 
 const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))

@@ -62,6 +62,7 @@ const moved = (setting: Setting, move: (path: string) => string): Setting => ({
 /** Flags that may be written as a map. */
 const maps: { readonly [name: string]: (value: Readonly<Record<string, unknown>>) => ReadonlyArray<string> } = {
   "judge-body": (value) => [JSON.stringify(value)],
+  price: (value) => Object.entries(value).map(([kind, amount]) => `${kind}=${String(amount)}`),
   split: (value) => Object.entries(value).map(([name, share]) => `${name}=${String(share)}`),
   threshold: (value) => Object.entries(value).map(([name, worst]) => `${name}=${String(worst)}`),
 }

@@ -5,6 +5,7 @@ import { Agreement } from "./Agreement.tsx"
 import { Checks } from "./Checks.tsx"
 import { Examples } from "./Examples.tsx"
 import { Experts } from "./Experts.tsx"
+import { Costs } from "./Costs.tsx"
 import { count } from "./format.ts"
 import { Funnel } from "./Funnel.tsx"
 import { Gold } from "./Gold.tsx"
@@ -27,6 +28,7 @@ const contents = [
   ["leaderboard", "Leaderboard"],
   ["models", "Models"],
   ["gold", "Gold"],
+  ["costs", "Costs"],
   ["position", "Position"],
   ["length", "Length"],
   ["sizes", "Sizes"],
@@ -103,6 +105,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Leaderboard report={report} />
       <Models report={report} />
       <Gold report={report} />
+      <Costs report={report} />
       <ChosenPosition report={report} />
       <LengthDifference report={report} />
       <Sizes report={report} />

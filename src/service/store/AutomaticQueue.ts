@@ -225,6 +225,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           prompt: prompts[promptIndexOf(itemId)]!,
           vote: storableVote({
             expert,
+            kind: "automatic",
             ...vote.success,
             ...(guidelinesVersion !== undefined && { guidelines_version: guidelinesVersion }),
           }),

@@ -248,6 +248,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
         const vote = storableVote({
           expert: expertId,
+          kind: "person",
           ...choice.success,
           order,
           seconds: Math.round(shown * 1000) / 1000,

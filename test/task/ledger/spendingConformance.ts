@@ -40,7 +40,16 @@ const planWithin = Effect.fnUntraced(function* (
 const begin = (terms: RunTerms & SpendingTerms & { readonly newCampaign?: boolean } = {}) =>
   Ledger.use((ledger) => ledger.startRun(terms))
 
-const counted = Ledger.use((ledger) => ledger.countedVotes)
+const counted = Ledger.use((ledger) =>
+  Effect.map(ledger.spending, (spending) => {
+    const { committed, spent } = Option.getOrThrow(spending)
+    return spent.votes + committed.votes
+  }),
+)
+
+const votesLeft = Ledger.use((ledger) => ledger.votesLeft)
+
+const startsWith = (terms: RunTerms & SpendingTerms) => Effect.andThen(begin(terms), votesLeft)
 
 const send = Effect.fnUntraced(function* (seq: number) {
   const ledger = yield* Ledger
@@ -69,7 +78,7 @@ export const spendingConformance = (test: LedgerTest) =>
       Effect.gen(function* () {
         const ledger = yield* Ledger
         const run = yield* begin(costs)
-        assert.strictEqual(run.maxVotes, 10)
+        assert.strictEqual(yield* votesLeft, 10)
         assert.deepStrictEqual(yield* planWithin(run, [2, 2, 3, 1], { votes: 2 }), ["item-5", "item-6", "item-7"])
         assert.strictEqual(yield* counted, 10)
         const last = Option.getOrThrow(yield* ledger.lastRun)
@@ -87,15 +96,15 @@ export const spendingConformance = (test: LedgerTest) =>
       "hold for the job: a run that says nothing has that of the one before, and none lifts it",
       Effect.gen(function* () {
         const ledger = yield* Ledger
-        assert.isUndefined((yield* begin()).maxVotes)
-        assert.isUndefined((yield* begin({ price: "0.3" })).maxVotes)
-        assert.strictEqual((yield* begin({ budget: "1" })).maxVotes, 3)
-        assert.strictEqual((yield* begin({ price: "0.25" })).maxVotes, 4)
-        assert.strictEqual((yield* begin()).maxVotes, 4)
-        assert.isUndefined((yield* begin({ budget: "none" })).maxVotes)
+        assert.strictEqual(yield* startsWith({}), Infinity)
+        assert.strictEqual(yield* startsWith({ price: "0.3" }), Infinity)
+        assert.strictEqual(yield* startsWith({ budget: "1" }), 3)
+        assert.strictEqual(yield* startsWith({ price: "0.25" }), 4)
+        assert.strictEqual(yield* startsWith({}), 4)
+        assert.strictEqual(yield* startsWith({ budget: "none" }), Infinity)
         const spending = Option.getOrThrow(yield* ledger.spending)
         assert.deepStrictEqual(spending.budget, Option.none())
-        assert.deepStrictEqual(spending.price, { units: 25n, scale: 2 })
+        assert.deepStrictEqual(spending.prices.other, { units: 25n, scale: 2 })
       }),
     )
 
@@ -120,7 +129,7 @@ export const spendingConformance = (test: LedgerTest) =>
         yield* ledger.markFailed(10, "expired", "task_10")
         assert.strictEqual(yield* counted, 21)
         const { committed, spent } = Option.getOrThrow(yield* ledger.spending)
-        assert.deepStrictEqual([spent, committed], [6, 15])
+        assert.deepStrictEqual([spent.votes, committed.votes], [6, 15])
       }),
     )
 
@@ -167,7 +176,7 @@ export const spendingConformance = (test: LedgerTest) =>
           yield* submitted(seq)
           yield* ledger.markFailed(seq, "expired", `task_${seq}`)
         }
-        assert.strictEqual(yield* ledger.replan(run.campaign, ["failed"], 3, undefined, run.maxVotes), 1)
+        assert.strictEqual(yield* ledger.replan(run.campaign, ["failed"], 3), 1)
         assert.strictEqual(yield* counted, 12)
       }),
     )
