@@ -188,6 +188,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       directory,
       splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
       conversational,
+      tools: yield* ledger.hasTools,
       formats: settings.formats,
       ...Struct.pick(settings, ["edited", "margin", "marginFrom"]),
       finalize,

@@ -78,6 +78,8 @@ export const HeldItem = Schema.Struct({
   turns: Schema.NullOr(Schema.Array(Message)),
   /** In the order of this expert. */
   completions: Schema.Array(Schema.String),
+  /** For each completion, its messages if it calls tools; null where it is a text. */
+  completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   /** Whether the item was submitted before, and taken back with `undo`. */
   undone: Schema.Boolean,

@@ -54,6 +54,12 @@ const voteOf = (submission: Submission): PersonVote => ({
   guidelinesVersion: submission.guidelines_version,
 })
 
+/** Of a completion, which is text unless it calls tools. */
+const turnsOf = (text: string) =>
+  Option.getOrNull(
+    Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
+  )
+
 const show = (item: HeldItem): typeof Work.Type.item => ({
   item_id: item.itemId,
   guidelines: item.guidelines ?? null,
@@ -63,6 +69,7 @@ const show = (item: HeldItem): typeof Work.Type.item => ({
   prompt: item.prompt.prompt,
   turns: Option.getOrNull(Conversation.parse(item.prompt.prompt)),
   completions: item.order.map((index) => item.prompt.completions[index]!),
+  completion_turns: item.order.map((index) => turnsOf(item.prompt.completions[index]!)),
   draft: Option.getOrNull(Option.flatMap(item.draft, decodeDraft)),
   undone: item.undone,
   held_until: item.heldUntil,

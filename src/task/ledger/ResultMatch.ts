@@ -90,6 +90,8 @@ export const match = (
       prompt: promptOf(prompt, details),
       completions,
       models: details.models,
+      ...(details.as_messages !== undefined && { asMessages: details.as_messages }),
+      ...(details.tools !== undefined && { tools: details.tools }),
       bestCompletionIndex: order?.[index] ?? index,
       annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
       ...(unread !== undefined && { unread }),

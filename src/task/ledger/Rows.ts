@@ -79,10 +79,12 @@ export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conv
 
 /** Whether an item's stored details fit the prompt that was sent. */
 export const fits = (
-  { completion_origins, conversation, models, order }: ItemDetails,
+  { as_messages, completion_origins, conversation, models, order }: ItemDetails,
   { completions, prompt }: TaskPrompt,
 ): boolean =>
-  [completion_origins, models, order].every((each) => each === undefined || each.length === completions.length) &&
+  [as_messages, completion_origins, models, order].every(
+    (each) => each === undefined || each.length === completions.length,
+  ) &&
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
 /** A task with its request as columns of `task_request`. */

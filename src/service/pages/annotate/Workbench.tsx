@@ -213,14 +213,13 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
               key={place}
               place={place}
               text={text}
+              turns={item.completion_turns[place] ?? null}
               entry={entry}
               isMarked={place === marked}
               source={shown.source}
               expand={shown.expand}
               parts={difference.partsOf(place)}
-              element={(element) => {
-                cards.current[place] = element
-              }}
+              element={(element) => void (cards.current[place] = element)}
               onMark={() => setMarked(place)}
               onPick={() => pick(place)}
               onRank={rank}

@@ -8,6 +8,7 @@ export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}):
   rubric: { strength: [], all_bad: false, flags: [], edit: false, aspects: [] },
   prompt: `prompt ${id}`,
   turns: null,
+  completion_turns: [],
   completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
   draft: null,
   undone: false,
