@@ -337,7 +337,7 @@ describe("conversations with tools", () => {
       assert.notProperty(row, "tools")
       assert.deepStrictEqual(row!["chosen"], [{ role: "assistant", content: "Hello to you" }])
       const [trl] = yield* linesOf(`${directory}/dataset/formats/trl-conversational/train.jsonl`)
-      assert.deepStrictEqual(Object.keys(trl!), ["prompt", "chosen", "rejected"])
+      assert.deepStrictEqual(Object.keys(trl), ["prompt", "chosen", "rejected"])
     }))
 
   test("that cannot be kept are refused, with line and field", () =>
