@@ -30,6 +30,8 @@ export const assessment = {
 export const Vote = Schema.Struct({
   /** The expert's name: `expert_…` for a person, else that of a scripted expert or of a language model. */
   expert: Schema.String,
+  /** The kind of expert: `person` or `automatic`. */
+  kind: Schema.optionalKey(Schema.String),
   /** The completion that the expert prefers; of several that tie for best, the first in the order shown. */
   choice: Index,
   /** All completions, where the expert ranked them. */

@@ -82,6 +82,8 @@ export const HeldItem = Schema.Struct({
   undone: Schema.Boolean,
   /** The item returns to the queue at this time (epoch milliseconds) unless a draft is saved before. */
   held_until: Schema.Int,
+  /** Whether it belongs to the expert's qualification: `task` counts those items, and it can't be skipped or flagged. */
+  qualification: Schema.Boolean,
   task: Schema.Struct({
     task_id: Schema.String,
     prompts: Schema.Int,
@@ -102,6 +104,8 @@ export const Progress = Schema.Struct({
   needed: Schema.Int,
   /** Whether the last submission can be taken back. */
   undoable: Schema.Boolean,
+  /** Why this expert gets no work, in a plain sentence. */
+  stopped: Schema.NullOr(Schema.String),
 })
 export type Progress = typeof Progress.Type
 

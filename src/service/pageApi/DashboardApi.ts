@@ -12,6 +12,7 @@ import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
 import { DashboardAudit } from "./AuditApi.ts"
 import { DashboardGroups } from "./GroupsApi.ts"
+import { DashboardQualification } from "./QualificationApi.ts"
 import { DashboardDesk, Decision } from "./DeskApi.ts"
 import { Account, changePassword, DashboardOperators } from "./OperatorsApi.ts"
 import {
@@ -382,5 +383,5 @@ export class DashboardExperts extends HttpApiGroup.make("experts")
 
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
-  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardDesk)
+  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardDesk, DashboardQualification)
   .prefix("/dashboard/api") {}

@@ -222,7 +222,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           itemId,
           expertNo,
           prompt: prompts[promptIndexOf(itemId)]!,
-          vote: storableVote({ expert, ...vote.success }),
+          vote: storableVote({ expert, kind: "automatic", ...vote.success }),
           shownAt: null,
         })
       }

@@ -21,6 +21,8 @@ export interface HeldItem {
   readonly heldUntil: number
   readonly promptsInTask: number
   readonly judgedInTask: number
+  /** Whether it is an item of the expert's qualification: `prompts` and `judged` count those, and there is no task. */
+  readonly isQualification: boolean
 }
 
 /** What a person says besides the choice; ratings by place. */
@@ -61,6 +63,8 @@ export interface ExpertProgress {
   /** Votes that open tasks still miss, from any experts. */
   readonly votesNeeded: number
   readonly undoable: boolean
+  /** Why the expert gets no work, in a plain sentence. */
+  readonly stopped: string | undefined
 }
 
 /** The expert does not hold the item, or its hold has expired. */
@@ -72,6 +76,10 @@ export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote"
 
 /** No task is in the group. */
 export class NoSuchGroup extends Schema.TaggedError<NoSuchGroup>()("NoSuchGroup", {}) {}
+/** The qualification can't be set so, or nobody can qualify at present. */
+export class QualificationRefused extends Schema.TaggedError<QualificationRefused>()("QualificationRefused", {
+  problem: Schema.String,
+}) {}
 export class NoSuchExpert extends Schema.TaggedError<NoSuchExpert>()("NoSuchExpert", { expertId: Schema.String }) {}
 
 /** Which items to claim, for which automatic experts. */

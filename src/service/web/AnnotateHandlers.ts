@@ -70,6 +70,7 @@ const show = (item: HeldItem): typeof Work.Type.item => ({
   draft: Option.getOrNull(Option.flatMap(item.draft, decodeDraft)),
   undone: item.undone,
   held_until: item.heldUntil,
+  qualification: item.isQualification,
   task: {
     task_id: item.taskId,
     prompts: item.promptsInTask,
@@ -138,8 +139,8 @@ const workHandlers = HttpApiBuilder.group(
     const services = yield* Effect.context<ServiceAddress | Sessions>()
 
     const progressOf = Effect.fnUntraced(function* (expertId: string) {
-      const { judged, judgedToday, undoable, votesNeeded } = yield* Effect.orDie(queue.progress(expertId))
-      return { judged, judged_today: judgedToday, needed: votesNeeded, undoable }
+      const { judged, judgedToday, stopped, undoable, votesNeeded } = yield* Effect.orDie(queue.progress(expertId))
+      return { judged, judged_today: judgedToday, needed: votesNeeded, undoable, stopped: stopped ?? null }
     })
     const work = Effect.fnUntraced(function* (expertId: string, item: Option.Option<HeldItem>) {
       return {

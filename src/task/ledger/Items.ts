@@ -20,7 +20,7 @@ import {
   settingOf,
   withPayload,
 } from "./Rows.ts"
-import { type AllottedTasks, countedVotes } from "./Spending.ts"
+import { type AllottedTasks, votesLeft } from "./Spending.ts"
 import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
@@ -283,8 +283,8 @@ export const writeItems = (
   })
 
   /** What of the items the votes that are left allow, as rows. */
-  const allotted = Effect.fnUntraced(function* (maxVotes: number, allot: (votesLeft: number) => AllottedTasks) {
-    const { beyond, tasks } = allot(Math.max(0, maxVotes - (yield* countedVotes({ job, sql }))))
+  const allotted = Effect.fnUntraced(function* (allot: (votesLeft: number) => AllottedTasks) {
+    const { beyond, tasks } = allot(yield* votesLeft({ job, sql }))
     return { tasks: tasks.map(toRow), beyond }
   })
 
@@ -303,14 +303,8 @@ export const writeItems = (
     },
   ) {
     const { overBudget = 0, tasks } = step
-    const { maxVotes = Infinity } = run
     const allowed =
-      typeof tasks === "function" && maxVotes < Infinity
-        ? allotted(maxVotes, tasks)
-        : Effect.succeed({
-            tasks: (typeof tasks === "function" ? tasks(Infinity).tasks : tasks).map(toRow),
-            beyond: [],
-          })
+      typeof tasks === "function" ? allotted(tasks) : Effect.succeed({ tasks: tasks.map(toRow), beyond: [] })
     const { beyond, found, known, placed } = yield* write(
       Effect.gen(function* () {
         const { beyond, tasks } = yield* allowed

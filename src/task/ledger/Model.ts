@@ -81,8 +81,6 @@ export interface RunTerms extends CampaignTerms {
 export interface Run {
   readonly run: number
   readonly campaign: number
-  /** How many votes may count in all: see `Spending`. Default: any number. */
-  readonly maxVotes?: number | undefined
 }
 
 /** An item with its identity and with its bytes in a task. */

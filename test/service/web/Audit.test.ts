@@ -21,6 +21,9 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "tasks.cancel": "task.cancel",
   "tasks.returnItem": "item.return",
   "groups.set": "group.set",
+  "qualification.set": "qualification.set",
+  "qualification.admit": "expert.admit",
+  "qualification.requalify": "expert.requalify",
   "tokens.create": "token.create",
   "tokens.rotate": "token.rotate",
   "tokens.revoke": "token.revoke",
@@ -133,6 +136,12 @@ describe("the audit log", () => {
 
       const other = yield* taskOf(service, [["p", "a", "b"]])
       yield* ask("groups.set", {}, { group_id: other, priority: "high", experts: [expert.expertId] })
+      const required = { items: 1, min_percent: 50, pause_percent: null, guidelines: "" }
+      yield* ask("qualification.set", {}, required)
+      yield* ask("qualification.set", {}, { ...required, items: 2 })
+      yield* ask("qualification.requalify", params)
+      yield* ask("qualification.admit", params)
+      yield* ask("qualification.admit", { expert_id: "nobody" })
       yield* ask("groups.set", {}, { group_id: "none", priority: "high", experts: null })
 
       const { json: token } = yield* ask("tokens.create", {}, { name: "nightly" })

@@ -40,6 +40,10 @@ export const needs: { readonly [endpoint: string]: Role } = {
   "operators.remove": "admin",
   "groups.list": "viewer",
   "groups.set": "manager",
+  "qualification.get": "viewer",
+  "qualification.set": "manager",
+  "qualification.admit": "manager",
+  "qualification.requalify": "manager",
   "audit.list": "admin",
   "audit.export": "admin",
 }

@@ -78,6 +78,16 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
       </main>
     )
   }
+  const stopped = state.progress?.stopped ?? null
+  if (stopped !== null) {
+    return (
+      <main class="middle">
+        <h1>No work for you at present</h1>
+        <p>{stopped}</p>
+        <p class="muted">This page checks every 15 seconds while it is visible.</p>
+      </main>
+    )
+  }
   const today = state.progress?.judged_today ?? 0
   return (
     <main class="middle">

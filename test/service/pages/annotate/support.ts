@@ -10,6 +10,7 @@ export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}):
   completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
   draft: null,
   undone: false,
+  qualification: false,
   held_until: 1_000_000 + 1_800_000,
   task: { task_id: "task_1", prompts: 10, judged: id - 1, number: id },
   ...more,
@@ -20,6 +21,7 @@ export const progress = (judged: number, more: Partial<Progress> = {}): Progress
   judged_today: judged,
   needed: 100,
   undoable: judged > 0,
+  stopped: null,
   ...more,
 })
 
