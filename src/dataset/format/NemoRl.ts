@@ -16,11 +16,11 @@ export const nemoRl: TrainerFormat = {
   container: "jsonl",
   features: () => ({ context: messages, completions: { list: { struct: { rank: "int32", completion: messages } } } }),
   encoder: rowPerPair((pair) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (context) => ({
-      context: PairTexts.withObjects(context),
+    Result.map(PairTexts.toConversation(pair), ({ chosen, prompt, rejected }) => ({
+      context: prompt,
       completions: [
-        { rank: 0, completion: PairTexts.sideWithObjects(pair, "chosen") },
-        { rank: 1, completion: PairTexts.sideWithObjects(pair, "rejected") },
+        { rank: 0, completion: chosen },
+        { rank: 1, completion: rejected },
       ],
     })),
   ),

@@ -43,10 +43,8 @@ export const openRlhfConversational: TrainerFormat = {
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
-      prompt: PairTexts.withObjects(prompt),
-      chosen: PairTexts.sideWithObjects(pair, "chosen"),
-      rejected: PairTexts.sideWithObjects(pair, "rejected"),
+    Result.map(PairTexts.toConversation(pair), (messages) => ({
+      ...messages,
       margin: marginOf(pair, options),
     })),
   ),

@@ -9,28 +9,51 @@ import { describeValue } from "../../io/Values.ts"
 /** A completion as the one message that it is. */
 export const answer = (content: string) => [{ role: "assistant", content }]
 
+type Side = "chosen" | "rejected"
+
 /** A side of the pair as messages: a completion, with its calls of tools if there are any. */
 export const sideOf = (
   { chosen, chosen_messages, rejected, rejected_messages }: PreferencePair,
-  side: "chosen" | "rejected",
+  side: Side,
 ): ReadonlyArray<Message> =>
   side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
 
-/** Messages with the arguments of their calls as objects, as most chat templates need them. */
-export const withObjects = (messages: ReadonlyArray<Message>): ReadonlyArray<JsonRow> =>
-  messages.map(({ tool_calls, ...message }) => ({
-    ...message,
-    ...(tool_calls !== undefined && {
-      tool_calls: tool_calls.map(({ function: of, ...call }) => ({
+/** A pair as messages that a chat template takes: an answer may follow the prompt, and arguments of calls are objects. */
+export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
+  Result.gen(function* () {
+    return {
+      prompt: yield* withObjects(yield* toOpenMessages(pair.prompt), "prompt"),
+      chosen: yield* withObjects(sideOf(pair, "chosen"), "chosen"),
+      rejected: yield* withObjects(sideOf(pair, "rejected"), "rejected"),
+    }
+  })
+
+const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
+  Result.all(
+    messages.map(({ tool_calls, ...message }, i): Checked<JsonRow> => {
+      if (tool_calls === undefined) return Result.succeed(message)
+      const large = tool_calls.findIndex((call) => losesDigits(call.function.arguments))
+      if (large !== -1) {
+        const path = `${field}[${i}].tool_calls[${large}].function.arguments`
+        return refuse(
+          path,
+          "numbers that an object keeps, up to 2^53",
+          describeValue(tool_calls[large]!.function.arguments),
+        )
+      }
+      const calls = tool_calls.map(({ function: of, ...call }) => ({
         ...call,
         function: { ...of, arguments: parseJson(of.arguments) },
-      })),
+      }))
+      return Result.succeed({ ...message, tool_calls: calls })
     }),
-  }))
+  )
 
-/** A side of the pair with the arguments of its calls as objects. */
-export const sideWithObjects = (pair: PreferencePair, side: "chosen" | "rejected"): ReadonlyArray<JsonRow> =>
-  withObjects(sideOf(pair, side))
+/** Whether a parsed JSON text has other integers. */
+const losesDigits = (text: string): boolean =>
+  (text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").match(/[-+.\deE]+/g) ?? [])
+    .map(Number)
+    .some((number) => !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
 
 /** Such as arguments and definitions, which are JSON. */
 export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))

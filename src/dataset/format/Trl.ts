@@ -80,10 +80,8 @@ export const trlConversational: TrainerFormat = {
   container: "jsonl",
   features: withTools({ prompt: messages, chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
-      prompt: PairTexts.withObjects(prompt),
-      chosen: PairTexts.sideWithObjects(pair, "chosen"),
-      rejected: PairTexts.sideWithObjects(pair, "rejected"),
+    Result.map(PairTexts.toConversation(pair), (messages) => ({
+      ...messages,
       ...toolsColumn(pair, options),
       ...marginColumn(pair, options),
     })),
@@ -156,9 +154,9 @@ export const trlImplicitConversational: TrainerFormat = {
   container: "jsonl",
   features: withTools({ chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
-      chosen: [...PairTexts.withObjects(prompt), ...PairTexts.sideWithObjects(pair, "chosen")],
-      rejected: [...PairTexts.withObjects(prompt), ...PairTexts.sideWithObjects(pair, "rejected")],
+    Result.map(PairTexts.toConversation(pair), ({ chosen, prompt, rejected }) => ({
+      chosen: [...prompt, ...chosen],
+      rejected: [...prompt, ...rejected],
       ...toolsColumn(pair, options),
       ...marginColumn(pair, options),
     })),
@@ -223,9 +221,7 @@ export const trlTpoConversational: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       return {
-        prompt: PairTexts.withObjects(yield* PairTexts.toOpenMessages(pair.prompt)),
-        chosen: PairTexts.sideWithObjects(pair, "chosen"),
-        rejected: PairTexts.sideWithObjects(pair, "rejected"),
+        ...(yield* PairTexts.toConversation(pair)),
         reference: PairTexts.answer(yield* referenceOf(pair)),
         ...toolsColumn(pair, options),
       }
@@ -263,9 +259,9 @@ export const trlUnpairedConversational: TrainerFormat = {
   container: "jsonl",
   features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),
   encoder: Unpaired.rowPerCompletion((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => (_, label, side, of) => ({
-      prompt: PairTexts.withObjects(prompt),
-      completion: PairTexts.sideWithObjects(of, side),
+    Result.map(PairTexts.toConversation(pair), ({ prompt, ...sides }) => (_, label, side) => ({
+      prompt,
+      completion: sides[side],
       ...toolsColumn(pair, options),
       label,
     })),

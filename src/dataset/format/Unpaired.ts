@@ -19,8 +19,8 @@ import {
   type TrainerFormat,
 } from "./TrainerFormat.ts"
 
-/** @param side where the completion is in the pair */
-type ToRow = (completion: string, label: boolean, side: Completion["side"], pair: PreferencePair) => JsonRow
+/** @param side where the completion is in the pair that was given to `prepare` */
+type ToRow = (completion: string, label: boolean, side: Completion["side"]) => JsonRow
 
 interface Completion {
   readonly side: "chosen" | "rejected"
@@ -56,7 +56,7 @@ export const rowPerCompletion =
                 found: `one between others: ${describeValue(text)}`,
               }),
             )
-          : Result.succeed(toRow(text, label, side, pair)),
+          : Result.succeed(toRow(text, label, side)),
       )
     }
 
