@@ -27,6 +27,7 @@ export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions {
 export interface LeaderboardGroup {
   /** Text, or the JSON of another value; null for items without one. */
   readonly group: string | null
+  /** Also those that name no models. */
   readonly items: number
   /** Null without a comparison of two models. */
   readonly leaderboard: Board | null
