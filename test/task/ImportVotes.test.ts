@@ -22,8 +22,8 @@ const together = (n: number, text?: string) =>
   Array.from({ length: n }, (_, i) => ["ann", "bob", "cy"].map((expert) => record(`q${i}`, expert, text))).flat()
 
 /** What an import writes in each step, and the votes that the ledger has afterwards, by item. */
-const written = (records: ReadonlyArray<VoteRecord>) =>
-  Effect.gen(function* () {
+const written = Effect.fnUntraced(
+  function* (records: ReadonlyArray<VoteRecord>) {
     const ledger = yield* Ledger
     const steps: Array<{ readonly read: number; readonly new: number; readonly changed: number }> = []
     let before = 0
@@ -46,7 +46,9 @@ const written = (records: ReadonlyArray<VoteRecord>) =>
       new: sum("new"),
       changed: sum("changed"),
     }
-  }).pipe(Effect.provide(Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))))
+  },
+  Effect.provide(Ledger.layer().pipe(Layer.provideMerge(SqliteClient.layer({ filename: ":memory:" })))),
+)
 
 describe("the steps of an import", () => {
   test("an item whose votes stand together is written once, wherever the steps end", () =>
