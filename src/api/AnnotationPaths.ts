@@ -9,7 +9,7 @@ import { Predicate } from "effect"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"
 import * as FieldPath from "../io/FieldPath.ts"
 
-export const members = ["rationale", "strength", "all_bad", "flags", "edited", "aspects"] as const
+export const members = ["rationale", "strength", "all_bad", "flags", "edited", "aspects", "kind"] as const
 type Member = (typeof members)[number]
 
 export const isMember = (name: string): name is Member => members.some((member) => member === name)

@@ -6,6 +6,7 @@
  * empty cell.
  */
 import { Schema, Struct } from "effect"
+import * as CsvField from "./CsvField.ts"
 import { Decision } from "./Decision.ts"
 import { Prompt } from "./Message.ts"
 
@@ -16,7 +17,8 @@ export const VoteRow = Schema.Struct({
   /** Null in a table of the service, which knows no ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
-  completions: Schema.Array(Schema.String),
+  /** Text, or the messages of one that calls tools. */
+  completions: Schema.Array(Prompt),
   models: list(Schema.String),
   /** Null if unnamed. */
   expert: Schema.NullOr(Schema.String),
@@ -57,14 +59,9 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-const cell = (value: unknown): string => {
-  const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   jsonl: (row) => JSON.stringify(ordered(row)),
-  csv: (row) => columns.map((name) => cell(row[name])).join(","),
+  csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
 /** What precedes the records. */

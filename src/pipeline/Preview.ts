@@ -7,13 +7,15 @@
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
+import * as Prices from "../domain/Prices.ts"
 import type { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
+import { leftOf, noVotes, type Terms } from "../task/ledger/Spending.ts"
 import * as GoldItems from "../task/plan/GoldItems.ts"
 import { spendingTerms } from "../task/Submit.ts"
 import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
-import { costOf, type VotesCost } from "./SpendingReport.ts"
+import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Tasks of earlier runs that would be sent, too: planned ones, and those of the campaign that the budget no longer holds back. */
@@ -25,9 +27,12 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Null without a price. */
   readonly spending: {
     readonly price: string
+    /** Prices by kind of expert, where they are others. */
+    readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
     /** Votes of earlier runs that count against the budget, with those of `planned`. */
     readonly before: VotesCost
+    /** At the highest price. */
     readonly new: VotesCost
     /** What is left of the budget afterwards; null without one. */
     readonly left: string | null
@@ -40,20 +45,26 @@ export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOpti
   readonly requestsPerSecond?: number | undefined
 }
 
-const untouched = { planned: 0, counted: 0, held: { items: 0, votes: 0 }, recorded: undefined }
+const untouched = (terms: Terms) => ({
+  planned: 0,
+  counted: noVotes(terms),
+  votesLeft: leftOf(terms, noVotes(terms)),
+  held: { items: 0, votes: 0 },
+  recorded: undefined,
+})
 
 /** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` where the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<LedgerReader["Service"]>,
 ) {
-  const { price, budget, maxVotes } = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
+  const terms = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
   const before = yield* Option.match(ledger, {
-    onNone: () => Effect.succeed(untouched),
+    onNone: () => Effect.succeed(untouched(terms)),
     onSome: Effect.fnUntraced(function* (ledger) {
       const { campaign } = yield* ledger.campaignFor(settings)
       return {
-        ...(yield* ledger.planOfNextRun(campaign, maxVotes)),
+        ...(yield* ledger.planOfNextRun(campaign, terms)),
         recorded: (items: Parameters<typeof ledger.recorded>[1]) => ledger.recorded(campaign, items),
       }
     }),
@@ -63,7 +74,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { first: _, ...inspection } = yield* Inspection.inspect(settings.source, {
     ...settings,
     mix,
-    votesLeft: maxVotes === undefined ? undefined : Math.max(0, maxVotes - before.counted),
+    votesLeft: before.votesLeft,
     recorded: before.recorded,
     show: 0,
   })
@@ -76,21 +87,23 @@ export const preview = Effect.fn("Preview.preview")(function* (
     requests,
     sending_seconds: requestsPerSecond === undefined ? null : requests / requestsPerSecond,
     spending: Option.getOrNull(
-      Option.map(price, (price) => ({
-        price: Cost.format(price),
-        budget: Option.getOrNull(Option.map(budget, Cost.format)),
-        before: costOf(price, before.counted),
-        new: costOf(price, new_votes),
-        left: Option.getOrNull(
-          Option.map(budget, (budget) =>
-            Cost.format(Cost.minus(budget, Cost.times(price, before.counted + new_votes))),
-          ),
-        ),
-        over_budget: {
-          items: over_budget + before.held.items,
-          ...costOf(price, over_budget * votes + before.held.votes),
-        },
-      })),
+      Option.map(terms.prices, (prices) => {
+        const { default: price, ...own } = Prices.toRecord(prices)
+        const highest = Prices.highest(prices)
+        const used = Cost.plus(before.counted.cost, Cost.times(highest, new_votes))
+        return {
+          price: price!,
+          prices: own,
+          budget: Option.getOrNull(Option.map(terms.budget, Cost.format)),
+          before: textOf(before.counted),
+          new: costOf(highest, new_votes),
+          left: Option.getOrNull(Option.map(terms.budget, (budget) => Cost.format(Cost.minus(budget, used)))),
+          over_budget: {
+            items: over_budget + before.held.items,
+            ...costOf(highest, over_budget * votes + before.held.votes),
+          },
+        }
+      }),
     ),
   } satisfies Preview
 })

@@ -7,6 +7,7 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
+import * as Prices from "../domain/Prices.ts"
 import * as Experts from "../pair/report/Experts.ts"
 import * as MajorityAccuracy from "../pair/stats/MajorityAccuracy.ts"
 import { votesOf } from "../pair/votes/ItemVotes.ts"
@@ -70,8 +71,8 @@ export interface VotePlanSettings<E = never, R = never> extends Pick<
   readonly source: Pick<Source<E, R>, "records">
   /** Probability that a vote is right, above 0 and below 1; or the experts of a pilot. */
   readonly experts: number | ReadonlyArray<PilotExpert>
-  /** Of a vote. */
-  readonly price?: Cost.Amount | undefined
+  /** Of a vote; of several, by kind of expert, the highest counts. */
+  readonly price?: Prices.Price | undefined
   /** Share of the items, above 0 and below 1, whose majority is to be right. */
   readonly targetAccuracy?: number | undefined
 }
@@ -130,15 +131,12 @@ export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings
       ? [{ accuracy: experts, weight: 1 }]
       : experts.flatMap(({ accuracy, votes }) => (accuracy === null ? [] : [{ accuracy, weight: votes }]))
   if (voters.length === 0) return yield* new NothingToPlan({ reason: "unknown accuracy" })
-  const given = Option.fromUndefinedOr(settings.price)
-  const price = Option.flatMap(given, Cost.parsePrice)
-  if (Option.isSome(given) && Option.isNone(price)) {
-    return yield* new SubmitOptionInvalid({
-      option: "price",
-      expected: `${Cost.amountForm}, above 0`,
-      found: given.value,
-    })
+  const { price: given } = settings
+  const prices = Option.flatMap(Option.fromUndefinedOr(given), Prices.parse)
+  if (given !== undefined && Option.isNone(prices)) {
+    return yield* new SubmitOptionInvalid({ option: "price", expected: Prices.form, found: given })
   }
+  const price = Option.map(prices, Prices.highest)
   const { completions, duplicates, items, read, rejected } = yield* Inspection.inspect(settings.source, {
     ...settings,
     show: 0,

@@ -11,6 +11,7 @@ import * as Assessment from "../domain/Assessment.ts"
 import * as Decision from "../domain/Decision.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import { completionsOf } from "../domain/PromptItem.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import * as Results from "../task/Results.ts"
@@ -22,6 +23,7 @@ const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index,
 const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
   const {
     annotations,
+    asMessages,
     bestCompletionIndex,
     completedAt,
     completions,
@@ -41,7 +43,7 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
     return {
       item_id: itemId,
       prompt,
-      completions,
+      completions: completionsOf({ completions, as_messages: asMessages }),
       models: models ?? null,
       expert: vote.expert,
       chosen_index: vote.choice,

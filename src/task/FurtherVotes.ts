@@ -10,7 +10,6 @@ import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { defaultShuffleSeed, type RunTerms } from "./ledger/Model.ts"
 import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
-import { withTerms } from "./ledger/Spending.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { ResultMisfit } from "./Results.ts"
 
@@ -29,10 +28,8 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   { campaign, shuffleSeed = defaultShuffleSeed }: Pick<RunTerms, "shuffleSeed"> & { readonly campaign: number },
 ) {
   const ledger = yield* Ledger
-  const { maxVotes } = withTerms({}, yield* ledger.spendingTerms)
   const { atOnce, wanted } = yield* choose(campaign)
   const { beyond, votes } = yield* ledger.planFurther(wanted, {
-    maxVotes,
     atOnce,
     request: (question, of) => furtherVote(question, { ...of, shuffleSeed }),
   })

@@ -3,9 +3,8 @@
  * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, is recorded in the manifest by `pipeline/Facts`,
  * and is listed in `flags/Groups`.
  */
-import { Effect, Option, Record, Result, Struct } from "effect"
+import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
-import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
 import { Split } from "../../domain/Split.ts"
 import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from "../../pair/PairStrategy.ts"
@@ -14,9 +13,9 @@ import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
-import * as FieldPath from "../../io/FieldPath.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
@@ -45,18 +44,6 @@ const threshold = Flag.String("threshold").pipe(
   ),
 )
 
-const annotationPath = Flag.String("annotation-path").pipe(
-  Flag.filterMap(
-    (text) => {
-      const [name, path] = assignment(text)
-      return AnnotationPaths.isMember(name) && Result.isSuccess(FieldPath.parse(path))
-        ? Option.some([name, path] as const)
-        : Option.none()
-    },
-    () => `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
-  ),
-)
-
 const split = Flag.String("split").pipe(
   Flag.filterMap(
     (text) => {
@@ -66,14 +53,6 @@ const split = Flag.String("split").pipe(
     () => "SPLIT=SHARE, such as test=0.1, where SPLIT is train, validation or test",
   ),
 )
-
-export const annotationFlags = {
-  annotationPath: repeated(
-    annotationPath,
-    "MEMBER=PATH",
-    "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
-  ),
-}
 
 export const datasetFlags = {
   pairs: option(
@@ -173,9 +152,6 @@ const sameNames = [
   "splitSeed",
   "ties",
 ] as const
-
-export const annotationPathsOf = ({ annotationPath }: Command.Command.Config.Infer<typeof annotationFlags>) =>
-  annotationPath.length > 0 ? Record.fromEntries(annotationPath) : undefined
 
 /** What the flags say of the dataset, and the pipeline where they say nothing. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {

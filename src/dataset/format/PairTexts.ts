@@ -1,11 +1,39 @@
 /** A pair's texts as formats need them: the prompt as messages, or as a system prompt and turns, if possible. */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import type { JsonRow } from "../file/Features.ts"
 import { type Checked, refuse } from "./TrainerFormat.ts"
 import { describeValue } from "../../io/Values.ts"
 
 /** A completion as the one message that it is. */
 export const answer = (content: string) => [{ role: "assistant", content }]
+
+/** A side of the pair as messages: a completion, with its calls of tools if there are any. */
+export const sideOf = (
+  { chosen, chosen_messages, rejected, rejected_messages }: PreferencePair,
+  side: "chosen" | "rejected",
+): ReadonlyArray<Message> =>
+  side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
+
+/** Messages with the arguments of their calls as objects, as most chat templates need them. */
+export const withObjects = (messages: ReadonlyArray<Message>): ReadonlyArray<JsonRow> =>
+  messages.map(({ tool_calls, ...message }) => ({
+    ...message,
+    ...(tool_calls !== undefined && {
+      tool_calls: tool_calls.map(({ function: of, ...call }) => ({
+        ...call,
+        function: { ...of, arguments: parseJson(of.arguments) },
+      })),
+    }),
+  }))
+
+/** A side of the pair with the arguments of its calls as objects. */
+export const sideWithObjects = (pair: PreferencePair, side: "chosen" | "rejected"): ReadonlyArray<JsonRow> =>
+  withObjects(sideOf(pair, side))
+
+/** Such as arguments and definitions, which are JSON. */
+export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
 /** A text prompt is one user message. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>

@@ -13,7 +13,7 @@ import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
-import { inChunks, settingOf, storable, supersede } from "./Rows.ts"
+import { inChunks, priceListOf, settingOf, storable, supersede } from "./Rows.ts"
 import { holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
 import { NoSuchCampaign, TermsChanged } from "./WrongLedger.ts"
 
@@ -193,7 +193,8 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
             started_at: now,
           })}`
         }
-        yield* sql`UPDATE task SET state = 'planned', reason = NULL
+        yield* setTerms({ job, sql }, terms)
+        yield* sql`UPDATE task SET state = 'planned', reason = NULL, price_list = ${yield* priceListOf({ job, sql })}
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
         const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
         const rows = yield* sql<{
@@ -203,11 +204,8 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
         yield* sql`DELETE FROM setting WHERE ${here} AND name = ${wantedVotes}`
-        const maxVotes = yield* setTerms({ job, sql }, terms)
-        const run = { run: rows[0]!.run, campaign }
-        if (maxVotes === undefined) return run
-        yield* holdBack({ job, sql }, maxVotes)
-        return { ...run, maxVotes }
+        yield* holdBack({ job, sql })
+        return { run: rows[0]!.run, campaign }
       }),
     )
   })
