@@ -277,7 +277,7 @@ export const spendingConformance = (test: LedgerTest) =>
         const run = yield* begin({ price: { default: "1", judge: "0.5" }, budget: 100 })
         yield* planWithin(run, [4], { first: 3 })
         for (const seq of [0, 1, 3])
-          yield* completed(seq, seq === 0 ? null : ofKinds(...Array(seq + 1).fill(["judge"])))
+          yield* completed(seq, seq === 0 ? null : ofKinds(...Array.from({ length: seq + 1 }, () => ["judge"])))
         assert.deepStrictEqual(yield* charges, ["judge: 6 for 2.80", "null: 1 for 1", "committed: 0 for 0"])
         yield* begin({ price: "3" })
         assert.deepStrictEqual(yield* charges, ["judge: 6 for 2.80", "null: 1 for 3", "committed: 0 for 0"])
