@@ -6,6 +6,7 @@
  * empty cell.
  */
 import { Schema, Struct } from "effect"
+import * as CsvField from "./CsvField.ts"
 import { Decision } from "./Decision.ts"
 import { Prompt } from "./Message.ts"
 
@@ -58,14 +59,9 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-const cell = (value: unknown): string => {
-  const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   jsonl: (row) => JSON.stringify(ordered(row)),
-  csv: (row) => columns.map((name) => cell(row[name])).join(","),
+  csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
 /** What precedes the records. */

@@ -13,6 +13,7 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { ItemPlace } from "../task/ledger/FurtherVotes.ts"
 import type { RunTerms } from "../task/ledger/Model.ts"
 import * as Results from "../task/Results.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 
 export interface Confidence {
   /**
@@ -24,10 +25,11 @@ export interface Confidence {
 
 /** Undefined where each item has a fixed number of votes. */
 export const chooser = ({
+  annotationPaths,
   confidence = defaultConfidence,
   votes = 1,
   votesUpTo = votes,
-}: Pick<RunTerms, "votes" | "votesUpTo"> & Confidence): Choose | undefined =>
+}: Pick<RunTerms, "votes" | "votesUpTo"> & Pick<ResultsSettings, "annotationPaths"> & Confidence): Choose | undefined =>
   votesUpTo <= votes
     ? undefined
     : Effect.fn("AdaptiveVotes.choose")(function* (campaign) {
@@ -40,7 +42,7 @@ export const chooser = ({
           return number
         }
         const items: Array<OpenItem & ItemPlace> = []
-        yield* Stream.runForEach(Results.placed(campaign), ({ batch, item, seq }) =>
+        yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, item, seq }) =>
           Effect.sync(() => {
             const { completions, gold, isCheck } = item
             const first = firstOfText(completions)

@@ -28,7 +28,7 @@ import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
 
-export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
+export { type DatasetSettings, DatasetSettingsInvalid, type ResultsSettings } from "./DatasetSettings.ts"
 export { ThresholdsExceeded } from "./Export.ts"
 export { leaderboard, type LeaderboardSettings } from "./Leaderboard.ts"
 export type { RunReport, RunStatus } from "./RunReport.ts"
@@ -41,7 +41,6 @@ export {
   NothingToPlan,
   pilot,
   type PilotExpert,
-  type PilotSettings,
   type VotePlan,
   votePlan,
   type VotePlanRow,

@@ -16,7 +16,7 @@ import type { Source } from "../source/Source.ts"
 import * as Results from "../task/Results.ts"
 import { SubmitOptionInvalid } from "../task/Submit.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { Which } from "./DatasetSettings.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 import * as Inspection from "./Inspection.ts"
 import { costOf, type VotesCost } from "./SpendingReport.ts"
 
@@ -35,20 +35,14 @@ export interface PilotExpert {
 /** Votes on gold items from which their share of right ones is an expert's accuracy. */
 export const minGoldVotes = 10
 
-/** Which votes measure the experts. */
-export interface PilotSettings {
-  /** Default: that of the last run. */
-  readonly campaign?: Which
-}
-
 /**
  * The experts of a job: each with the accuracy on items with a known answer, where there are at least 10 such votes, and
  * otherwise with the reliability that all votes and known answers together tell (Dawid & Skene, 1979).
  */
-export const pilot = Effect.fn("Pipeline.pilot")(function* ({ campaign }: PilotSettings) {
+export const pilot = Effect.fn("Pipeline.pilot")(function* ({ annotationPaths, campaign }: ResultsSettings) {
   const experts = Experts.make()
   const reliabilities = Reliabilities.make()
-  yield* Stream.runForEach(Results.items(campaign), (item) =>
+  yield* Stream.runForEach(Results.items(campaign, annotationPaths), (item) =>
     Effect.sync(() => {
       const votes = votesOf(item)
       experts.add(item, { votes })

@@ -15,7 +15,7 @@ import { completionsOf } from "../domain/PromptItem.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import * as Results from "../task/Results.ts"
-import type { Which } from "./DatasetSettings.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
@@ -66,9 +66,9 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
   })
 }
 
-/** The votes of a campaign's items, in the order of the items and of the votes. Default: of the last run's campaign. */
-export const rows = (campaign?: Which) =>
-  Results.items(campaign).pipe(
+/** The votes of a campaign's items, in the order of the items and of the votes. */
+export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
+  Results.items(campaign, annotationPaths).pipe(
     Stream.chunks,
     Stream.map((items) =>
       items.flatMap(({ judgments }) =>
@@ -80,5 +80,5 @@ export const rows = (campaign?: Which) =>
   )
 
 /** The table as text, in pieces. */
-export const text = (format: Format, campaign?: Which) =>
-  Stream.concat(Stream.succeed(headOf(format)), rows(campaign).pipe(Stream.mapArray((rows) => [encode(format, rows)])))
+export const text = (format: Format, settings?: ResultsSettings) =>
+  Stream.concat(Stream.succeed(headOf(format)), rows(settings).pipe(Stream.mapArray((rows) => [encode(format, rows)])))

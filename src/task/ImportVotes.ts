@@ -4,10 +4,12 @@
  * Guarantees: each record counts once: it brings an item, adds a vote to one, is a duplicate, or is rejected. Records are
  * taken in steps, each in one transaction, and the same votes again are duplicates, so an import that was killed is started
  * again. Of named experts, the same vote on the same item counts once; of unnamed ones, as often as one import has it.
- * Of a lead's decisions on an item, the last one counts. The flags of a task count once, however many of its votes repeat them. Memory grows by about 100 bytes per vote without
- * an expert and per flag, and is bounded otherwise.
+ * Of a lead's decisions on an item, the last one counts. The flags of a task count once, however many of its votes repeat them.
+ *
+ * A step has 1,024 records or 4 million characters, and not only the first records of the next item: one whose votes stand
+ * together is written once. Memory grows by about 100 bytes per vote without an expert and per flag, and is bounded otherwise.
  */
-import { Array as Arr, Effect, Equal, Exit, Option, Stream } from "effect"
+import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Reject } from "../domain/Reject.ts"
 import type { ImportedVote } from "../domain/Vote.ts"
@@ -50,7 +52,34 @@ export interface ImportCounts {
   readonly ties: number
 }
 
-const stepRecords = 1024
+const maxStepRecords = 1024
+const maxStepCharacters = 4_000_000
+
+/** A record with its item's identity, if it has one. */
+interface Identified {
+  readonly record: VoteRecord
+  readonly item: BatchItem | undefined
+  readonly characters: number
+}
+
+const identified = (record: VoteRecord): Identified =>
+  Result.match(record, {
+    onFailure: ({ raw = "" }) => ({ record, item: undefined, characters: raw.length }),
+    onSuccess: (voted) => {
+      const item = identify(voted)
+      let characters = item.prompt.length + (voted.raw?.length ?? 0)
+      for (const text of item.item.completions) characters += text.length
+      for (const { edited, rationale } of voted.votes) characters += (edited?.length ?? 0) + (rationale?.length ?? 0)
+      return { record, item: voted.isCheck === true ? { ...item, isCheck: true } : item, characters }
+    },
+  })
+
+/** How many of the records are not of the last one's item, which may have more; all, if it has nothing but these. */
+const wholeItems = (records: ReadonlyArray<Identified>): number => {
+  const itemId = records.at(-1)?.item?.itemId
+  const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
+  return last === -1 ? records.length : last + 1
+}
 
 const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => ({
   ...origin,
@@ -124,12 +153,13 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     entry.isChanged = true
   }
 
-  const step = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>, finished: boolean) {
-    const [found, rejects] = Arr.partition(records, (record) => record)
-    const read = found.map((voted) => {
-      const identified = identify(voted)
-      return { voted, item: voted.isCheck === true ? { ...identified, isCheck: true } : identified }
-    })
+  const step = Effect.fnUntraced(function* (records: ReadonlyArray<Identified>, finished: boolean) {
+    const rejects: Array<Reject> = []
+    const read: Array<{ readonly voted: VotedItem; readonly item: BatchItem }> = []
+    for (const { item, record } of records) {
+      if (Result.isFailure(record)) rejects.push(record.failure)
+      else if (item !== undefined) read.push({ voted: record.success, item })
+    }
     const items = read.map(({ item }) => item)
     const inLedger = yield* ledger.recorded(run.campaign, items)
     const stored = yield* ledger.importedTasks([...new Set(items.map(({ itemId }) => taskIdOf(itemId)))])
@@ -191,9 +221,23 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     yield* counter.add({ read: records.length, rejected: rejects.length })
   })
 
+  const waiting: Array<Identified> = []
+  let characters = 0
+  const take = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>) {
+    for (const record of records) {
+      const one = identified(record)
+      waiting.push(one)
+      characters += one.characters
+      if (waiting.length < maxStepRecords && characters < maxStepCharacters) continue
+      const whole = waiting.splice(0, wholeItems(waiting))
+      characters = waiting.reduce((sum, { characters }) => sum + characters, 0)
+      yield* step(whole, false)
+    }
+  })
+
   yield* records.pipe(
-    Stream.rechunk(stepRecords),
-    Stream.runForEachArray((records) => step(records, false)),
+    Stream.runForEachArray(take),
+    Effect.andThen(Effect.suspend(() => step(waiting, false))),
     Effect.andThen(counter.end),
     Effect.andThen(step([], true)),
     Effect.onExit((exit) =>

@@ -168,6 +168,7 @@ describe("the report in a browser", () => {
         "Checks",
         "Agreement",
         "Experts",
+        "Rubric",
         "Leaderboard",
         "Models",
         "Gold items",
@@ -180,7 +181,6 @@ describe("the report in a browser", () => {
         "Splits",
         "Examples",
       ])
-      assert.strictEqual(await page.locator("figure svg[role=img]").count(), 19)
       assert.include(
         await section(page, "Costs").innerText(),
         "4483.64 was spent on 9,812 votes, 300.00 for 120 votes still to come; 216.36 of the budget of 5000 is left",
@@ -193,6 +193,7 @@ describe("the report in a browser", () => {
           "unknown\t0.40\t1,004\t401.60\t91.7% of 12\t0.4364",
         ],
       )
+      assert.strictEqual(await page.locator("figure svg[role=img]").count(), 24)
       const leaderboard = (await section(page, "Leaderboard").innerText()).replace(/\s+/g, " ")
       assert.include(leaderboard, "5 models. large-2 is better than large-1 in 100% of the resamples")
       assert.include(leaderboard, "1,000 more would leave 80.1% of its width")

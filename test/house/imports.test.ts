@@ -20,7 +20,8 @@ const mayImport: { readonly [folder: string]: string } = {
   source: "domain io node hyparquet @aws-sdk/client-s3",
   task: "domain io node sql telemetry api",
   pair: "domain io node eld",
-  "dataset/report": "domain/QualityReport.ts domain/Leaderboard.ts preact @observablehq/plot",
+  "dataset/report":
+    "domain/QualityReport.ts domain/Distribution.ts domain/Leaderboard.ts domain/RubricReport.ts preact @observablehq/plot",
   dataset: "domain io node hyparquet hyparquet-writer yaml @huggingface/hub",
   pipeline: "domain io node telemetry api source task pair dataset",
   "service/pages":

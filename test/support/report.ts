@@ -5,11 +5,16 @@
  * together: histograms add up to their counts, votes to those of the experts.
  */
 import { Array as Arr } from "effect"
-import type { Distribution, ExpertRow, Histogram, QualityReport } from "../../src/domain/QualityReport.ts"
+import type { Distribution, Histogram } from "../../src/domain/Distribution.ts"
+import type { ExpertRow, QualityReport } from "../../src/domain/QualityReport.ts"
+import * as Assessment from "../../src/domain/Assessment.ts"
 import { checks, isCheckName } from "../../src/pair/Checks.ts"
+import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Leaderboard from "../../src/pair/rating/Leaderboard.ts"
+import * as RubricAnswers from "../../src/pair/report/RubricAnswers.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as hostileTexts from "./hostile.ts"
+import { judgedItem } from "./judged.ts"
 
 /** Uniform numbers in [0, 1): mulberry32, by Tommy Ettinger. */
 const generator = (seed: number) => {
@@ -85,6 +90,57 @@ const leaderboard = (models: ReadonlyArray<string>): QualityReport["leaderboard"
     board.add({ completions, models: [models[a]!, models[b]!] }, votes)
   }
   return board.finish({ resamples: 50 }) ?? null
+}
+
+const fiveSteps = [1, 2, 3, 4, 5]
+
+/** Of 500 items of two completions, three votes each: the better a completion, the higher its ratings by aspect. */
+const rubric = (aspectNames: ReadonlyArray<string>): NonNullable<QualityReport["rubric"]> => {
+  const random = generator(31)
+  const answers = RubricAnswers.make()
+  const pick = <A>(of: ReadonlyArray<A>, shift: number): A =>
+    of[Math.min(of.length - 1, Math.max(0, Math.floor(random() * of.length + shift)))]!
+  for (let i = 0; i < 500; i++) {
+    const completions = ["A longer answer. ".repeat(1 + Math.floor(random() * 40)), `Another answer ${i}.`]
+    const votes = [0, 1, 2].map((expert) => {
+      const choice = random() < 0.75 ? 0 : 1
+      return {
+        expert: `expert-${expert}`,
+        choice,
+        ranking: undefined,
+        position: choice,
+        order: [0, 1],
+        seconds: null,
+        rationale: null,
+        strength: pick([1, 2, 3], choice === 0 ? 0.5 : -1),
+        all_bad: random() < 0.04,
+        aspects: Object.fromEntries(
+          aspectNames.map((name, k) => [name, [pick(fiveSteps, 1.2 - k * 0.3), pick(fiveSteps, -0.6)]]),
+        ),
+      }
+    })
+    const forFirst = votes.filter(({ choice }) => choice === 0).length
+    const [best, other] = forFirst > 1 ? [0, 1] : [1, 0]
+    const edited = `${completions[best]!.slice(Math.floor(random() * 20))}${"More of it. ".repeat(Math.floor(random() * 12))}`
+    const item = judgedItem(
+      completions,
+      [{ best, annotations: { ...Assessment.combine(completions, best, votes), ...(random() < 0.2 && { edited }) } }],
+      {
+        models: ["large-2", "small-1"],
+      },
+    )
+    answers.add(
+      {
+        judgment: item.judgments[0],
+        votes,
+        agreement: Math.max(forFirst, 3 - forFirst) / 3,
+        isWeighted: false,
+        isTie: false,
+      },
+      bestAgainstRest(item.judgments[0]).filter(({ rejected_index }) => rejected_index === other),
+    )
+  }
+  return answers.finish()!
 }
 
 export const noDistribution: Distribution = {
@@ -404,6 +460,7 @@ export const full = (): QualityReport => {
         { kind: "other", flags: 9 },
       ],
     },
+    rubric: rubric(["helpfulness", "truthfulness", "style"]),
     cross_split_near_duplicates: 3,
     splits: [
       { split: "train", items: 3790, pairs: 11_370 },
@@ -544,6 +601,8 @@ export const hostile = (): QualityReport => {
     })),
     experts: base.experts.map((row, i) => ({ ...row, expert: text(i * 7) })),
     leaderboard: leaderboard(attacks),
+    rubric: rubric(attacks),
+    flags: { items: 3, kinds: attacks.map((kind) => ({ kind, flags: 1 })) },
     models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 })),
     gold: {
       ...base.gold,

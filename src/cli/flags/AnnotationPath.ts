@@ -1,6 +1,6 @@
 /** The flag that says where another service's annotations have what prefstream reads: for collecting, and for the dataset. */
-import { Option, Result } from "effect"
-import { Flag } from "effect/cli"
+import { Option, Record, Result } from "effect"
+import { type Command, Flag } from "effect/cli"
 import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { assignment, repeated } from "./Values.ts"
@@ -20,3 +20,9 @@ export const annotationPath = repeated(
   "MEMBER=PATH",
   "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
 )
+
+/** For commands that read results. */
+export const annotationFlags = { annotationPath }
+
+export const annotationPathsOf = ({ annotationPath }: Command.Command.Config.Infer<typeof annotationFlags>) =>
+  annotationPath.length > 0 ? Record.fromEntries(annotationPath) : undefined

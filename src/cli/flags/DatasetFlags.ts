@@ -15,7 +15,7 @@ import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { annotationPath } from "./AnnotationPath.ts"
+import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
@@ -66,7 +66,7 @@ export const datasetFlags = {
     "METHOD",
     `Majority vote, or votes weighted by estimated expert reliability (default: ${Consensus.defaultAggregation})`,
   ),
-  annotationPath,
+  ...annotationFlags,
   minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
   minAgreement: option(
     Flag.String("min-agreement").pipe(
@@ -175,8 +175,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
   return {
     pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
     ...Struct.pick({ ...pipeline, ...defined(flags) }, sameNames),
-    annotationPaths:
-      flags.annotationPath.length > 0 ? Record.fromEntries(flags.annotationPath) : pipeline.annotationPaths,
+    annotationPaths: annotationPathsOf(flags) ?? pipeline.annotationPaths,
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
     thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },
     evaluationPrompts,

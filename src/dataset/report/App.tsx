@@ -16,6 +16,7 @@ import { Leaderboard } from "./Leaderboard.tsx"
 import { Models } from "./Models.tsx"
 import { Name } from "./parts.tsx"
 import { ChosenPosition } from "./Position.tsx"
+import { Rubric } from "./Rubric.tsx"
 import { Splits } from "./Splits.tsx"
 import { LongText } from "./Texts.tsx"
 import { Turnaround } from "./Times.tsx"
@@ -25,6 +26,7 @@ const contents = [
   ["checks", "Checks"],
   ["agreement", "Agreement"],
   ["experts", "Experts"],
+  ["rubric", "Rubric"],
   ["leaderboard", "Leaderboard"],
   ["models", "Models"],
   ["gold", "Gold"],
@@ -92,16 +94,19 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Headline report={report} />
       <Origin report={report} />
       <nav class="contents" aria-label="Sections">
-        {contents.map(([id, title]) => (
-          <a key={id} href={`#${id}`}>
-            {title}
-          </a>
-        ))}
+        {contents
+          .filter(([id]) => id !== "rubric" || report.rubric !== undefined)
+          .map(([id, title]) => (
+            <a key={id} href={`#${id}`}>
+              {title}
+            </a>
+          ))}
       </nav>
       <Funnel report={report} />
       <Checks report={report} />
       <Agreement report={report} />
       <Experts report={report} />
+      <Rubric report={report} />
       <Leaderboard report={report} />
       <Models report={report} />
       <Gold report={report} />

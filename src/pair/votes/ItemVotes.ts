@@ -59,6 +59,7 @@ const ListedVote = Schema.Struct({
   edited: other,
   aspects: other,
   flags: other,
+  guidelines_version: other,
 })
 const asRanking = Schema.decodeUnknownOption(Ranking)
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))

@@ -69,6 +69,9 @@ export type Draft = typeof Draft.Type
 export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
+  guidelines_version: Schema.Int,
+  /** The version that this expert saw last, if it is not the newest one. */
+  guidelines_change: Schema.NullOr(Schema.Struct({ from: Schema.Int, before: Schema.String })),
   rubric: Rubric,
   prompt: Schema.String,
   /** The messages of a prompt that is a conversation; null where it is a text. */
@@ -128,6 +131,8 @@ export const Submission = Schema.Struct({
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(20_000)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+  /** That the page showed. */
+  guidelines_version: Schema.optionalKey(Schema.Int),
   /** With the best as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
@@ -164,6 +169,14 @@ const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", {
   error,
 })
 
+/** The expert has seen this version of the guidelines, and is not told of it again. */
+const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guidelines", {
+  params,
+  payload: Schema.Struct({ version: Schema.Int }),
+  success: Work,
+  error,
+})
+
 /** Leaves the item to others; it does not come back to this expert. */
 const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   params,
@@ -194,7 +207,7 @@ const session = HttpApiEndpoint.get("session", "/session", {
 const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error })
 
 export class AnnotateWork extends HttpApiGroup.make("work")
-  .add(next, saveDraft, submit, skip, flag, undo, session, signOut)
+  .add(next, saveDraft, acknowledge, submit, skip, flag, undo, session, signOut)
   .middleware(ExpertSession) {}
 
 export class AnnotateApi extends HttpApi.make("annotate").add(AnnotateJoin, AnnotateWork).prefix("/annotate/api") {}

@@ -135,7 +135,9 @@ export type TaskItem = typeof TaskItem.Type
 
 export const TaskDetail = Schema.Struct({
   task: TaskSummary,
+  /** The newest version, with the rubric as it was sent. */
   guidelines: Schema.NullOr(Schema.String),
+  guidelines_version: Schema.Int,
   /** From `from` on, up to 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,

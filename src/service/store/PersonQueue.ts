@@ -107,23 +107,32 @@ export const make = Effect.fnUntraced(function* (options: {
       })}
       ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
     yield* voting.contents.markSeen(itemId, expertNo)
+    const [task] = yield* sql<{
+      organization: string
+      seq: number
+    }>`SELECT organization, seq FROM task WHERE seq = ${seq}`
+    yield* voting.guidelines.meet(expertNo, yield* voting.guidelines.current(task!))
     return rows[0]!
   })
 
   const show = Effect.fnUntraced(function* (hold: HoldRow) {
     const seq = seqOf(hold.item_id)
-    const { guidelines, prompts } = yield* voting.requests.of(seq)
-    const rows = yield* sql<{ task_id: string; judged: number }>`
-      SELECT task_id, (SELECT COUNT(*) FROM vote INDEXED BY vote_on_item WHERE expert_no = ${hold.expert_no}
+    const { prompts } = yield* voting.requests.of(seq)
+    const rows = yield* sql<{ task_id: string; organization: string; judged: number }>`
+      SELECT task_id, organization, (SELECT COUNT(*) FROM vote INDEXED BY vote_on_item WHERE expert_no = ${hold.expert_no}
         AND item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}) AS judged
       FROM task WHERE seq = ${seq}`
     const promptIndex = promptIndexOf(hold.item_id)
+    const guidelines = yield* voting.guidelines.current({ organization: rows[0]!.organization, seq })
     return {
       itemId: hold.item_id,
       taskId: rows[0]!.task_id,
       promptIndex,
       prompt: prompts[promptIndex]!,
-      guidelines,
+      sentGuidelines: guidelines.sent,
+      guidelines: guidelines.text,
+      guidelinesVersion: guidelines.version,
+      guidelinesChange: yield* voting.guidelines.changedFor(hold.expert_no, guidelines),
       order: orderOf(hold),
       draft: Option.fromNullOr(hold.draft),
       undone: hold.undone === 1,
@@ -157,7 +166,10 @@ export const make = Effect.fnUntraced(function* (options: {
       taskId: "",
       promptIndex: judged,
       prompt: item,
+      sentGuidelines: undefined,
       guidelines,
+      guidelinesVersion: 1,
+      guidelinesChange: undefined,
       order,
       draft,
       undone: false,
@@ -223,9 +235,10 @@ export const make = Effect.fnUntraced(function* (options: {
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
-        const { guidelines, prompts } = yield* voting.requests.of(task.seq)
+        const { prompts } = yield* voting.requests.of(task.seq)
+        const guidelines = yield* voting.guidelines.current(task)
         const { completions } = prompts[promptIndexOf(itemId)]!
-        const rubric = Result.getOrElse(Guidelines.parse(guidelines), () => ({ rubric: none })).rubric
+        const rubric = Result.getOrElse(Guidelines.parse(guidelines.sent), () => ({ rubric: none })).rubric
         const members = Assessments.toMembers(given.assessment, rubric, completions, { ...choice.success, order })
         if (Result.isFailure(members)) return Result.fail(new InvalidVote({ problem: members.failure }))
 
@@ -241,6 +254,12 @@ export const make = Effect.fnUntraced(function* (options: {
           seconds: Math.round(shown * 1000) / 1000,
           ...members.success,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
+          ...(guidelines.version > 1 && {
+            guidelines_version: Math.min(
+              Math.max(given.guidelinesVersion ?? guidelines.version, 1),
+              guidelines.version,
+            ),
+          }),
         })
         ended = yield* voting.give(
           task,
@@ -253,6 +272,17 @@ export const make = Effect.fnUntraced(function* (options: {
       () => ended,
     )
     yield* Effect.fromResult(outcome)
+  })
+
+  const acknowledge = Effect.fn("VoteQueue.acknowledge")(function* (expertId: string, itemId: number, version: number) {
+    yield* write(
+      Effect.gen(function* () {
+        const hold = yield* heldItem(expertId, itemId)
+        const task = hold && (yield* voting.openTask(seqOf(itemId)))
+        if (hold === undefined || task === undefined) return
+        yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
+      }),
+    )
   })
 
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
@@ -446,6 +476,7 @@ export const make = Effect.fnUntraced(function* (options: {
   return {
     next,
     saveDraft,
+    acknowledge,
     vote,
     setAside,
     undo,

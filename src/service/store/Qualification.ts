@@ -40,26 +40,23 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   const items = new Map((gold ?? []).map((item) => [item.key, item]))
   const { lastDecision, settings, standing, standingOf } = yield* Standings.make((gold ?? []).map(({ key }) => key))
 
-  /** The item that the person is shown, with the number of the last decision before. */
+  /** The item that the person is shown, of those that the file still has. */
   const shown = Effect.fnUntraced(function* (expertNo: number) {
     const { n } = yield* lastDecision(expertNo)
     const rows = yield* sql<Row>`SELECT n, gold, shown_order, draft FROM qualification
       WHERE expert_no = ${expertNo} AND n > ${n} AND kind = 'item' AND given_at IS NULL`
-    const row = rows.find(({ gold }) => items.has(gold))
-    return { since: n, row }
+    return rows.find(({ gold }) => items.has(gold))
   })
 
-  /** An item of the file that was not judged in this round; of those that never were, any. */
-  const draw = Effect.fnUntraced(function* (expertNo: number, since: number, random: Random.Random) {
+  /** An item of the file: any of those that the person never judged, or else the one that was judged longest ago. */
+  const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`
     const last = new Map(judged.map((row) => [row.gold, row.last]))
     const fresh = [...items.values()].filter(({ key }) => !last.has(key))
     const chance = yield* Effect.provideService(Random.next, Random.Random, random)
     if (fresh.length > 0) return fresh[Math.floor(chance * fresh.length)]
-    return [...items.values()]
-      .filter(({ key }) => last.get(key)! <= since)
-      .toSorted((a, b) => last.get(a.key)! - last.get(b.key)!)[0]
+    return [...items.values()].toSorted((a, b) => last.get(a.key)! - last.get(b.key)!)[0]
   })
 
   const next = Effect.fnUntraced(function* (
@@ -69,7 +66,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     random: Random.Random,
   ) {
     const required = yield* settings
-    const { row, since } = yield* shown(expertNo)
+    const row = yield* shown(expertNo)
     const toItem = (row: Row) => ({
       n: row.n,
       item: items.get(row.gold)!,
@@ -80,7 +77,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
       judged,
     })
     if (row !== undefined) return toItem(row)
-    const item = (yield* draw(expertNo, since, random))!
+    const item = (yield* draw(expertNo, random))!
     const order = yield* Effect.provideService(Random.shuffle(item.completions.keys()), Random.Random, random)
     const values = { kind: "item", at: now, gold: item.key, shown_order: JSON.stringify(order) }
     const [made] = yield* sql<Row>`INSERT INTO qualification ${sql.insert({ expert_no: expertNo, ...values })}
@@ -89,7 +86,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
   })
 
   const saveDraft = Effect.fnUntraced(function* (expertNo: number, n: number, draft: string) {
-    const { row } = yield* shown(expertNo)
+    const row = yield* shown(expertNo)
     if (row?.n !== n) return false
     yield* sql`UPDATE qualification SET draft = ${draft} WHERE n = ${n}`
     return true
@@ -101,7 +98,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     given: PersonVote,
     now: number,
   ): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
-    const { row } = yield* shown(expertNo)
+    const row = yield* shown(expertNo)
     if (row?.n !== n || (yield* standing(expertNo)).state !== "qualifying") return Result.fail(new NotHeld())
     const vote = Places.toIndices(given, orderOf(row))
     if (Result.isFailure(vote)) return Result.fail(new InvalidVote({ problem: vote.failure }))

@@ -61,6 +61,8 @@ export class VoteQueue extends Context.Service<
       itemId: number,
       draft: string,
     ) => Effect.Effect<void, Model.NotHeld | SqlError>
+    /** The expert has seen this version of the guidelines of the item, which he or she holds. */
+    readonly acknowledge: (expertId: string, itemId: number, version: number) => Effect.Effect<void, SqlError>
     readonly vote: (
       expertId: string,
       itemId: number,

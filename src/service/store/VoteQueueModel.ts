@@ -10,8 +10,13 @@ export interface HeldItem {
   /** Zero-based. */
   readonly promptIndex: number
   readonly prompt: TaskPrompt
-  /** With their rubric. */
+  /** As they were sent, with their rubric. */
+  readonly sentGuidelines: string | undefined
+  /** The newest version, without the rubric. */
   readonly guidelines: string | undefined
+  readonly guidelinesVersion: number
+  /** The version that the person saw last, if it is not the newest one. */
+  readonly guidelinesChange: { readonly from: number; readonly before: string } | undefined
   /** The order to show: `order[place]` is an index into the prompt's completions. Drawn at random, once for each expert and item. */
   readonly order: ReadonlyArray<number>
   /** What was saved last, as it was given; or the vote that was taken back. */
@@ -42,6 +47,8 @@ export interface PersonVote {
   readonly ranking: Ranking | undefined
   readonly rationale: string | undefined
   readonly assessment?: PersonAssessment | undefined
+  /** The version of the guidelines that the page showed; the newest one where it does not say. */
+  readonly guidelinesVersion?: number | undefined
   /** As the page measured it; bounded by the time since the item was shown first. */
   readonly seconds: number
 }
@@ -98,6 +105,8 @@ export interface ClaimRequest {
 export interface Claim {
   readonly taskId: string
   readonly guidelines: string | undefined
+  /** Undefined where there is only one. */
+  readonly guidelinesVersion: number | undefined
   readonly prompts: number
   readonly items: ReadonlyArray<{
     readonly itemId: number
@@ -127,6 +136,8 @@ export interface Claims {
  */
 export interface Judged {
   readonly itemId: number
+  /** As in `Claim`. */
+  readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string
     /** The vote, or the reason why there is none: the expert is not asked again. */

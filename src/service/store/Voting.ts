@@ -20,6 +20,7 @@ import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import * as Decisions from "./Decisions.ts"
+import * as GuidelineVersions from "./GuidelineVersions.ts"
 import { Database } from "../database/Database.ts"
 import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
@@ -124,6 +125,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const webhooks = yield* Webhooks
   const contents = yield* Contents.make
   const lanes = yield* Lanes.make
+  const guidelines = yield* GuidelineVersions.make
 
   /** A write that may end tasks. It wakes the webhooks, even if its caller was interrupted. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
@@ -410,6 +412,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     putBack,
     contents,
     lanes,
+    guidelines,
     requests,
     writeEnding,
     withdraw: webhooks.withdraw,

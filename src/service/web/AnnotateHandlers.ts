@@ -51,6 +51,7 @@ const voteOf = (submission: Submission): PersonVote => ({
   rationale: submission.rationale.trim() === "" ? undefined : submission.rationale,
   seconds: submission.seconds,
   assessment: submission.assessment,
+  guidelinesVersion: submission.guidelines_version,
 })
 
 /** Of a completion, which is text unless it calls tools. */
@@ -61,8 +62,10 @@ const turnsOf = (text: string) =>
 
 const show = (item: HeldItem): typeof Work.Type.item => ({
   item_id: item.itemId,
-  guidelines: Guidelines.textOf(item.guidelines) ?? null,
-  rubric: Result.getOrElse(Guidelines.parse(item.guidelines), () => ({ rubric: none })).rubric,
+  guidelines: item.guidelines ?? null,
+  guidelines_version: item.guidelinesVersion,
+  guidelines_change: item.guidelinesChange ?? null,
+  rubric: Result.getOrElse(Guidelines.parse(item.sentGuidelines), () => ({ rubric: none })).rubric,
   prompt: item.prompt.prompt,
   turns: Option.getOrNull(Conversation.parse(item.prompt.prompt)),
   completions: item.order.map((index) => item.prompt.completions[index]!),
@@ -167,6 +170,11 @@ const workHandlers = HttpApiBuilder.group(
         yield* queue
           .saveDraft(expertId, params.item_id, encodeDraft(payload))
           .pipe(Effect.catchTags({ NotHeld: notHeld, SqlError: Effect.die }))
+      }),
+      acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
+        const { expertId } = yield* SignedInExpert
+        yield* Effect.orDie(queue.acknowledge(expertId, params.item_id, payload.version))
+        return yield* nextWork(expertId)
       }),
       submit: Effect.fnUntraced(function* ({ params, payload }) {
         const { expertId } = yield* SignedInExpert

@@ -131,12 +131,12 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
   readonly key: string
 }
 
-const decodePrompt = ({ promptKey }: Fields, { isTextual, place, value }: Row): Result.Result<Decoded, string> =>
+const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
     // The own text of a record that is not textual is JSON, also where the engine could not write its value.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
-      : { key, tag: tags.json, head: key, text: place.raw ?? "null" },
+      : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
   )
 
 const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result<Decoded, string> => {

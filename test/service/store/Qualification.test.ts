@@ -94,7 +94,11 @@ describe("a new person", () => {
       // All items were judged before: the first round's come again, the first of it first.
       yield* qualification.requalify(eva)
       assert.strictEqual(yield* judge(eva, "other"), first[0])
+      const held = yield* next(eva)
+      assert.strictEqual(held.prompt.prompt, first[1])
       yield* qualification.admit(eva)
+      const queue = yield* VoteQueue
+      assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
       assert.isUndefined(yield* stopped(eva))
       assert.strictEqual(yield* judge(eva, "other"), "work 0")
     }))
@@ -109,6 +113,7 @@ describe("a new person", () => {
       yield* queue.saveDraft(eva, one.itemId, "a draft")
       assert.deepStrictEqual((yield* next(eva)).draft, Option.some("a draft"))
       yield* queue.vote(eva, one.itemId, voteFor(one, "right"))
+      assert.notStrictEqual((yield* next(eva)).itemId, one.itemId)
       assert.strictEqual((yield* Effect.flip(queue.vote(eva, two.itemId, voteFor(two, "other"))))._tag, "NotHeld")
       assert.strictEqual((yield* Effect.flip(queue.saveDraft(eva, two.itemId, "late")))._tag, "NotHeld")
       assert.strictEqual(

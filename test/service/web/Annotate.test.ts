@@ -297,7 +297,7 @@ Be fair.`
       yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, { ...vote(0), assessment })
       const store = Context.get(service.services, TaskStore)
       const [item] = (yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)).items
-      assert.hasAllKeys(item!.votes[0], ["expert", "expert_name", "choice", "order", "seconds", "all_bad"])
+      assert.hasAllKeys(item!.votes[0], ["expert", "kind", "expert_name", "choice", "order", "seconds", "all_bad"])
       assert.isFalse(item!.votes[0]!.all_bad)
     }))
 })

@@ -36,6 +36,7 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "desk.withdrawDecision": "item.withdraw-decision",
   "desk.voidVotes": "expert.void-votes",
   "desk.restoreVotes": "expert.restore-votes",
+  "desk.editGuidelines": "guidelines.edit",
   "experts.invite": "expert.link",
   "experts.inviteAgain": "expert.link",
   "experts.setActive": "expert.deactivate",
@@ -135,6 +136,8 @@ describe("the audit log", () => {
       yield* ask("desk.restoreVotes", voiding)
 
       const other = yield* taskOf(service, [["p", "a", "b"]])
+      yield* ask("desk.editGuidelines", { task_id: other }, { text: "Be fairer.", version: 1 })
+      yield* ask("desk.editGuidelines", { task_id: other }, { text: "Late.", version: 1 })
       yield* ask("groups.set", {}, { group_id: other, priority: "high", experts: [expert.expertId] })
       const required = { items: 1, min_percent: 50, pause_percent: null, guidelines: "" }
       yield* ask("qualification.set", {}, required)

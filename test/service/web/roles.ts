@@ -21,6 +21,8 @@ export const needs: { readonly [endpoint: string]: Role } = {
   "desk.group": "viewer",
   "desk.voidVotes": "manager",
   "desk.restoreVotes": "manager",
+  "desk.guidelines": "viewer",
+  "desk.editGuidelines": "manager",
   "tokens.list": "admin",
   "tokens.create": "admin",
   "tokens.rotate": "admin",

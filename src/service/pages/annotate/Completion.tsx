@@ -1,8 +1,8 @@
 /** One completion: its number, its text, and its rank in the judgment. */
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
+import { Marked } from "../shared/Marked.tsx"
 import { Clamped } from "./Clamped.tsx"
-import { Marked } from "./Marked.tsx"
 import { type Conversation, Turns } from "./Turns.tsx"
 import type { Entry } from "./entry.ts"
 import * as ranking from "./ranking.ts"

@@ -8,7 +8,11 @@ export interface GuidelinesProps {
   readonly onToggle: (open: boolean) => void
 }
 
-export const Guidelines = ({ item: { guidelines, qualification, task }, isOpen, onToggle }: GuidelinesProps) => (
+export const Guidelines = ({
+  item: { guidelines, guidelines_version, qualification, task },
+  isOpen,
+  onToggle,
+}: GuidelinesProps) => (
   <>
     {qualification && (
       <p class="notice plain">
@@ -29,7 +33,7 @@ export const Guidelines = ({ item: { guidelines, qualification, task }, isOpen, 
             onClick={() => onToggle(!isOpen)}
           >
             <span class="caret" aria-hidden="true" />
-            Guidelines
+            Guidelines{guidelines_version > 1 && `, version ${guidelines_version}`}
           </button>
         </h2>
         {isOpen && (

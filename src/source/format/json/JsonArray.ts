@@ -206,11 +206,11 @@ class ElementScanner {
     if (size > this.#maxBytes) return this.#addReject(tooLarge("a record", bytes, size, this.#maxBytes))
     const text = decode(trimmedEnd(bytes))
     if (text === undefined) return this.#addReject(notUtf8(bytes))
-    const origin = { file: this.#file, line: this.#line, row: ++this.#row }
+    const place = { file: this.#file, line: this.#line, row: ++this.#row, raw: text }
     this.#rows.push(
       Result.match(JsonRecord.parse(text, "the end of the record"), {
-        onFailure: (problem) => reject({ ...origin, raw: text }, "invalid_json", problem),
-        onSuccess: ({ text, value }) => Result.succeed({ place: { ...origin, raw: text }, value }),
+        onFailure: (problem) => reject(place, "invalid_json", problem),
+        onSuccess: ({ json, value }) => Result.succeed({ place, value, json }),
       }),
     )
   }

@@ -17,14 +17,9 @@ export const rows =
 const toRow = (file: string, line: Lines.LineResult): RowResult => {
   if (Result.isFailure(line)) return Result.fail(line.failure)
   const { number, text } = line.success
+  const place = { file, line: number, raw: text }
   return Result.match(JsonRecord.parse(text), {
-    onFailure: (problem) => reject({ file, line: number, raw: text }, "invalid_json", problem),
-    onSuccess: ({ text, value }) =>
-      Result.succeed({
-        place: { file, line: number, raw: text },
-        value,
-        json: text,
-        isWellFormed: !text.includes("\\u"),
-      }),
+    onFailure: (problem) => reject(place, "invalid_json", problem),
+    onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed: !text.includes("\\u") }),
   })
 }

@@ -2,25 +2,26 @@
  * The JSON of one record.
  *
  * Guarantees: what is not JSON by RFC 8259 is a failure, with one exception: `NaN`, which Python writes for what is missing. It
- * is null, as in Parquet, also in the text, which others may parse again.
+ * is null, as in Parquet, and in `json`, which others may parse again.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
 
 export interface JsonRecord {
   readonly value: unknown
-  readonly text: string
+  /** The text with null for `NaN`. */
+  readonly json: string
 }
 
 /** @param end the name of the text's end in messages */
 export const parse = (text: string, end?: string): Result.Result<JsonRecord, string> => {
-  const asItIs = Result.map(Json.parse(text, end), (value) => ({ value, text }))
+  const asItIs = Result.map(Json.parse(text, end), (value) => ({ value, json: text }))
   if (Result.isSuccess(asItIs)) return asItIs
-  const other = nanAsNull(text)
-  if (other === text) return asItIs
-  return Result.match(Json.parse(other, end), {
+  const json = nanAsNull(text)
+  if (json === text) return asItIs
+  return Result.match(Json.parse(json, end), {
     onFailure: () => asItIs,
-    onSuccess: (value) => Result.succeed({ value, text: other }),
+    onSuccess: (value) => Result.succeed({ value, json }),
   })
 }
 

@@ -3,6 +3,8 @@ import type { HeldItem, Progress, Work } from "../../../../src/service/pageApi/A
 export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}): HeldItem => ({
   item_id: id,
   guidelines: null,
+  guidelines_version: 1,
+  guidelines_change: null,
   rubric: { strength: [], all_bad: false, flags: [], edit: false, aspects: [] },
   prompt: `prompt ${id}`,
   turns: null,
