@@ -176,6 +176,10 @@ const schemaOfAnnotations = {
             items: { type: "string" },
             description: "What the expert marked, by the rubric's names.",
           },
+          guidelines_version: {
+            type: "integer",
+            description: "The version of the guidelines that the expert saw, where they were changed. 1 is as sent.",
+          },
           details: { type: "object", description: "What an automatic expert says of its vote." },
         },
       },
