@@ -20,7 +20,7 @@ export class GuidelinesRefused extends Schema.TaggedError<GuidelinesRefused>()("
   problem: Schema.String,
 }) {}
 
-interface Current {
+export interface Current {
   readonly base: string
   /** As the client sent them. */
   readonly sent: string | undefined
