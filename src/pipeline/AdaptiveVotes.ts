@@ -4,60 +4,83 @@
  * Guarantees: the choice follows from the ledger alone. Gold items count with their known answers, and get no further votes.
  * Memory: some 100 bytes per vote.
  */
-import { Effect, Stream } from "effect"
+import { type Duration, Effect, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/Tally.ts"
 import { isDecided, votesOf } from "../pair/votes/ItemVotes.ts"
 import { choose as chooseNext, defaultConfidence, type OpenItem } from "../pair/votes/NextVotes.ts"
-import type { Choose } from "../task/FurtherVotes.ts"
-import { LedgerReader } from "../task/ledger/Ledger.ts"
+import { type Chosen, planFurtherVotes } from "../task/FurtherVotes.ts"
 import type { ItemPlace } from "../task/ledger/FurtherVotes.ts"
+import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import type { RunTerms } from "../task/ledger/Model.ts"
+import { withTerms } from "../task/ledger/Spending.ts"
 import * as Results from "../task/Results.ts"
 
-export interface Confidence {
-  /**
-   * Probability of an item's best completion, by its votes and the experts' reliabilities, from which it gets no more votes
-   * than `votes`, up to `votesUpTo`. Default 0.95.
-   */
-  readonly confidence?: number | undefined
-}
+type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence">
 
-/** Undefined where each item has a fixed number of votes. */
-export const chooser = ({
-  confidence = defaultConfidence,
-  votes = 1,
-  votesUpTo = votes,
-}: Pick<RunTerms, "votes" | "votesUpTo"> & Confidence): Choose | undefined =>
-  votesUpTo <= votes
-    ? undefined
-    : Effect.fn("AdaptiveVotes.choose")(function* (campaign) {
-        const ledger = yield* LedgerReader
-        const courses = yield* ledger.voteCourses(campaign)
-        const experts = new Map<string | null, number>()
-        const numberOf = (expert: string | null): number => {
-          const number = experts.get(expert) ?? experts.size
-          experts.set(expert, number)
-          return number
-        }
-        const items: Array<OpenItem & ItemPlace> = []
-        yield* Stream.runForEach(Results.placed(campaign), ({ batch, item, seq }) =>
-          Effect.sync(() => {
-            const { completions, gold, isCheck } = item
-            const first = firstOfText(completions)
-            const course = courses.get(seq)
-            items.push({
-              seq,
-              batch,
-              isSettled: isCheck || course === undefined || course.isWaiting || course.next._tag === "None",
-              completions: new Set(completions).size,
-              votes: votesOf(item)
-                .filter(isDecided)
-                .map(({ choice, expert }) => [numberOf(expert), choice] as const),
-              truth: gold === undefined ? undefined : first[gold.best_completion_index],
-            })
-          }),
-        )
-        let waiting = 0
-        for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
-        return chooseNext(items, { confidence, waiting })
-      }, LedgerReader.snapshot)
+/** Undefined unless the number of votes is a range. */
+export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
+  votesUpTo > votes ? confidence : undefined
+
+/** How many further votes items of a campaign may have that want one, or wait for a vote. */
+export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
+  campaign: number,
+  confidence: number,
+) {
+  const wanted = new Set((yield* choose(campaign, confidence)).wanted.map(({ seq }) => seq))
+  let votes = 0
+  for (const [seq, { isWaiting, left }] of yield* LedgerReader.use((ledger) => ledger.voteCourses(campaign))) {
+    if (isWaiting || wanted.has(seq)) votes += left
+  }
+  return votes
+}, LedgerReader.snapshot)
+
+/** Which items of a campaign want another vote. */
+export const choose = Effect.fn("AdaptiveVotes.choose")(function* (campaign: number, confidence: number) {
+  const ledger = yield* LedgerReader
+  const courses = yield* ledger.voteCourses(campaign)
+  const experts = new Map<string | null, number>()
+  const numberOf = (expert: string | null): number => {
+    const number = experts.get(expert) ?? experts.size
+    experts.set(expert, number)
+    return number
+  }
+  const items: Array<OpenItem & ItemPlace> = []
+  yield* Stream.runForEach(Results.placed(campaign), ({ batch, item, seq }) =>
+    Effect.sync(() => {
+      const { completions, gold, isCheck } = item
+      const first = firstOfText(completions)
+      const course = courses.get(seq)
+      items.push({
+        seq,
+        batch,
+        isSettled: isCheck || course === undefined || course.isWaiting || course.left === 0,
+        completions: new Set(completions).size,
+        votes: votesOf(item)
+          .filter(isDecided)
+          .map(({ choice, expert }) => [numberOf(expert), choice] as const),
+        truth: gold === undefined ? undefined : first[gold.best_completion_index],
+      })
+    }),
+  )
+  let waiting = 0
+  for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
+  const { maxVotes = Infinity } = withTerms({}, yield* ledger.spendingTerms)
+  const votesLeft = maxVotes === Infinity ? maxVotes : Math.max(0, maxVotes - (yield* ledger.countedVotes))
+  const chosen = chooseNext(items, { confidence, waiting, votesLeft })
+  return { ...chosen, ended: yield* ledger.endedVotes } satisfies Chosen
+}, LedgerReader.snapshot)
+
+/** Plans a round whenever all results are in, as `Pipeline.run` does, for workers; checks at this interval, and does not end. */
+export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
+  { shuffleSeed }: Pick<RunTerms, "shuffleSeed">,
+  interval: Duration.Duration,
+) {
+  const ledger = yield* Ledger
+  const plan = Effect.gen(function* () {
+    yield* ledger.readAlone
+    // A command may have planned meanwhile.
+    if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose, { shuffleSeed })
+  }).pipe(Effect.scoped)
+  const check = Effect.flatMap(ledger.isChoiceDue, (isDue) => (isDue ? plan : Effect.void))
+  return yield* Effect.andThen(Effect.repeat(check, Schedule.spaced(interval)), Effect.never)
+})

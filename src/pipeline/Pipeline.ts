@@ -16,10 +16,10 @@ import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
-import { type Choose, noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
+import { noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
 import { sendPlanned, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
-import { chooser, type Confidence } from "./AdaptiveVotes.ts"
+import { choose } from "./AdaptiveVotes.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -50,7 +50,7 @@ export {
 export { importVotes, type ImportReport, type ImportSettings, layer as layerImport } from "./ImportVotes.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
-export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings, Confidence {
+export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
   /** The items: `Source.files`, `Source.join`, `Source.make`, or one of your own. */
@@ -112,7 +112,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const settled = yield* Latch.make()
       const once = settings.once === true
       // A run that waits plans further votes once all results are in, so that they do not depend on when it was stopped.
-      const chooseFurther = once ? chooser(settings) : undefined
+      const chooseFurther = once ? choose : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
@@ -120,7 +120,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       // Tasks of earlier runs are settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
-        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(thenNoteWanted(chooseFurther)))
+        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose)))
         : Effect.all([submitting, collecting], { concurrency: 2 }).pipe(Effect.tap(thenFurtherVotes(settings)))
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const [reading] = Option.getOrElse(ended.value, () => [undefined])
@@ -135,32 +135,18 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 })
 
 /** Once all results are in: plans further votes, sends them and waits for their results, until no item wants one. */
-const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
-  const choose = chooser(settings)
-  const { lastCampaign } = yield* Ledger
-  const campaign = yield* lastCampaign
-  if (choose === undefined || Option.isNone(campaign)) return
-  while ((yield* planFurtherVotes(choose, { ...settings, campaign: campaign.value })) > 0) {
+const thenFurtherVotes = Effect.fnUntraced(function* ({ shuffleSeed }: Settings) {
+  while ((yield* planFurtherVotes(choose, { shuffleSeed })) > 0) {
     const submittingDone = yield* Latch.make()
     const sending = Effect.ensuring(sendPlanned, submittingDone.open)
     yield* Effect.all([sending, collectLoop({ submittingDone })], { concurrency: 2, discard: true })
   }
 })
 
-/** Says in the ledger how many items want another vote, for which there is another run. */
-const thenNoteWanted = Effect.fnUntraced(function* (choose: Choose | undefined) {
-  const { lastCampaign } = yield* Ledger
-  const campaign = yield* lastCampaign
-  if (choose !== undefined && Option.isSome(campaign)) yield* noteWanted(choose, campaign.value)
-})
-
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    readAndSubmit({ ...settings, chooseFurther: chooser(settings) }).pipe(
-      stoppable(settings),
-      thenWriteRejects(settings),
-    ),
+    readAndSubmit({ ...settings, chooseFurther: choose }).pipe(stoppable(settings), thenWriteRejects(settings)),
   )
   const reading = Option.getOrUndefined(value)
   if (reading !== undefined) yield* warn(reading)
@@ -179,6 +165,7 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
 ) {
   const [elapsed] = yield* Effect.timed(
     collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
+      Effect.tap(noteWanted(choose)),
       stoppable(options),
       listening(options.webhook),
     ),

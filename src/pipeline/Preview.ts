@@ -2,18 +2,25 @@
  * What a run would do, by its input and what its ledger already has.
  *
  * Guarantees: sends and records nothing; the same input over the same ledger is then counted alike by the run, also where
- * its budget ends. Not counted: what `resubmit` would send again, tasks that the budget holds back, and what `newCampaign` or
- * votes within a range would change of them.
+ * its budget ends. Further votes, of a number of votes that is a range, are told as at least and at most. Not counted: what
+ * `resubmit` would send again, tasks that the budget holds back, and what `newCampaign` would change of them.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
-import type { LedgerReader } from "../task/ledger/Ledger.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
 import * as GoldItems from "../task/plan/GoldItems.ts"
 import { spendingTerms } from "../task/Submit.ts"
+import { confidenceOf, furtherVotesLeft } from "./AdaptiveVotes.ts"
 import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
 import { costOf, type VotesCost } from "./SpendingReport.ts"
+
+/** At least, and at most. */
+interface Range<A> {
+  readonly min: A
+  readonly max: A
+}
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Tasks of earlier runs that would be sent, too: planned ones, and those of the campaign that the budget no longer holds back. */
@@ -22,6 +29,16 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   readonly requests: number
   /** How long sending takes at the rate limit, at least; null where the service is not at an address. */
   readonly sending_seconds: number | null
+  /**
+   * All votes of the new items, and the further ones of items of earlier runs that want one, or wait for a vote; with the
+   * requests that send them, and those of `requests`. Null without further votes.
+   */
+  readonly in_all: {
+    readonly votes: Range<number>
+    readonly requests: Range<number>
+    /** Null without a price. */
+    readonly cost: Range<string> | null
+  } | null
   /** Null without a price. */
   readonly spending: {
     readonly price: string
@@ -40,7 +57,19 @@ export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOpti
   readonly requestsPerSecond?: number | undefined
 }
 
-const untouched = { planned: 0, counted: 0, held: { items: 0, votes: 0 }, recorded: undefined }
+const untouched = { planned: 0, counted: 0, held: { items: 0, votes: 0 }, further: Option.none(), recorded: undefined }
+
+/** None where items of earlier runs get no further votes. */
+const furtherOf = Effect.fnUntraced(function* (
+  ledger: LedgerReader["Service"],
+  { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },
+  settings: Settings,
+) {
+  const kept = settings.votes === undefined ? yield* ledger.confidence : Option.none()
+  const confidence = Option.orElse(Option.fromUndefinedOr(confidenceOf(settings)), () => kept)
+  if (isNew || Option.isNone(confidence)) return Option.none()
+  return Option.some(yield* Effect.provideService(furtherVotesLeft(campaign, confidence.value), LedgerReader, ledger))
+})
 
 /** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` where the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
@@ -51,8 +80,10 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const before = yield* Option.match(ledger, {
     onNone: () => Effect.succeed(untouched),
     onSome: Effect.fnUntraced(function* (ledger) {
-      const { campaign } = yield* ledger.campaignFor(settings)
+      const terms = yield* ledger.campaignFor(settings)
+      const { campaign } = terms
       return {
+        further: yield* furtherOf(ledger, terms, settings),
         ...(yield* ledger.planOfNextRun(campaign, maxVotes)),
         recorded: (items: Parameters<typeof ledger.recorded>[1]) => ledger.recorded(campaign, items),
       }
@@ -70,11 +101,29 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { new_votes, over_budget, tasks, votes } = inspection
   const requests = tasks + before.planned
   const { requestsPerSecond } = settings
+  const { votesUpTo = votes } = settings
+  // Items with a known answer get the least. Which of them are beyond the budget is not known, but then no votes are left.
+  const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
+  const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
+  const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)
+  const left = maxVotes === undefined ? Infinity : Math.max(0, maxVotes - before.counted - new_votes)
+  const further = Math.min(wanted, left)
+  const costs = Option.map(price, (price) => (votes: number) => Cost.format(Cost.times(price, votes)))
   return {
     ...inspection,
     planned: before.planned,
     requests,
     sending_seconds: requestsPerSecond === undefined ? null : requests / requestsPerSecond,
+    in_all:
+      votesUpTo <= votes && Option.isNone(before.further)
+        ? null
+        : {
+            votes: { min: new_votes, max: new_votes + further },
+            requests: { min: requests, max: requests + further },
+            cost: Option.getOrNull(
+              Option.map(costs, (cost) => ({ min: cost(new_votes), max: cost(new_votes + further) })),
+            ),
+          },
     spending: Option.getOrNull(
       Option.map(price, (price) => ({
         price: Cost.format(price),

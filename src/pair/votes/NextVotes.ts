@@ -11,6 +11,7 @@
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
 const shareAtOnce = 1 / 4
+const shareOfBudgetAtOnce = 1 / 16
 const leastAtOnce = 50
 
 export const defaultConfidence = 0.95
@@ -28,11 +29,16 @@ export interface OpenItem {
 /**
  * @param confidence probability of an item's best completion from which no more votes are needed
  * @param waiting items that have another vote outstanding
+ * @param votesLeft how many votes the budget has left; default any number
  * @returns all that want another vote, and how many of them may have it now
  */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,
-  { confidence, waiting }: { readonly confidence: number; readonly waiting: number },
+  {
+    confidence,
+    votesLeft = Infinity,
+    waiting,
+  }: { readonly confidence: number; readonly waiting: number; readonly votesLeft?: number | undefined },
 ): { readonly wanted: ReadonlyArray<Item>; readonly atOnce: number } => {
   const model = DawidSkene.make()
   for (const { completions, truth, votes } of items) model.add(completions, votes, truth)
@@ -41,6 +47,7 @@ export const choose = <Item extends OpenItem>(
     .map((item, i) => ({ item, confidence: found[i]! }))
     .filter((each) => !each.item.isSettled && each.confidence < confidence)
     .toSorted((a, b) => a.confidence - b.confidence)
-  const atOnce = Math.max(leastAtOnce, Math.ceil((uncertain.length + waiting) * shareAtOnce)) - waiting
+  const most = Math.min((uncertain.length + waiting) * shareAtOnce, (votesLeft + waiting) * shareOfBudgetAtOnce)
+  const atOnce = Math.max(leastAtOnce, Math.ceil(most)) - waiting
   return { wanted: uncertain.map(({ item }) => item), atOnce: Math.max(0, atOnce) }
 }

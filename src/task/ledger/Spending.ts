@@ -17,6 +17,9 @@ import { setSetting, settingOf } from "./Rows.ts"
 /** The setting that counts the items that want another vote that is not planned, as it was last known. */
 export const wantedVotes = "votes_wanted"
 
+/** The setting that counts the votes that had ended when that was last known. */
+export const endedVotesSeen = "votes_ended_seen"
+
 type Here = Pick<LedgerContext, "job" | "sql">
 
 /** What votes may cost. Without them, what an earlier run of the job said holds. */
