@@ -30,7 +30,7 @@ export const collectCommand = Command.make(
   }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(
-    "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing.",
+    "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing, or items need further votes (--votes N..M of submit), which the next submit plans.",
   ),
   Command.withExamples([
     { command: "prefstream collect --dir week-48", description: "Wait until all results are there" },
