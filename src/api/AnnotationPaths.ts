@@ -9,7 +9,7 @@ import { Predicate } from "effect"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"
 import * as FieldPath from "../io/FieldPath.ts"
 
-export const members = ["rationale", "strength", "all_bad", "flags", "edited", "aspects"] as const
+export const members = ["rationale", "strength", "all_bad", "flags", "edited", "aspects", "kind"] as const
 type Member = (typeof members)[number]
 
 export const isMember = (name: string): name is Member => members.some((member) => member === name)
@@ -29,19 +29,18 @@ export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations)
     Object.fromEntries(
       parsed.flatMap(([member, path]) => {
         const there = path.get(value)
-        return there === undefined || there === null ? [] : [[member, there]]
+        if (there === undefined || there === null) return []
+        return [[member, member === "rationale" ? rationaleOf(there) : there]]
       }),
     )
   return (annotations) => {
     const { votes } = annotations
-    const { rationale, ...rest } = found(annotations)
     return {
       ...annotations,
       ...(Array.isArray(votes) && {
         votes: votes.map((vote: unknown) => (Predicate.isObject(vote) ? { ...vote, ...found({ ...vote }) } : vote)),
       }),
-      ...rest,
-      ...(rationale !== undefined && { rationale: rationaleOf(rationale) }),
+      ...found(annotations),
     }
   }
 }

@@ -171,6 +171,10 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 
+/** The same front matter, if it has a rubric, before another text. */
+export const withText = (guidelines: string | undefined, text: string): string =>
+  guidelines === undefined ? text : guidelines.slice(0, guidelines.length - split(guidelines).text.length) + text
+
 /**
  * Guidelines that carry a rubric, given as YAML with the members of a rubric. Fails where they have one, or it is invalid.
  *

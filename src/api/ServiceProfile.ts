@@ -4,7 +4,8 @@
  * Guarantees: each default is safe with an unknown service; unless keys are honored, a task that may have arrived is resent only
  * if a person asks for it. The token is `Redacted`, so it appears in no log.
  */
-import { Context, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema } from "effect"
+import * as FieldPath from "../io/FieldPath.ts"
 
 /** What a service accepts of an item. An item beyond that is rejected when it is read. */
 export interface ItemLimits {
@@ -43,6 +44,8 @@ export interface ServiceSettings extends ItemLimits {
   readonly idempotencyKeyLifetime: Duration.Input
   /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
   readonly taskIdPaths: ReadonlyArray<string>
+  /** Path of the expert's kind in each of `annotations.votes`, or in `annotations`: `kind`, `annotator.role`. Prices by kind go by it. */
+  readonly kindPath: string
   /** Statuses of a task with results. */
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
@@ -85,6 +88,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   idempotencyKeyLifetime: "24 hours",
   ...unlimited,
   taskIdPaths: ["task_id", "id", "task.task_id", "task.id", "data.task_id", "data.id"],
+  kindPath: "kind",
   completedStatuses: ["completed"],
   failedStatuses: ["failed", "cancelled", "canceled", "rejected", "expired"],
   openStatuses: [
@@ -166,6 +170,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
           settings[name],
         ] as const,
     ),
+    ["kindPath", Result.isSuccess(FieldPath.parse(settings.kindPath)), "a field path", settings.kindPath],
     ["retries", isCount(0)(retries), "a whole number from 0 on", retries],
     ["downAfter", isCount(1)(downAfter), "a whole number from 1 on", downAfter],
     ["maxAnswerBytes", isCount(1)(maxAnswerBytes), "a whole number from 1 on", maxAnswerBytes],

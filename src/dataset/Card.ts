@@ -9,7 +9,7 @@ import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
 import { version } from "../node/Version.ts"
-import { featuresOf, type Shape } from "./Columns.ts"
+import { featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
@@ -32,20 +32,20 @@ export interface Subject {
 export const make = (
   subject: Subject,
   formats: ReadonlyArray<TrainerFormat>,
-  shape: Shape,
+  form: Form,
   facts: DatasetFacts,
 ): string => {
   const sections = [
     `# ${facts.name ?? "Preference pairs"}`,
     facts.description,
     ...content(subject),
-    ...loading(subject, formats, shape),
-    ...columns(shape),
+    ...loading(subject, formats, form),
+    ...columns(form),
     ...making(facts),
     ...leftOut(subject),
     ...files(subject),
   ]
-  return `---\n${stringify(frontMatter(subject, formats, shape, facts), { lineWidth: 0 })}---\n\n${sections
+  return `---\n${stringify(frontMatter(subject, formats, form, facts), { lineWidth: 0 })}---\n\n${sections
     .filter((section) => section !== undefined && section !== "")
     .join("\n\n")}\n`
 }
@@ -54,7 +54,7 @@ export const make = (
 const frontMatter = (
   { files, rows, splits }: Subject,
   formats: ReadonlyArray<TrainerFormat>,
-  shape: Shape,
+  form: Form,
   facts: DatasetFacts,
 ) => ({
   ...(facts.license === undefined ? {} : { license: facts.license }),
@@ -75,7 +75,7 @@ const frontMatter = (
     })),
   ],
   dataset_info: {
-    features: featureList(featuresOf(shape)),
+    features: featureList(featuresOf(form)),
     ...sizes({ files, splits }),
   },
 })
@@ -122,16 +122,23 @@ const content = ({ rows, splits }: Subject) => [
   ),
 ]
 
-const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<TrainerFormat>, shape: Shape) => {
+const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form) => {
   const [split = "train"] = splits.map(({ split }) => split)
   const rowsOf = new Map(written.map(({ format, rows }) => [format, rows]))
   const lines = formats.filter((format) => !isParquet(format))
   return [
     "## Loading",
     python([`load_dataset("path/to/this/folder", split="${split}")`]),
-    shape === "standard"
+    form.shape === "standard"
       ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
       : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
+    ...(form.tools === undefined
+      ? []
+      : form.shape === "standard"
+        ? ["A call of a tool is text, its name in brackets above its arguments. `tools` is JSON text, as TRL reads it."]
+        : [
+            "`tools`, and `arguments` in `tool_calls`, are JSON text, since no type of a column fits all. TRL reads `tools` as it is; for chat templates that expect objects, apply `json.loads` to the arguments, or load `formats/trl-conversational`, which has objects.",
+          ]),
     ...(formats.length === 0
       ? []
       : [
@@ -155,7 +162,7 @@ const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<T
 const python = (calls: ReadonlyArray<string>) =>
   ["```python", "from datasets import load_dataset", "", ...calls, "```"].join("\n")
 
-const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]: string } = {
+const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]-?: string } = {
   prompt: "What the completions answer",
   chosen: "The preferred completion",
   rejected: "The other one",
@@ -178,21 +185,26 @@ const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]: stri
   edited: "`chosen` as an expert would have it, where one edited it",
   flags: "What experts flagged of the item (who, kind, words), as the text of a JSON list, where anybody did",
   metadata: "What the input said of the item besides, as the text of a JSON object",
+  tools: "The definitions of the tools that the model had, as the text of a JSON list, where there are any",
 }
 
-const columns = (shape: Shape) => [
+const columns = (form: Form) => [
   "## Columns",
   table(
     ["column", "type", "meaning"],
-    Record.toEntries(meanings).map(([column, meaning]) => [
-      `\`${column}\``,
-      typeName(featuresOf(shape)[column]),
-      meaning,
-    ]),
+    Record.toEntries(meanings).flatMap(([column, meaning]) => {
+      const feature = featuresOf(form)[column]
+      return feature === undefined ? [] : [[`\`${column}\``, typeName(feature, form), meaning]]
+    }),
   ),
 ]
 
-const typeName = (feature: Feature) => (typeof feature === "string" ? feature : "list of `{role, content}`")
+const typeName = (feature: Feature, { tools }: Form) =>
+  typeof feature === "string"
+    ? feature
+    : tools === undefined
+      ? "list of `{role, content}`"
+      : "list of `{role, content, tool_calls, name, tool_call_id}`"
 
 const making = ({ counts, guidelines, inputs, judges, methods, service, settings }: DatasetFacts) => {
   const place = [service?.name, service?.url].filter((part) => part !== undefined).join(", ")

@@ -3,17 +3,26 @@
  *
  * In the `standard` shape, prompt, chosen and rejected are text, and conversations are rendered
  * (`Conversation.toText`); in the `conversational` shape they are lists of messages, and a text prompt is one user
- * message. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
+ * message. Where tools are used, messages have calls, their ids and names, and there is a column `tools`; arguments and
+ * definitions are JSON text, since no type of a column fits all. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
 import * as Conversation from "../domain/Conversation.ts"
-import type { Message } from "../domain/Message.ts"
+import { type Message, usesTools } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
 import type { Feature } from "./file/Features.ts"
 
 export type Shape = "standard" | "conversational"
 
-type PairFeatures = { readonly [Column in keyof PreferencePair]: Feature }
+/** What columns there are. */
+export interface Form {
+  readonly shape: Shape
+  /** Whether there are columns for what tools are and do. */
+  readonly tools?: true
+}
+
+type PairColumn = Exclude<keyof PreferencePair, "chosen_messages" | "rejected_messages" | "tools">
+type PairFeatures = { readonly [Column in PairColumn]: Feature } & { readonly tools?: Feature }
 
 const standard: PairFeatures = {
   prompt: "string",
@@ -42,19 +51,42 @@ const messages: Feature = { list: { struct: { role: "string", content: "string" 
 
 const conversational: PairFeatures = { ...standard, prompt: messages, chosen: messages, rejected: messages }
 
-export const featuresOf = (shape: Shape): PairFeatures => (shape === "standard" ? standard : conversational)
+const toolMessages: Feature = {
+  list: {
+    struct: {
+      role: "string",
+      content: "string",
+      tool_calls: {
+        list: {
+          struct: { id: "string", type: "string", function: { struct: { name: "string", arguments: "string" } } },
+        },
+      },
+      name: "string",
+      tool_call_id: "string",
+    },
+  },
+}
+
+export const featuresOf = ({ shape, tools }: Form): PairFeatures => {
+  const features = shape === "standard" ? standard : conversational
+  if (tools === undefined) return features
+  const sides = shape === "standard" ? {} : { prompt: toolMessages, chosen: toolMessages, rejected: toolMessages }
+  return { ...features, ...sides, tools: "string" }
+}
 
 type Text = string | ReadonlyArray<Message>
 
 /** A pair as the files hold it: its members in the columns' order. */
-export type PairRow = Omit<PreferencePair, "prompt" | "chosen" | "rejected"> & {
-  readonly prompt: Text
-  readonly chosen: Text
-  readonly rejected: Text
-}
+export type PairRow = Pick<PreferencePair, Exclude<PairColumn, keyof Texts>> &
+  Texts & { readonly tools?: string | null }
 
-export const toRow = (pair: PreferencePair, shape: Shape): PairRow => ({
-  ...(shape === "standard" ? standardTexts(pair) : conversationalTexts(pair)),
+type Texts = { readonly [Side in "prompt" | "chosen" | "rejected"]: RowText }
+
+type RowText = string | ReadonlyArray<RowMessage>
+type RowMessage = ReturnType<typeof toRowMessage> | Pick<Message, "role" | "content">
+
+export const toRow = (pair: PreferencePair, { shape, tools }: Form): PairRow => ({
+  ...(shape === "standard" ? standardTexts(pair) : conversationalTexts(pair, tools)),
   rationale: pair.rationale,
   item_id: pair.item_id,
   task_id: pair.task_id,
@@ -72,6 +104,7 @@ export const toRow = (pair: PreferencePair, shape: Shape): PairRow => ({
   edited: pair.edited,
   flags: pair.flags,
   metadata: pair.metadata,
+  ...(tools === true && { tools: pair.tools ?? null }),
 })
 
 const standardTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
@@ -80,11 +113,28 @@ const standardTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
   rejected,
 })
 
-const conversationalTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
-  prompt: PairTexts.toMessages(prompt),
-  chosen: PairTexts.answer(chosen),
-  rejected: PairTexts.answer(rejected),
+const conversationalTexts = (pair: PreferencePair, tools: true | undefined): Texts => {
+  const rowOf = (messages: ReadonlyArray<Message>) => (tools === undefined ? messages : messages.map(toRowMessage))
+  return {
+    prompt: rowOf(PairTexts.toMessages(pair.prompt)),
+    chosen: rowOf(PairTexts.sideOf(pair, "chosen")),
+    rejected: rowOf(PairTexts.sideOf(pair, "rejected")),
+  }
+}
+
+const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
+  role,
+  content,
+  tool_calls: tool_calls?.map(({ function: of, id, type }) => ({ id: id ?? null, type, function: of })) ?? null,
+  name: name ?? null,
+  tool_call_id: tool_call_id ?? null,
 })
+
+/** Whether messages of the pair say more than columns without tools have a place for. */
+export const needsTools = ({ chosen_messages, prompt, rejected_messages }: PreferencePair): boolean =>
+  chosen_messages !== undefined ||
+  rejected_messages !== undefined ||
+  (typeof prompt !== "string" && prompt.some(usesTools))
 
 /** The first member of the pair that contains a lone surrogate. */
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
@@ -105,10 +155,20 @@ const textColumns = [
   "edited",
   "flags",
   "metadata",
+  "chosen_messages",
+  "rejected_messages",
+  "tools",
 ] as const
 
-const isWellFormed = (value: Text | null): boolean =>
+const isWellFormed = (value: Text | null | undefined): boolean =>
   value === null ||
-  (typeof value === "string"
-    ? value.isWellFormed()
-    : value.every(({ content, role }) => role.isWellFormed() && content.isWellFormed()))
+  value === undefined ||
+  (typeof value === "string" ? value.isWellFormed() : value.every((message) => textsOf(message).every(isWellFormed)))
+
+const textsOf = ({ content, name, role, tool_call_id, tool_calls }: Message): ReadonlyArray<string | undefined> => [
+  role,
+  content,
+  name,
+  tool_call_id,
+  ...(tool_calls ?? []).flatMap(({ function: of, id }) => [id, of.name, of.arguments]),
+]

@@ -11,7 +11,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
-import { featuresOf, findLoneSurrogate, type PairRow, type Shape, toRow } from "./Columns.ts"
+import { featuresOf, findLoneSurrogate, type Form, needsTools, type PairRow, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { DatasetError } from "./file/DatasetError.ts"
 import * as EncodedRow from "./file/EncodedRow.ts"
@@ -91,6 +91,11 @@ export interface Options<E = never, R = never> {
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
   /** Prompt, chosen and rejected as lists of messages. Default: as text. */
   readonly conversational?: boolean | undefined
+  /**
+   * A column `tools`, and calls of tools in the messages of a conversational dataset, which otherwise has no place for
+   * pairs with calls. Default: none.
+   */
+  readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
   /** Adds a `margin` in formats that support it. */
@@ -140,18 +145,21 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   directory: string,
   options: Options<E, R>,
 ) {
-  const shape: Shape = options.conversational === true ? "conversational" : "standard"
+  const form: Form = {
+    shape: options.conversational === true ? "conversational" : "standard",
+    ...(options.tools === true && { tools: true }),
+  }
   const formats = yield* TrainerFiles.resolve(options.formats ?? [])
-  const written = yield* writeRows(pairs, directory, shape, formats, options)
+  const written = yield* writeRows(pairs, directory, form, formats, options)
   const final: FinalAttachments = options.finalize === undefined ? {} : yield* options.finalize(written)
   const files = [...written.files]
   for (const { content, path } of final.attachments ?? []) files.push(yield* writeText(directory, path, content))
   const facts: DatasetFacts = { ...options.facts, ...final.facts }
-  const card = Card.make({ ...written, files }, formats, shape, facts)
+  const card = Card.make({ ...written, files }, formats, form, facts)
   files.push(yield* writeText(directory, Card.fileName, card))
   const whole = { ...written, files }
   const provenance = Struct.pick(facts, ["inputs", "judges", "service", "guidelines", "settings", "counts"])
-  const manifest = Manifest.make({ shape, ...whole, ...provenance })
+  const manifest = Manifest.make({ ...form, ...whole, ...provenance })
   yield* OutputFile.writeFile(directory, Manifest.fileName, Manifest.encode(manifest))
   return whole
 })
@@ -171,7 +179,7 @@ interface SplitOutput {
 const writeRows = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
   directory: string,
-  shape: Shape,
+  form: Form,
   formats: ReadonlyArray<TrainerFormat>,
   {
     shardBytes = defaultShardBytes,
@@ -184,10 +192,11 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   const outputs = new Map<Split, SplitOutput>()
 
   const open = Effect.fnUntraced(function* (split: Split) {
-    const rows = Shards.make(directory, split, { encode, features: featuresOf(shape), shardBytes })
+    const rows = Shards.make(directory, split, { encode, features: featuresOf(form), shardBytes })
     const trainers = yield* Effect.forEach(formats, (format) =>
       TrainerFiles.make(directory, format, split, {
         encode,
+        tools: form.tools,
         ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]),
       }),
     )
@@ -206,12 +215,18 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
           counter.add({ item_id: pair.item_id, field, reason: "expected well-formed Unicode, found a lone surrogate" })
           continue
         }
+        if (form.shape === "conversational" && form.tools === undefined && needsTools(pair)) {
+          const reason =
+            "expected messages without tools, since the option tools is not set, found a call or its result"
+          counter.add({ item_id: pair.item_id, field: "tool_calls", reason })
+          continue
+        }
         const chosen = splitOf === undefined ? "train" : splitOf(pair)
         const split = Effect.isEffect(chosen) ? yield* chosen : chosen
         const part = parts.get(split) ?? { pairs: [], rows: [] }
         parts.set(split, part)
         part.pairs.push(pair)
-        part.rows.push(toRow(pair, shape))
+        part.rows.push(toRow(pair, form))
       }
       for (const [split, { pairs, rows }] of parts) {
         const output = outputs.get(split) ?? (yield* open(split))

@@ -48,6 +48,8 @@ export const Manifest = Schema.Struct({
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
   /** Whether prompt, chosen and rejected are text or lists of messages. */
   shape: Schema.Literals(["standard", "conversational"]),
+  /** Set where messages have calls of tools, and a column their definitions. */
+  tools: Schema.optionalKey(Schema.Literal(true)),
   /** Preference pairs, as many in `data` as in `jsonl`. */
   rows: Schema.Int,
   splits: Schema.Array(SplitSummary),

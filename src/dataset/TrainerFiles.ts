@@ -4,9 +4,11 @@
  * Guarantees: one file per split, whatever its size, in the order of the pairs. Pairs that the format cannot represent
  * are counted, as are values that the format has no place for.
  */
-import { Effect, Record, Result, Struct } from "effect"
+import { Effect, Option, Record, Result, Struct } from "effect"
+import * as Conversation from "../domain/Conversation.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
+import { needsTools } from "./Columns.ts"
 import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
 import type { Encode, EncodedRow } from "./file/EncodedRow.ts"
 import type { Features } from "./file/Features.ts"
@@ -20,6 +22,7 @@ import type { DatasetFile } from "./Manifest.ts"
 
 export interface TrainerFile {
   readonly format: TrainerFormat
+  readonly options: FormatOptions
   readonly split: Split
   readonly file: DatasetFile
   readonly rows: number
@@ -39,6 +42,12 @@ export interface Options extends FormatOptions {
   readonly edited?: "chosen" | "none" | undefined
 }
 
+type UnreadColumn = "strength" | "all_bad" | "aspects" | "edited" | "tool_calls" | "tools"
+
+/** Whether the pair has a value in a column; calls of tools are within its texts. */
+const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
+  column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
+
 /** The columns, in their order, that the format has no place for. */
 const unreadColumns = (
   { reads = [] }: TrainerFormat,
@@ -46,17 +55,29 @@ const unreadColumns = (
   { marginFrom }: FormatOptions,
   edited: Options["edited"],
 ) => {
-  const places = {
+  const places: { readonly [Column in UnreadColumn]: boolean } = {
     strength: marginFrom === "strength" && Object.hasOwn(features, "margin"),
     all_bad: reads.includes("all_bad"),
     aspects: false,
     edited: edited === "chosen" || reads.includes("edited"),
+    tool_calls: reads.includes("tool_calls"),
+    tools: reads.includes("tools"),
   }
   return Struct.keys(places).filter((column) => !places[column])
 }
 
-const withEdit = (pair: PreferencePair): PreferencePair =>
-  pair.edited === null ? pair : { ...pair, chosen: pair.edited, all_bad: false }
+const withEdit = (pair: PreferencePair): PreferencePair => {
+  const { edited } = pair
+  if (edited === null) return pair
+  const { chosen_messages, ...rest } = pair
+  const messages = chosen_messages === undefined ? Option.none() : Conversation.parse(edited)
+  return {
+    ...rest,
+    chosen: edited,
+    all_bad: false,
+    ...(Option.isSome(messages) && { chosen_messages: messages.value }),
+  }
+}
 
 /** Contains one folder per format. */
 export const folder = "formats"
@@ -98,7 +119,7 @@ export const make = Effect.fnUntraced(function* (
   const counts = new Map(missing.map((column) => [column, 0]))
   const count = (pair: PreferencePair) => {
     for (const column of missing) {
-      if (pair[column] !== null && pair[column] !== false) counts.set(column, counts.get(column)! + 1)
+      if (hasValue(pair, column)) counts.set(column, counts.get(column)! + 1)
     }
     return edited === "chosen" ? withEdit(pair) : pair
   }
@@ -113,15 +134,22 @@ export const make = Effect.fnUntraced(function* (
     return writer.write(encoded)
   }
 
+  const hasCalls = format.reads?.includes("tool_calls") === true
+  const encodePair = (pair: PreferencePair): ReadonlyArray<Encoded> => {
+    if (hasCalls || format.isText === true || !needsTools(pair)) return encoder.encode(count(pair))
+    const reason = "expected messages without tools, found a call or its result"
+    return [Result.fail({ item_id: pair.item_id, field: "tool_calls", reason })]
+  }
+
   return {
-    write: (pairs: ReadonlyArray<PreferencePair>) => write(pairs.flatMap((pair) => encoder.encode(count(pair)))),
+    write: (pairs: ReadonlyArray<PreferencePair>) => write(pairs.flatMap(encodePair)),
     finish: Effect.gen(function* () {
       yield* write(encoder.end())
       yield* writer.end
       const digest = yield* writer.finish
       const omitted = counter.omitted()
       const unwritten = Object.fromEntries([...counts].filter(([, pairs]) => pairs > 0))
-      return { format, split, file: { path, rows, ...digest }, rows, omitted, unwritten } satisfies TrainerFile
+      return { format, options, split, file: { path, rows, ...digest }, rows, omitted, unwritten } satisfies TrainerFile
     }),
   }
 })
@@ -129,8 +157,8 @@ export type TrainerWriter = Effect.Success<ReturnType<typeof make>>
 
 /** `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file; undefined if there are none. */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
-  const entries = files.flatMap(({ format, split }) => {
-    const entry = format.datasetInfo?.(nameOf(format, split))
+  const entries = files.flatMap(({ format, options, split }) => {
+    const entry = format.datasetInfo?.(nameOf(format, split), options)
     return entry === undefined ? [] : [[`${format.name}-${split}`, entry] as const]
   })
   return entries.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`

@@ -3,14 +3,14 @@
  *
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
  */
-import { Effect, Option, Path, Schema, Stream } from "effect"
+import { Effect, Option, Path, Record, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { featuresOf } from "./Columns.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
-import type { Features, JsonRow } from "./file/Features.ts"
+import type { Feature, Features, Json, JsonRow } from "./file/Features.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import { formats } from "./format/TrainerFormats.ts"
 import * as EncodedRow from "./file/EncodedRow.ts"
@@ -36,7 +36,7 @@ export const check = Effect.fnUntraced(function* (
     const shards = intact.filter(({ path }) => path.startsWith(`data/${split}-`))
     for (const shard of shards) {
       const lines = intact.find(({ path }) => path === linesOf(shard.path))
-      yield* compareShard(directory, shard, lines, featuresOf(manifest.shape), findings, (row, at) =>
+      yield* compareShard(directory, shard, lines, featuresOf(manifest), findings, (row, at) =>
         prompts(split, shard.path, row, at),
       )
     }
@@ -110,10 +110,12 @@ const compareShard = Effect.fnUntraced(
     }
     const lineOf = JsonLine.make(features)
     const encode = EncodedRow.encoder()
+    const isFlat = !Record.some(features, hasNestedLists)
     const compare = (row: JsonRow, line: string) => {
       at++
       look(row, at)
-      if (lineOf(encode(row)) !== line) findings.add({ file: jsonl.path, row: at, ...differenceOf(row, line) })
+      if (lineOf(encode(isFlat ? row : complete(row, features))) !== line)
+        findings.add({ file: jsonl.path, row: at, ...differenceOf(row, line) })
     }
     yield* Stream.zipWithArray(rows, ReadBack.lines(paths.join(directory, jsonl.path)), (left, right) => {
       const length = Math.min(left.length, right.length)
@@ -124,6 +126,30 @@ const compareShard = Effect.fnUntraced(
   Effect.scoped,
   (effect, _, { path }, __, ___, findings) => unreadableIn(effect, path, findings),
 )
+
+/** Whether it is a list of structs with lists, of which the reader leaves out those that are null. */
+const hasNestedLists = (feature: Feature): boolean =>
+  typeof feature === "object" &&
+  "list" in feature &&
+  typeof feature.list === "object" &&
+  "struct" in feature.list &&
+  Record.some(feature.list.struct, (member) => typeof member === "object")
+
+/** A row with null for each member that is missing. */
+const complete = (row: JsonRow, features: Features): JsonRow =>
+  Record.map(features, (feature, name) => completeValue(row[name] ?? null, feature))
+
+const isStruct = (value: Json): value is JsonRow => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const completeValue = (value: Json, feature: Feature): Json => {
+  if (typeof feature === "string" || value === null) return value
+  if ("list" in feature) {
+    return Array.isArray(value) ? value.map((element: Json) => completeValue(element, feature.list)) : value
+  }
+  return isStruct(value)
+    ? Record.map(feature.struct, (member, name): Json => completeValue(value[name] ?? null, member))
+    : value
+}
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 

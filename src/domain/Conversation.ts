@@ -5,7 +5,7 @@
  * text as a conversation only if it begins with a header.
  */
 import { Array as Arr, Option } from "effect"
-import type { Message, Prompt } from "./Message.ts"
+import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"
 
 /**
  * The text of a prompt; a prompt that is text is returned unchanged. Each message begins with its role in brackets;
@@ -21,20 +21,68 @@ import type { Message, Prompt } from "./Message.ts"
  *
  * A content line that `parse` would read as a header (in brackets, after an empty line) is prefixed with a backslash,
  * as is such a line that already has backslashes. In a role, a line feed is written `\n`, a backslash `\\`.
+ *
+ * Each call of a tool has a header of its own, above its arguments. Without content, its message has no other header:
+ *
+ * ```
+ * [tool call get_weather, id call_1]
+ * {"city":"Paris"}
+ *
+ * [tool result get_weather, id call_1]
+ * 22 °C
+ * ```
  */
 export const render = (prompt: Prompt): string =>
-  typeof prompt === "string" ? prompt : prompt.map(renderMessage).join("\n\n")
+  typeof prompt === "string"
+    ? prompt
+    : prompt
+        .flatMap((message, i) => sectionsOf(message, prompt[i - 1]))
+        .map(([header, content]) => `[${header}]\n${escapeLines(content)}`)
+        .join("\n\n")
 
-const renderMessage = ({ content, role }: Message): string =>
-  `[${role.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}]\n${escapeLines(content)}`
+type Section = readonly [header: string, content: string]
+
+const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArray<Section> => {
+  const { content, role, tool_calls = [] } = message
+  const calls = tool_calls.map((call): Section => [
+    toolHeader(callHeader, call.function.name, call.id),
+    call.function.arguments,
+  ])
+  // After a message of the assistant, the calls would be read as its own.
+  const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
+  return isImplied ? calls : [[headerOf(message), content], ...calls]
+}
+
+/** Whose messages have calls. */
+const caller = "assistant"
+const callHeader = "tool call"
+const resultHeader = "tool result"
+const idMark = ", id "
+
+const headerOf = ({ name, role, tool_call_id }: Message): string =>
+  role === "tool" && (name !== undefined || tool_call_id !== undefined)
+    ? toolHeader(resultHeader, name, tool_call_id)
+    : `${isToolHeader(role) ? "\\" : ""}${escapeName(role)}`
+
+const isToolHeader = (header: string): boolean => header.startsWith(callHeader) || header.startsWith(resultHeader)
+
+const toolHeader = (kind: string, name: string | undefined, id: string | undefined): string =>
+  `${kind}${name === undefined ? "" : ` ${escapeName(name).replaceAll(",", "\\,")}`}${id === undefined ? "" : `${idMark}${escapeName(id)}`}`
+
+const escapeName = (name: string): string => name.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
+
+const unescapeName = (name: string): string =>
+  name.replace(/\\(.)/gs, (_, character: string) => (character === "n" ? "\n" : character))
 
 /** The prompt as a text column has it: the content of a single user message, else the rendered conversation. */
 export const toText = (prompt: Prompt): string =>
   typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user" ? prompt[0].content : render(prompt)
 
-/** The contents of the messages, without their roles. */
+/** The contents of the messages, without their roles, and the arguments of their calls. */
 export const contents = (prompt: Prompt): ReadonlyArray<string> =>
-  typeof prompt === "string" ? [prompt] : prompt.map(({ content }) => content)
+  typeof prompt === "string"
+    ? [prompt]
+    : prompt.flatMap(({ content, tool_calls = [] }) => [content, ...tool_calls.map((call) => call.function.arguments)])
 
 /** The messages of a text that `render` produced; none if it does not begin with a header. */
 export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Message>> => {
@@ -43,11 +91,44 @@ export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Mes
   const starts = lines.flatMap((line, i) =>
     isHeader(line) && i < lines.length - 1 && (i === 0 || lines[i - 1] === "") ? [i] : [],
   )
-  const messages = starts.map((start, i): Message => ({
-    role: lines[start]!.slice(1, -1).replace(/\\(.)/g, (_, character) => (character === "n" ? "\n" : character)),
-    content: unescapeLines(lines.slice(start + 1, i + 1 < starts.length ? starts[i + 1]! - 1 : lines.length)),
-  }))
+  const messages: Array<Message> = []
+  for (const [i, start] of starts.entries()) {
+    const end = i + 1 < starts.length ? starts[i + 1]! - 1 : lines.length
+    const content = unescapeLines(lines.slice(start + 1, end))
+    const header = lines[start]!.slice(1, -1)
+    const call = parseCall(header, content)
+    const last = messages.at(-1)
+    if (call === undefined) messages.push(parseMessage(header, content))
+    else if (last?.role !== caller) messages.push({ role: caller, content: "", tool_calls: [call] })
+    else messages[messages.length - 1] = { ...last, tool_calls: [...(last.tool_calls ?? []), call] }
+  }
   return starts[0] === 0 && Arr.isReadonlyArrayNonEmpty(messages) ? Option.some(messages) : Option.none()
+}
+
+/** The name and the id of a header of this kind. */
+const parseTool = (header: string, kind: string) => {
+  const parts = header.startsWith(kind)
+    ? /^(?: ((?:[^\\,]|\\.)+))?(?:, id (.+))?$/s.exec(header.slice(kind.length))
+    : null
+  const [, name, id] = parts ?? []
+  return {
+    ...(name !== undefined && { name: unescapeName(name) }),
+    ...(id !== undefined && { id: unescapeName(id) }),
+  }
+}
+
+const parseCall = (header: string, content: string): ToolCall | undefined => {
+  const { id, name } = parseTool(header, callHeader)
+  return name === undefined || !isJsonObject(content)
+    ? undefined
+    : { ...(id !== undefined && { id }), type: "function", function: { name, arguments: content } }
+}
+
+const parseMessage = (header: string, content: string): Message => {
+  const { id, name } = parseTool(header, resultHeader)
+  return name === undefined && id === undefined
+    ? { role: unescapeName(header), content }
+    : { role: "tool", content, ...(name !== undefined && { name }), ...(id !== undefined && { tool_call_id: id }) }
 }
 
 const isHeader = (line: string): boolean => line.startsWith("[") && line.endsWith("]")

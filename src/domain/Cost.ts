@@ -45,13 +45,28 @@ const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * t
 /** What so many votes cost. */
 export const times = ({ scale, units }: Decimal, votes: number): Decimal => ({ units: units * BigInt(votes), scale })
 
-export const minus = (a: Decimal, b: Decimal): Decimal => {
-  const scale = Math.max(a.scale, b.scale)
-  return { units: atScale(a, scale) - atScale(b, scale), scale }
-}
+const combined =
+  (units: (a: bigint, b: bigint) => bigint) =>
+  (a: Decimal, b: Decimal): Decimal => {
+    const scale = Math.max(a.scale, b.scale)
+    return { units: units(atScale(a, scale), atScale(b, scale)), scale }
+  }
 
-/** How many votes a budget buys. */
+export const plus = combined((a, b) => a + b)
+
+export const minus = combined((a, b) => a - b)
+
+/** The higher of two. */
+export const max = (a: Decimal, b: Decimal): Decimal => (minus(a, b).units < 0n ? b : a)
+
+/** The lower of two. */
+export const min = (a: Decimal, b: Decimal): Decimal => (minus(b, a).units < 0n ? b : a)
+
+export const zero: Decimal = { units: 0n, scale: 0 }
+
+/** How many votes a budget buys; none where it is below zero. */
 export const votesWithin = (budget: Decimal, price: Decimal): number => {
+  if (budget.units < 0n) return 0
   const votes = (budget.units * ten(price.scale)) / (price.units * ten(budget.scale))
   return votes > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(votes)
 }

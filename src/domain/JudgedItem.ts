@@ -19,6 +19,10 @@ export interface JudgedItem {
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
+  /** Which completions are messages, of which `completions` has the rendered text; absent if none is. */
+  readonly asMessages?: ReadonlyArray<boolean>
+  /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
+  readonly tools?: string
   /** Of the input. */
   readonly metadata: Metadata | undefined
   /** The known right answer, if the input has one. */

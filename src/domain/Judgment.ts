@@ -21,6 +21,10 @@ export interface Judgment {
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
+  /** Which completions are messages, of which `completions` has the rendered text; absent if none is. */
+  readonly asMessages?: ReadonlyArray<boolean>
+  /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
+  readonly tools?: string
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
   /** What the experts added, with all unknown members. Empty if the result has no object there. */

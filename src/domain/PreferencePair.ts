@@ -7,7 +7,7 @@
  * A new member is a new column: `dataset/Columns` has its type and place.
  */
 import { Schema } from "effect"
-import { Prompt } from "./Message.ts"
+import { Message, Prompt } from "./Message.ts"
 
 /** A row of a dataset: a prompt, a completion that was preferred, and one that was not. */
 export const PreferencePair = Schema.Struct({
@@ -54,5 +54,11 @@ export const PreferencePair = Schema.Struct({
   flags: Schema.NullOr(Schema.String),
   /** The item's metadata as the text of a JSON object; null if there is none. */
   metadata: Schema.NullOr(Schema.String),
+  /** The messages of `chosen`, if it calls tools; `chosen` is then their text. No column of its own. */
+  chosen_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
+  /** The messages of `rejected`, if it calls tools; `rejected` is then their text. No column of its own. */
+  rejected_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
+  /** The definitions of the tools that the model had, as the text of a JSON array; absent if there are none. */
+  tools: Schema.optionalKey(Schema.String),
 })
 export type PreferencePair = typeof PreferencePair.Type

@@ -4,9 +4,9 @@
  * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions, none of them blank, and
  * no text with a lone surrogate, which no file format can represent. The ledger checks that ids are unique.
  */
-import { Schema } from "effect"
+import { Option, Schema, Struct } from "effect"
 import * as Conversation from "./Conversation.ts"
-import { Message } from "./Message.ts"
+import { Message, type Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import { notBlank, WellFormedText } from "./Text.ts"
 
@@ -30,7 +30,7 @@ const itemOf = (text: typeof WellFormedText) => {
     filled,
     Schema.NonEmptyArray(Message).check(
       Schema.makeFilter((messages) =>
-        messages.every(({ content }) => content.trim() === "")
+        messages.every(({ content, tool_calls }) => content.trim() === "" && tool_calls === undefined)
           ? "expected a message with text, found blank ones only"
           : undefined,
       ),
@@ -49,6 +49,10 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
+    /** Which completions are messages that call tools, of which `completions` has the rendered text; absent if none is. */
+    as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
+    /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
+    tools: Schema.optionalKey(text),
     /** The model of each completion, in the same order. */
     models: Schema.optionalKey(Schema.Array(filled)),
     gold: Schema.optionalKey(Gold),
@@ -73,7 +77,7 @@ const itemOf = (text: typeof WellFormedText) => {
   )
 }
 
-/** One record of the `items` layout, as it is in a file. */
+/** One record of the `items` layout, as it is in a file, but for completions that are messages. */
 export const PromptItem = itemOf(WellFormedText)
 
 /**
@@ -105,9 +109,34 @@ export interface ItemTexts {
 
 /**
  * The item's element of a task's `prompts`, as JSON: what is sent to experts, and hashed to identify the item's
- * content. A conversation is sent as rendered text. `id`, `models`, `gold` and `metadata` are not content.
+ * content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold` and `metadata` are not content.
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
+
+/** An item's completions as they are read: the messages of those that call tools. */
+export const completionsOf = ({
+  as_messages,
+  completions,
+}: {
+  readonly as_messages?: ReadonlyArray<boolean> | undefined
+  readonly completions: ReadonlyArray<string>
+}): ReadonlyArray<Prompt> =>
+  completions.map((text, i) =>
+    as_messages?.[i] === true ? Option.getOrElse(Conversation.parse(text), () => text) : text,
+  )
+
+/** An item as a record of the `items` layout, which is read as the same item. */
+export const toJson = (
+  item: { readonly [Member in keyof PromptItem]: PromptItem[Member] | undefined } & Pick<
+    PromptItem,
+    "prompt" | "completions"
+  >,
+): string =>
+  JSON.stringify({
+    ...Struct.omit(item, ["as_messages", "tools"]),
+    completions: completionsOf(item),
+    ...(item.tools !== undefined && { tools: item.tools }),
+  })
 
 /** The prompt as the text that experts see, and the completions. */
 export const toTaskPrompt = ({ completions, prompt }: Pick<PromptItem, "prompt" | "completions">) => ({

@@ -5,30 +5,12 @@
  * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
  * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
  */
+import type { Distribution, Histogram } from "./Distribution.ts"
 import type { Leaderboard } from "./Leaderboard.ts"
 import type { Prompt } from "./Message.ts"
+import type { RubricReport } from "./RubricReport.ts"
+import type { SpendingReport } from "./SpendingReport.ts"
 import type { Split } from "./Split.ts"
-
-/** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
-export interface Histogram {
-  /** One more than `counts`; empty if there are no values. */
-  readonly edges: ReadonlyArray<number>
-  readonly counts: ReadonlyArray<number>
-}
-
-/** Summary of a set of numbers; quantiles by linear interpolation between the two nearest ranks. */
-export interface Distribution {
-  readonly count: number
-  readonly mean: number | null
-  readonly standard_deviation: number | null
-  readonly min: number | null
-  readonly p05: number | null
-  readonly p50: number | null
-  readonly p95: number | null
-  readonly p99: number | null
-  readonly max: number | null
-  readonly histogram: Histogram
-}
 
 /** One step from records to pairs, with what was lost at it. */
 export interface FunnelStep {
@@ -90,12 +72,22 @@ export interface ModelRow {
   readonly win_rate: number
 }
 
+/** Votes of one kind of expert on items with a known answer. */
+export interface GoldVotes {
+  /** As the service tells it; null if it tells none. */
+  readonly kind: string | null
+  readonly votes: number
+  readonly right: number
+}
+
 export interface GoldReport {
   /** Items mixed in by `--gold`, and items of the input with a known answer. */
   readonly mixed_in: number
   readonly in_input: number
   readonly votes: number
   readonly right: number
+  /** The votes by kind of expert, most first. */
+  readonly kinds: ReadonlyArray<GoldVotes>
   /** The 95% Wilson score interval of the share of right votes. */
   readonly accuracy: number | null
   readonly low: number | null
@@ -210,6 +202,8 @@ export interface QualityReport {
   readonly guidelines: string | null
   /** Where the tasks are. */
   readonly service: string | null
+  /** What the job's votes cost; null without a price. */
+  readonly spending: SpendingReport | null
   /** From records to pairs, in this order. */
   readonly funnel: ReadonlyArray<FunnelStep>
   /** Of items with several votes. */
@@ -228,6 +222,8 @@ export interface QualityReport {
   readonly length: Length
   /** Problems that experts reported. */
   readonly flags: FlagReport
+  /** What experts said besides their choices; absent if no vote says anything. */
+  readonly rubric?: RubricReport
   /** How many items are ranked as a whole. */
   readonly rankings: Rankings
   /** Seconds from submitting a task to its result. */

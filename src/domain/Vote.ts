@@ -30,6 +30,8 @@ export const assessment = {
 export const Vote = Schema.Struct({
   /** The expert's name: `expert_…` for a person, else that of a scripted expert or of a language model. */
   expert: Schema.String,
+  /** The kind of expert: `person` or `automatic`. */
+  kind: Schema.optionalKey(Schema.String),
   /** The completion that the expert prefers; of several that tie for best, the first in the order shown. */
   choice: Index,
   /** All completions, where the expert ranked them. */
@@ -42,6 +44,8 @@ export const Vote = Schema.Struct({
   ...assessment,
   /** Problems that the expert marked, by the names that the rubric gives. */
   flags: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** The version of the guidelines that the expert saw, where they were changed; 1 is as the task was sent. */
+  guidelines_version: Schema.optionalKey(Schema.Int),
   /** More data about the vote of an automatic expert, such as the answers of a language model in both orders. */
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
 })

@@ -6,6 +6,8 @@
  * empty cell.
  */
 import { Schema, Struct } from "effect"
+import * as CsvField from "./CsvField.ts"
+import { Decision } from "./Decision.ts"
 import { Prompt } from "./Message.ts"
 
 const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
@@ -15,7 +17,8 @@ export const VoteRow = Schema.Struct({
   /** Null in a table of the service, which knows no ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
-  completions: Schema.Array(Schema.String),
+  /** Text, or the messages of one that calls tools. */
+  completions: Schema.Array(Prompt),
   models: list(Schema.String),
   /** Null if unnamed. */
   expert: Schema.NullOr(Schema.String),
@@ -42,6 +45,8 @@ export const VoteRow = Schema.Struct({
   gold: Schema.NullOr(Schema.Unknown),
   /** Of the item in this task, and so in each of its votes, with what experts marked. */
   flags: list(Schema.Unknown),
+  /** What a lead decided on the item in this task, and so in each of its votes. */
+  decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })
 export type VoteRow = typeof VoteRow.Type
@@ -54,14 +59,9 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-const cell = (value: unknown): string => {
-  const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   jsonl: (row) => JSON.stringify(ordered(row)),
-  csv: (row) => columns.map((name) => cell(row[name])).join(","),
+  csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
 /** What precedes the records. */

@@ -5,6 +5,7 @@
  * them in another order.
  */
 import type { Array as Arr, Result } from "effect"
+import type { Decision } from "./Decision.ts"
 import type { SourceItem } from "./PromptItem.ts"
 import type { Reject } from "./Reject.ts"
 import type { ImportedVote } from "./Vote.ts"
@@ -17,6 +18,8 @@ export interface VotedItem extends SourceItem {
   readonly flags?: unknown
   /** The task whose flags they are; each of its votes may repeat them. */
   readonly flaggedIn?: string
+  /** What a lead decided instead of the votes. */
+  readonly decision?: Decision
   /** The record's text, for the reject if the ledger cannot take it. */
   readonly raw?: string | undefined
 }

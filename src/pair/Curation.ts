@@ -29,6 +29,7 @@ import * as Lengths from "./report/Lengths.ts"
 import * as Models from "./report/Models.ts"
 import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
+import * as RubricAnswers from "./report/RubricAnswers.ts"
 import * as Leaderboard from "./rating/Leaderboard.ts"
 import { isDecided, textOf, votesOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
@@ -215,6 +216,7 @@ const makeState = (
   const models = Models.make()
   const board = Leaderboard.make(Option.getOrUndefined(reliabilities)?.of)
   const rationales = Rationales.make()
+  const rubric = RubricAnswers.make()
   const flagCounts = Flags.make()
   const sample = makeSample()
   const seconds = Distribution.make()
@@ -308,6 +310,7 @@ const makeState = (
         languages.set(language, (languages.get(language) ?? 0) + 1)
       }
       const selected = select(item, consensus, number)
+      rubric.add(consensus, typeof selected === "string" ? [] : selected)
       if (typeof selected === "string") {
         lost.set(selected, (lost.get(selected) ?? 0) + 1)
         return []
@@ -327,6 +330,7 @@ const makeState = (
       const position = positions.finish()
       const length = lengths.finish()
       const { against, votes } = agreements.disagreement()
+      const answers = rubric.finish()
       const detected = [...languages.values()].reduce((sum, items) => sum + items, 0)
       const byLanguage = [...languages]
         .map(([language, items]) => {
@@ -378,6 +382,7 @@ const makeState = (
         position,
         length,
         flags: flagCounts.finish(),
+        ...(answers !== undefined && { rubric: answers }),
         rankings: { ranked_items: ranked, unranked_items: kept - ranked },
         vote_seconds: seconds.distribution(),
         languages: byLanguage,

@@ -8,6 +8,7 @@
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
+import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -59,7 +60,7 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
 
 /** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
-  const { annotations, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId } = judgment
+  const { annotations, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } = judgment
   const { all_bad, aspects, edited, strength } = Assessment.read(annotations, bestCompletionIndex, completions.length)
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const flags = flagsIn(annotations)
@@ -92,8 +93,24 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     edited: (chosen === bestCompletionIndex && edited !== completions[chosen] ? edited : undefined) ?? null,
     flags: flagsText,
     metadata: metadataText,
+    ...messagesOf("chosen_messages", judgment, chosen),
+    ...messagesOf("rejected_messages", judgment, rejected),
+    ...(tools !== undefined && { tools }),
   }))
 }
+
+/** The messages of a completion that is some, as this member. */
+const messagesOf = (
+  member: "chosen_messages" | "rejected_messages",
+  { asMessages, completions }: Judgment,
+  index: number,
+): Pick<PreferencePair, typeof member> =>
+  asMessages?.[index] === true
+    ? Option.match(Conversation.parse(completions[index]!), {
+        onNone: () => ({}),
+        onSome: (messages) => ({ [member]: messages }),
+      })
+    : {}
 
 /** The ratings of both sides. */
 const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]: IndexPair): string | null => {

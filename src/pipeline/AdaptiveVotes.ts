@@ -1,21 +1,22 @@
 /**
  * Further votes where they are worth most: from the judgments of the ledger to the items that want another vote.
  *
- * Guarantees: the choice follows from the ledger alone. Gold items count with their known answers, and get no further votes.
- * Memory: some 100 bytes per vote.
+ * Guarantees: the choice follows from the ledger and the annotation paths alone. Gold items count with their known answers, and
+ * get no further votes. Memory: some 100 bytes per vote.
  */
 import { type Duration, Effect, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/Tally.ts"
 import { isDecided, votesOf } from "../pair/votes/ItemVotes.ts"
 import { choose as chooseNext, defaultConfidence, type OpenItem } from "../pair/votes/NextVotes.ts"
-import { type Chosen, planFurtherVotes } from "../task/FurtherVotes.ts"
+import { type Choose, planFurtherVotes } from "../task/FurtherVotes.ts"
 import type { ItemPlace } from "../task/ledger/FurtherVotes.ts"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import type { RunTerms } from "../task/ledger/Model.ts"
-import { withTerms } from "../task/ledger/Spending.ts"
 import * as Results from "../task/Results.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence">
+type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
 /** Undefined unless the number of votes is a range. */
 export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
@@ -23,10 +24,11 @@ export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesU
 
 /** How many further votes items of a campaign may have that want one, or wait for a vote. */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
+  settings: ReadSettings,
   campaign: number,
   confidence: number,
 ) {
-  const wanted = new Set((yield* choose(campaign, confidence)).wanted.map(({ seq }) => seq))
+  const wanted = new Set((yield* choose(settings)(campaign, confidence)).wanted.map(({ seq }) => seq))
   let votes = 0
   for (const [seq, { isWaiting, left }] of yield* LedgerReader.use((ledger) => ledger.voteCourses(campaign))) {
     if (isWaiting || wanted.has(seq)) votes += left
@@ -35,51 +37,50 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
 }, LedgerReader.snapshot)
 
 /** Which items of a campaign want another vote. */
-export const choose = Effect.fn("AdaptiveVotes.choose")(function* (campaign: number, confidence: number) {
-  const ledger = yield* LedgerReader
-  const courses = yield* ledger.voteCourses(campaign)
-  const experts = new Map<string | null, number>()
-  const numberOf = (expert: string | null): number => {
-    const number = experts.get(expert) ?? experts.size
-    experts.set(expert, number)
-    return number
-  }
-  const items: Array<OpenItem & ItemPlace> = []
-  yield* Stream.runForEach(Results.placed(campaign), ({ batch, item, seq }) =>
-    Effect.sync(() => {
-      const { completions, gold, isCheck } = item
-      const first = firstOfText(completions)
-      const course = courses.get(seq)
-      items.push({
-        seq,
-        batch,
-        isSettled: isCheck || course === undefined || course.isWaiting || course.left === 0,
-        completions: new Set(completions).size,
-        votes: votesOf(item)
-          .filter(isDecided)
-          .map(({ choice, expert }) => [numberOf(expert), choice] as const),
-        truth: gold === undefined ? undefined : first[gold.best_completion_index],
-      })
-    }),
-  )
-  let waiting = 0
-  for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
-  const { maxVotes = Infinity } = withTerms({}, yield* ledger.spendingTerms)
-  const votesLeft = maxVotes === Infinity ? maxVotes : Math.max(0, maxVotes - (yield* ledger.countedVotes))
-  const chosen = chooseNext(items, { confidence, waiting, votesLeft })
-  return { ...chosen, ended: yield* ledger.endedVotes } satisfies Chosen
-}, LedgerReader.snapshot)
+export const choose = ({ annotationPaths }: ReadSettings): Choose =>
+  Effect.fn("AdaptiveVotes.choose")(function* (campaign, confidence) {
+    const ledger = yield* LedgerReader
+    const courses = yield* ledger.voteCourses(campaign)
+    const experts = new Map<string | null, number>()
+    const numberOf = (expert: string | null): number => {
+      const number = experts.get(expert) ?? experts.size
+      experts.set(expert, number)
+      return number
+    }
+    const items: Array<OpenItem & ItemPlace> = []
+    yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, item, seq }) =>
+      Effect.sync(() => {
+        const { completions, gold, isCheck } = item
+        const first = firstOfText(completions)
+        const course = courses.get(seq)
+        items.push({
+          seq,
+          batch,
+          isSettled: isCheck || course === undefined || course.isWaiting || course.left === 0,
+          completions: new Set(completions).size,
+          votes: votesOf(item)
+            .filter(isDecided)
+            .map(({ choice, expert }) => [numberOf(expert), choice] as const),
+          truth: gold === undefined ? undefined : first[gold.best_completion_index],
+        })
+      }),
+    )
+    let waiting = 0
+    for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
+    const chosen = chooseNext(items, { confidence, waiting, votesLeft: yield* ledger.votesLeft })
+    return { ...chosen, ended: yield* ledger.endedVotes }
+  }, LedgerReader.snapshot)
 
 /** Plans a round whenever all results are in, as `Pipeline.run` does, for workers; checks at this interval, and does not end. */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
-  { shuffleSeed }: Pick<RunTerms, "shuffleSeed">,
+  { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,
   interval: Duration.Duration,
 ) {
   const ledger = yield* Ledger
   const plan = Effect.gen(function* () {
     yield* ledger.readAlone
     // A command may have planned meanwhile.
-    if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose, { shuffleSeed })
+    if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose({ annotationPaths }), { shuffleSeed })
   }).pipe(Effect.scoped)
   const check = Effect.flatMap(ledger.isChoiceDue, (isDue) => (isDue ? plan : Effect.void))
   return yield* Effect.andThen(Effect.repeat(check, Schedule.spaced(interval)), Effect.never)

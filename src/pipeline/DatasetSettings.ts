@@ -41,6 +41,12 @@ export interface DatasetSettings extends CurationOptions {
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
 }
 
+/** Which results are read, and how: the same for the dataset and for all that tells of its votes. */
+export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"> {
+  /** Default: that of the last run. In `"all"`, an item counts as another one in each campaign. */
+  readonly campaign?: Which
+}
+
 /** A setting of a dataset that can't be followed; said before anything is submitted. */
 export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsInvalid>()("DatasetSettingsInvalid", {
   /** Such as `thresholds.longer-chosen`. */

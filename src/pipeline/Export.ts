@@ -15,7 +15,7 @@ import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { FunnelStep, GoldReport, QualityReport } from "../domain/QualityReport.ts"
+import type { FunnelStep, GoldVotes, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
@@ -32,6 +32,7 @@ import { type DatasetSettings, validate, type Which, wholeShares } from "./Datas
 import * as Facts from "./Facts.ts"
 import * as Funnel from "./Funnel.ts"
 import * as JobFolder from "./JobFolder.ts"
+import * as SpendingReport from "./SpendingReport.ts"
 import * as SplitTable from "./SplitTable.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
@@ -68,8 +69,8 @@ export interface Exported {
   readonly example: Option.Option<PreferencePair>
   /** Judged items that give no pair, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined
-  /** Votes on items with a known answer; undefined where no dataset was written. */
-  readonly gold: Pick<GoldReport, "votes" | "right"> | undefined
+  /** Votes on items with a known answer, by kind of expert; undefined where no dataset was written. */
+  readonly gold: ReadonlyArray<GoldVotes> | undefined
 }
 
 /** Maximum items whose language is detected, which takes up to 0.1 ms each: then the interval of a share is at most ±1.4%. */
@@ -164,7 +165,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       )
       const refused = JobFolder.refused(settings.directory)
       rankings = report.rankings
-      gold = report.gold
+      gold = report.gold.kinds
       leftOut = report.funnel.find(({ step }) => step === "kept")?.lost
       if (failed.length > 0 || written.rows === 0) {
         yield* fs.makeDirectory(refused, { recursive: true })
@@ -187,6 +188,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       directory,
       splitOf: table === undefined ? undefined : (pair) => splitOf.get(pair) ?? "train",
       conversational,
+      tools: yield* ledger.hasTools,
       formats: settings.formats,
       ...Struct.pick(settings, ["edited", "margin", "marginFrom"]),
       finalize,
@@ -280,6 +282,7 @@ const reportOf = Effect.fnUntraced(function* (
     campaign: Option.getOrNull(campaign),
     guidelines: terms?.guidelines ?? null,
     service: Option.getOrNull(yield* ledger.service),
+    spending: Option.getOrNull(yield* SpendingReport.read({ pairs: written.rows, gold: report.gold.kinds })),
     funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {

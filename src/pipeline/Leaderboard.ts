@@ -8,18 +8,16 @@ import { Effect, Option } from "effect"
 import * as Leaderboard from "../pair/rating/Leaderboard.ts"
 import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { Which } from "./DatasetSettings.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 
 /** How votes become ratings, and which votes. */
-export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions {
-  /** Default: that of the last run. In `"all"`, an item counts as another one in each campaign. */
-  readonly campaign?: Which
+export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, ResultsSettings {
   /** Whether votes are weighted by their experts' estimated reliabilities (Dawid & Skene, 1979). Default false. */
   readonly weighted?: boolean | undefined
 }
 
 /** Rates the models by all results so far; none without a comparison of two models. */
 export const leaderboard = Effect.fn("Pipeline.leaderboard")(function* (settings: LeaderboardSettings) {
-  const { campaign, ...options } = settings
-  return Option.fromUndefinedOr(yield* Leaderboard.of(Results.items(campaign), options))
+  const { annotationPaths, campaign, ...options } = settings
+  return Option.fromUndefinedOr(yield* Leaderboard.of(Results.items(campaign, annotationPaths), options))
 }, LedgerReader.snapshot)

@@ -28,7 +28,7 @@ import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
 
-export { type DatasetSettings, DatasetSettingsInvalid } from "./DatasetSettings.ts"
+export { type DatasetSettings, DatasetSettingsInvalid, type ResultsSettings } from "./DatasetSettings.ts"
 export { ThresholdsExceeded } from "./Export.ts"
 export { leaderboard, type LeaderboardSettings } from "./Leaderboard.ts"
 export type { RunReport, RunStatus } from "./RunReport.ts"
@@ -41,7 +41,6 @@ export {
   NothingToPlan,
   pilot,
   type PilotExpert,
-  type PilotSettings,
   type VotePlan,
   votePlan,
   type VotePlanRow,
@@ -112,7 +111,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const settled = yield* Latch.make()
       const once = settings.once === true
       // A run that waits plans further votes once all results are in, so that they do not depend on when it was stopped.
-      const chooseFurther = once ? choose : undefined
+      const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
@@ -120,7 +119,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       // Tasks of earlier runs are settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
-        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose)))
+        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
         : Effect.all([submitting, collecting], { concurrency: 2 }).pipe(Effect.tap(thenFurtherVotes(settings)))
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const [reading] = Option.getOrElse(ended.value, () => [undefined])
@@ -135,8 +134,9 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 })
 
 /** Once all results are in: plans further votes, sends them and waits for their results, until no item wants one. */
-const thenFurtherVotes = Effect.fnUntraced(function* ({ shuffleSeed }: Settings) {
-  while ((yield* planFurtherVotes(choose, { shuffleSeed })) > 0) {
+const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
+  const { shuffleSeed } = settings
+  while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {
     const submittingDone = yield* Latch.make()
     const sending = Effect.ensuring(sendPlanned, submittingDone.open)
     yield* Effect.all([sending, collectLoop({ submittingDone })], { concurrency: 2, discard: true })
@@ -146,7 +146,10 @@ const thenFurtherVotes = Effect.fnUntraced(function* ({ shuffleSeed }: Settings)
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    readAndSubmit({ ...settings, chooseFurther: choose }).pipe(stoppable(settings), thenWriteRejects(settings)),
+    readAndSubmit({ ...settings, chooseFurther: choose(settings) }).pipe(
+      stoppable(settings),
+      thenWriteRejects(settings),
+    ),
   )
   const reading = Option.getOrUndefined(value)
   if (reading !== undefined) yield* warn(reading)
@@ -161,11 +164,12 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
 
 /** Waits for the results of submitted tasks, or polls each outstanding task `once`. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
-  options: Pick<Settings, "timeout" | "grace" | "webhook"> & Pick<CollectOptions, "once" | "recheckCompleted">,
+  options: Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths"> &
+    Pick<CollectOptions, "once" | "recheckCompleted">,
 ) {
   const [elapsed] = yield* Effect.timed(
     collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
-      Effect.tap(noteWanted(choose)),
+      Effect.tap(noteWanted(choose(options))),
       stoppable(options),
       listening(options.webhook),
     ),

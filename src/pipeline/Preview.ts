@@ -7,14 +7,16 @@
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
+import * as Prices from "../domain/Prices.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as CompletionDraw from "../task/plan/CompletionDraw.ts"
+import { leftOf, noVotes, type Terms } from "../task/ledger/Spending.ts"
 import * as GoldItems from "../task/plan/GoldItems.ts"
 import { spendingTerms } from "../task/Submit.ts"
 import { confidenceOf, furtherVotesLeft } from "./AdaptiveVotes.ts"
 import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
-import { costOf, type VotesCost } from "./SpendingReport.ts"
+import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
 
 /** At least, and at most. */
 interface Range<A> {
@@ -42,9 +44,12 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
   /** Null without a price. */
   readonly spending: {
     readonly price: string
+    /** Prices by kind of expert, where they are others. */
+    readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
     /** Votes of earlier runs that count against the budget, with those of `planned`. */
     readonly before: VotesCost
+    /** At the highest price. */
     readonly new: VotesCost
     /** What is left of the budget afterwards; null without one. */
     readonly left: string | null
@@ -57,7 +62,14 @@ export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOpti
   readonly requestsPerSecond?: number | undefined
 }
 
-const untouched = { planned: 0, counted: 0, held: { items: 0, votes: 0 }, further: Option.none(), recorded: undefined }
+const untouched = (terms: Terms) => ({
+  planned: 0,
+  counted: noVotes(terms),
+  votesLeft: leftOf(terms, noVotes(terms)),
+  held: { items: 0, votes: 0 },
+  further: Option.none(),
+  recorded: undefined,
+})
 
 /** None where items of earlier runs get no further votes. */
 const furtherOf = Effect.fnUntraced(function* (
@@ -68,23 +80,33 @@ const furtherOf = Effect.fnUntraced(function* (
   const kept = settings.votes === undefined ? yield* ledger.confidence : Option.none()
   const confidence = Option.orElse(Option.fromUndefinedOr(confidenceOf(settings)), () => kept)
   if (isNew || Option.isNone(confidence)) return Option.none()
-  return Option.some(yield* Effect.provideService(furtherVotesLeft(campaign, confidence.value), LedgerReader, ledger))
+  const further = furtherVotesLeft(settings, campaign, confidence.value)
+  return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
 })
+
+/** How many votes the budget may allow in all: those that turn out to cost less than the highest price leave room for others. */
+const mostVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
+  Option.getOrElse(
+    Option.zipWith(budget, prices, (budget, prices) =>
+      prices.kinds.size === 0 ? votesLeft : Cost.votesWithin(budget, Prices.lowest(prices)),
+    ),
+    () => Infinity,
+  )
 
 /** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` where the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<LedgerReader["Service"]>,
 ) {
-  const { price, budget, maxVotes } = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
+  const terms = yield* spendingTerms(Option.getOrUndefined(ledger), settings)
   const before = yield* Option.match(ledger, {
-    onNone: () => Effect.succeed(untouched),
+    onNone: () => Effect.succeed(untouched(terms)),
     onSome: Effect.fnUntraced(function* (ledger) {
-      const terms = yield* ledger.campaignFor(settings)
-      const { campaign } = terms
+      const campaignTerms = yield* ledger.campaignFor(settings)
+      const { campaign } = campaignTerms
       return {
-        further: yield* furtherOf(ledger, terms, settings),
-        ...(yield* ledger.planOfNextRun(campaign, maxVotes)),
+        further: yield* furtherOf(ledger, campaignTerms, settings),
+        ...(yield* ledger.planOfNextRun(campaign, terms)),
         recorded: (items: Parameters<typeof ledger.recorded>[1]) => ledger.recorded(campaign, items),
       }
     }),
@@ -94,7 +116,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const { first: _, ...inspection } = yield* Inspection.inspect(settings.source, {
     ...settings,
     mix,
-    votesLeft: maxVotes === undefined ? undefined : Math.max(0, maxVotes - before.counted),
+    votesLeft: before.votesLeft,
     recorded: before.recorded,
     show: 0,
   })
@@ -106,9 +128,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)
-  const left = maxVotes === undefined ? Infinity : Math.max(0, maxVotes - before.counted - new_votes)
-  const further = Math.min(wanted, left)
-  const costs = Option.map(price, (price) => (votes: number) => Cost.format(Cost.times(price, votes)))
+  const further = Math.min(wanted, Math.max(0, mostVotes(terms, before.votesLeft) - new_votes))
   return {
     ...inspection,
     planned: before.planned,
@@ -121,25 +141,35 @@ export const preview = Effect.fn("Preview.preview")(function* (
             votes: { min: new_votes, max: new_votes + further },
             requests: { min: requests, max: requests + further },
             cost: Option.getOrNull(
-              Option.map(costs, (cost) => ({ min: cost(new_votes), max: cost(new_votes + further) })),
+              Option.map(terms.prices, (prices) => {
+                const most = Cost.times(Prices.highest(prices), new_votes + further)
+                return {
+                  min: Cost.format(Cost.times(Prices.lowest(prices), new_votes)),
+                  max: Cost.format(
+                    Option.match(terms.budget, { onNone: () => most, onSome: (budget) => Cost.min(most, budget) }),
+                  ),
+                }
+              }),
             ),
           },
     spending: Option.getOrNull(
-      Option.map(price, (price) => ({
-        price: Cost.format(price),
-        budget: Option.getOrNull(Option.map(budget, Cost.format)),
-        before: costOf(price, before.counted),
-        new: costOf(price, new_votes),
-        left: Option.getOrNull(
-          Option.map(budget, (budget) =>
-            Cost.format(Cost.minus(budget, Cost.times(price, before.counted + new_votes))),
-          ),
-        ),
-        over_budget: {
-          items: over_budget + before.held.items,
-          ...costOf(price, over_budget * votes + before.held.votes),
-        },
-      })),
+      Option.map(terms.prices, (prices) => {
+        const { default: price, ...own } = Prices.toRecord(prices)
+        const highest = Prices.highest(prices)
+        const used = Cost.plus(before.counted.cost, Cost.times(highest, new_votes))
+        return {
+          price: price!,
+          prices: own,
+          budget: Option.getOrNull(Option.map(terms.budget, Cost.format)),
+          before: textOf(before.counted),
+          new: costOf(highest, new_votes),
+          left: Option.getOrNull(Option.map(terms.budget, (budget) => Cost.format(Cost.minus(budget, used)))),
+          over_budget: {
+            items: over_budget + before.held.items,
+            ...costOf(highest, over_budget * votes + before.held.votes),
+          },
+        }
+      }),
     ),
   } satisfies Preview
 })

@@ -7,6 +7,7 @@
  * a run that was killed before it wrote the file loses none.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
+import { toJson } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sync from "../node/Sync.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
@@ -15,11 +16,11 @@ import * as JobFolder from "./JobFolder.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
 const droppedItems = ({ items, reason, state }: DroppedTask): ReadonlyArray<Reject> =>
-  items.map(({ completions, gold, item_id, metadata, models, origin, prompt }) => ({
+  items.map(({ as_messages, completions, gold, item_id, metadata, models, origin, prompt, tools }) => ({
     ...origin,
     code: state === "refused" ? "refused_by_service" : "given_up",
     reason,
-    raw: JSON.stringify({ id: item_id, prompt, completions, models, gold, metadata }),
+    raw: toJson({ id: item_id, prompt, completions, as_messages, models, gold, metadata, tools }),
   }))
 
 /** A failure to write names the file, where the system names a number. */

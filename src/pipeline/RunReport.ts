@@ -17,7 +17,7 @@ import { DateTime, Duration, Effect, Option, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { FunnelStep } from "../domain/QualityReport.ts"
+import type { FunnelStep, GoldVotes } from "../domain/QualityReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { lostStates, type StateCounts, type TaskState, type Issue } from "../task/ledger/Model.ts"
 import type { Progress } from "../task/ledger/Status.ts"
@@ -173,7 +173,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
   /** Votes on items with a known answer, where a dataset was written. */
-  readonly gold?: SpendingReport.GoldVotes | undefined
+  readonly gold?: ReadonlyArray<GoldVotes> | undefined
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
@@ -207,15 +207,10 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const found = counts.new + counts.known
   const rejected = counts.rejected + dropped
   const dataset = options.dataset ?? Option.none()
-  const spent = yield* ledger.spending
-  const wanted =
-    (yield* ledger.wantedVotes) - Option.match(spent, { onNone: () => 0, onSome: ({ further }) => further })
-  const spending = Option.map(spent, (spending) =>
-    SpendingReport.make(
-      spending,
-      { items: overBudget, votes },
-      { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows },
-    ),
+  const wanted = Math.min(yield* ledger.wantedVotes, yield* ledger.votesLeft)
+  const spending = yield* SpendingReport.read(
+    { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows },
+    { items: overBudget, votes },
   )
   return {
     status: statusOf(tasks, inCampaign, {

@@ -1,70 +1,85 @@
-/**
- * What a job's votes cost so far, and what the rest would cost.
- *
- * Guarantees: `spent + committed + left = budget`, exactly, as decimals in texts; `left` is negative where a person had
- * tasks sent again beyond the budget, or the budget was lowered after they were sent.
- */
-import { Option } from "effect"
+/** What a job's votes cost, from the ledger; with the cost of a pair and of a right vote, where a dataset tells them. */
+import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
+import * as Prices from "../domain/Prices.ts"
+import type { GoldVotes } from "../domain/QualityReport.ts"
+import type { SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { Charge } from "../task/ledger/Charges.ts"
 import type { Spending } from "../task/ledger/Spending.ts"
 
-/** Votes and what they cost. */
-export interface VotesCost {
-  readonly votes: number
-  readonly cost: string
-}
-
-export interface SpendingReport {
-  /** Of a vote. */
-  readonly price: string
-  /** What all votes may cost; null without a limit. */
-  readonly budget: string | null
-  /** Votes of tasks that the service created and that ended, also without a result. Canceled ones do not count. */
-  readonly spent: VotesCost
-  /** Votes that are planned, outstanding, or in doubt. */
-  readonly committed: VotesCost
-  /** How many votes are left, and what is left of the budget; null without one. */
-  readonly left: VotesCost | null
-  /** What the budget does not allow: new items of the last run, those of tasks that are held back, and further votes. */
-  readonly over_budget: VotesCost & { readonly items: number }
-  /** What was spent for each pair of the dataset; null where none was written. */
-  readonly cost_per_pair: string | null
-  /** The price of a vote divided by the share of right votes on gold items; null where no dataset was written, or none has gold items. */
-  readonly cost_per_right_vote: string | null
-}
-
-/** Right votes on items with a known answer. */
-export interface GoldVotes {
-  readonly votes: number
-  readonly right: number
-}
+export type { SpendingReport, VotesCost }
 
 export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
   votes,
   cost: Cost.format(Cost.times(price, votes)),
 })
 
-/** @param over new items of the last run that were not planned, and the votes that each would have had */
-export const make = (
-  { budget, committed, held, heldItems, price, spent }: Spending,
-  over: { readonly items: number; readonly votes: number },
-  { gold, pairs = 0 }: { readonly pairs?: number | undefined; readonly gold?: GoldVotes | undefined },
+export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
+
+/** What the votes cost, divided by their number and by the share of right ones. */
+const costPerRight = ({ cost, votes }: Charge, gold: Omit<GoldVotes, "kind">): string | null =>
+  Cost.among(Cost.times(cost, gold.votes), votes * gold.right)
+
+/** What the dataset that was written says of the votes. */
+export interface Yield {
+  readonly pairs?: number | undefined
+  /** Votes on items with a known answer, by kind of expert. */
+  readonly gold?: ReadonlyArray<GoldVotes> | undefined
+}
+
+/** New items of a run that were not planned, and the votes that each would have had. */
+interface Over {
+  readonly items: number
+  readonly votes: number
+}
+
+/** None without a price. @param over default: those of the last run */
+export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, over?: Over) {
+  const ledger = yield* LedgerReader
+  const last = Option.match(yield* ledger.lastRun, {
+    onNone: () => ({ items: 0, votes: 1 }),
+    onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
+  })
+  return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, dataset))
+})
+
+const make = (
+  { budget, committed, held, heldItems, kinds, prices, spent, votesLeft }: Spending,
+  over: Over,
+  { gold = [], pairs = 0 }: Yield,
 ): SpendingReport => {
-  const used = spent + committed
+  const used = Cost.plus(spent.cost, committed.cost)
+  const { default: price, ...own } = Prices.toRecord(prices)
+  const all = gold.reduce((sum, { right, votes }) => ({ votes: sum.votes + votes, right: sum.right + right }), {
+    votes: 0,
+    right: 0,
+  })
   return {
-    price: Cost.format(price),
+    price: price!,
+    prices: own,
     budget: Option.getOrNull(Option.map(budget, Cost.format)),
-    spent: costOf(price, spent),
-    committed: costOf(price, committed),
+    spent: textOf(spent),
+    committed: textOf(committed),
     left: Option.getOrNull(
-      Option.map(budget, (budget) => ({
-        votes: Math.max(0, Cost.votesWithin(budget, price) - used),
-        cost: Cost.format(Cost.minus(budget, Cost.times(price, used))),
-      })),
+      Option.map(budget, (budget) => ({ votes: votesLeft, cost: Cost.format(Cost.minus(budget, used)) })),
     ),
-    over_budget: { items: over.items + heldItems, ...costOf(price, over.items * over.votes + held) },
-    cost_per_pair: Cost.among(Cost.times(price, spent), pairs),
-    cost_per_right_vote: gold === undefined ? null : Cost.among(Cost.times(price, gold.votes), gold.right),
+    over_budget: {
+      items: over.items + heldItems,
+      ...costOf(Prices.highest(prices), over.items * over.votes + held),
+    },
+    cost_per_pair: Cost.among(spent.cost, pairs),
+    cost_per_right_vote: costPerRight(spent, all),
+    kinds: kinds.map(({ kind, ...charge }) => {
+      const known = gold.find((gold) => gold.kind === kind) ?? { votes: 0, right: 0 }
+      return {
+        kind,
+        ...textOf(charge),
+        gold_votes: known.votes,
+        gold_right: known.right,
+        cost_per_right_vote: costPerRight(charge, known),
+      }
+    }),
   }
 }
 

@@ -7,6 +7,7 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
+import * as Prices from "../domain/Prices.ts"
 import * as Experts from "../pair/report/Experts.ts"
 import * as MajorityAccuracy from "../pair/stats/MajorityAccuracy.ts"
 import { votesOf } from "../pair/votes/ItemVotes.ts"
@@ -15,7 +16,7 @@ import type { Source } from "../source/Source.ts"
 import * as Results from "../task/Results.ts"
 import { SubmitOptionInvalid } from "../task/Submit.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { Which } from "./DatasetSettings.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 import * as Inspection from "./Inspection.ts"
 import { costOf, type VotesCost } from "./SpendingReport.ts"
 
@@ -34,20 +35,14 @@ export interface PilotExpert {
 /** Votes on gold items from which their share of right ones is an expert's accuracy. */
 export const minGoldVotes = 10
 
-/** Which votes measure the experts. */
-export interface PilotSettings {
-  /** Default: that of the last run. */
-  readonly campaign?: Which
-}
-
 /**
  * The experts of a job: each with the accuracy on items with a known answer, where there are at least 10 such votes, and
  * otherwise with the reliability that all votes and known answers together tell (Dawid & Skene, 1979).
  */
-export const pilot = Effect.fn("Pipeline.pilot")(function* ({ campaign }: PilotSettings) {
+export const pilot = Effect.fn("Pipeline.pilot")(function* ({ annotationPaths, campaign }: ResultsSettings) {
   const experts = Experts.make()
   const reliabilities = Reliabilities.make()
-  yield* Stream.runForEach(Results.items(campaign), (item) =>
+  yield* Stream.runForEach(Results.items(campaign, annotationPaths), (item) =>
     Effect.sync(() => {
       const votes = votesOf(item)
       experts.add(item, { votes })
@@ -76,8 +71,8 @@ export interface VotePlanSettings<E = never, R = never> extends Pick<
   readonly source: Pick<Source<E, R>, "records">
   /** Probability that a vote is right, above 0 and below 1; or the experts of a pilot. */
   readonly experts: number | ReadonlyArray<PilotExpert>
-  /** Of a vote. */
-  readonly price?: Cost.Amount | undefined
+  /** Of a vote; of several, by kind of expert, the highest counts. */
+  readonly price?: Prices.Price | undefined
   /** Share of the items, above 0 and below 1, whose majority is to be right. */
   readonly targetAccuracy?: number | undefined
 }
@@ -136,15 +131,12 @@ export const votePlan = Effect.fn("Pipeline.votePlan")(function* <E, R>(settings
       ? [{ accuracy: experts, weight: 1 }]
       : experts.flatMap(({ accuracy, votes }) => (accuracy === null ? [] : [{ accuracy, weight: votes }]))
   if (voters.length === 0) return yield* new NothingToPlan({ reason: "unknown accuracy" })
-  const given = Option.fromUndefinedOr(settings.price)
-  const price = Option.flatMap(given, Cost.parsePrice)
-  if (Option.isSome(given) && Option.isNone(price)) {
-    return yield* new SubmitOptionInvalid({
-      option: "price",
-      expected: `${Cost.amountForm}, above 0`,
-      found: given.value,
-    })
+  const { price: given } = settings
+  const prices = Option.flatMap(Option.fromUndefinedOr(given), Prices.parse)
+  if (given !== undefined && Option.isNone(prices)) {
+    return yield* new SubmitOptionInvalid({ option: "price", expected: Prices.form, found: given })
   }
+  const price = Option.map(prices, Prices.highest)
   const { completions, duplicates, items, read, rejected } = yield* Inspection.inspect(settings.source, {
     ...settings,
     show: 0,

@@ -4,30 +4,46 @@
  * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
  * `task_id`, and the same `task_id` where the votes were imported before. Memory is bounded: one batch's tasks.
  *
- * Not in the table: decisions of a lead, and what a result with several votes says apart from them, but for its flags.
+ * Not in the table: what a result with several votes says apart from them, but for its flags and a lead's decision.
  */
 import { Array as Arr, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
+import * as Decision from "../domain/Decision.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import { completionsOf } from "../domain/PromptItem.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import * as Results from "../task/Results.ts"
-import type { Which } from "./DatasetSettings.ts"
+import type { ResultsSettings } from "./DatasetSettings.ts"
 import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
 const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
-  const { annotations, completedAt, completions, gold, isCheck, itemId, metadata, models, order, prompt, taskId } =
-    judgment
+  const {
+    annotations,
+    asMessages,
+    bestCompletionIndex,
+    completedAt,
+    completions,
+    gold,
+    isCheck,
+    itemId,
+    metadata,
+    models,
+    order,
+    prompt,
+    taskId,
+  } = judgment
   const flags = flagsIn(annotations)
+  const decision = Decision.readIn(annotations, bestCompletionIndex) ?? null
   return ItemVotes.recordedIn(judgment).map((vote) => {
     const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
     return {
       item_id: itemId,
       prompt,
-      completions,
+      completions: completionsOf({ completions, as_messages: asMessages }),
       models: models ?? null,
       expert: vote.expert,
       chosen_index: vote.choice,
@@ -44,14 +60,15 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
       is_gold: isCheck,
       gold: gold ?? null,
       flags: flags.length === 0 ? null : flags,
+      decision,
       metadata: metadata ?? null,
     }
   })
 }
 
-/** The votes of a campaign's items, in the order of the items and of the votes. Default: of the last run's campaign. */
-export const rows = (campaign?: Which) =>
-  Results.items(campaign).pipe(
+/** The votes of a campaign's items, in the order of the items and of the votes. */
+export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
+  Results.items(campaign, annotationPaths).pipe(
     Stream.chunks,
     Stream.map((items) =>
       items.flatMap(({ judgments }) =>
@@ -63,5 +80,5 @@ export const rows = (campaign?: Which) =>
   )
 
 /** The table as text, in pieces. */
-export const text = (format: Format, campaign?: Which) =>
-  Stream.concat(Stream.succeed(headOf(format)), rows(campaign).pipe(Stream.mapArray((rows) => [encode(format, rows)])))
+export const text = (format: Format, settings?: ResultsSettings) =>
+  Stream.concat(Stream.succeed(headOf(format)), rows(settings).pipe(Stream.mapArray((rows) => [encode(format, rows)])))

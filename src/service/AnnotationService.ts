@@ -196,15 +196,16 @@ export const layer = (options: ServiceOptions) => {
 /** Tasks, experts, votes, webhooks: all that the service's file holds. */
 const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
-    Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (answerTo) =>
+    Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
       Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer).pipe(
         Layer.provideMerge(
           VoteQueue.layer({
             hold,
             undoGrace,
+            goldItems: known?.items,
             goldAnswer:
-              answerTo &&
-              ((prompt) => Option.map(answerTo(prompt), ({ best_completion_index }) => best_completion_index)),
+              known &&
+              ((prompt) => Option.map(known.answerTo(prompt), ({ best_completion_index }) => best_completion_index)),
           }),
         ),
         Layer.provideMerge(

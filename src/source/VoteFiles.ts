@@ -6,7 +6,8 @@
  * are read in the layouts of `files`. An item's id is one that the first records have for one item each, or none.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
-import { content } from "../domain/PromptItem.ts"
+import * as Decision from "../domain/Decision.ts"
+import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
@@ -76,7 +77,8 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
       Result.flatMap(layout.toRecord(row), (source) =>
         Result.match(read(row, source), {
           onFailure: (reason) => reject(row.place, "invalid_shape", reason),
-          onSuccess: (votes): VoteRecord => Result.succeed({ ...source, ...besides(row), votes, raw: row.place.raw }),
+          onSuccess: (votes): VoteRecord =>
+            Result.succeed({ ...source, ...besides(row, source), votes, raw: row.place.raw }),
         }),
       )
     const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
@@ -114,7 +116,18 @@ const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: Vote
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
 
 /** Read of each record, if it has them. */
-const alwaysRead = ["ranking", "order", "seconds", "all_bad", "edited", "aspects", "flags", "is_gold", "task_id"]
+const alwaysRead = [
+  "ranking",
+  "order",
+  "seconds",
+  "all_bad",
+  "edited",
+  "aspects",
+  "flags",
+  "is_gold",
+  "task_id",
+  "decision",
+]
 
 const columnsOf = (fields: VoteFields.VoteFields) => [
   ...(fields.list === undefined ? fieldsOf(fields).flatMap(({ columns }) => columns) : fields.list.columns),
@@ -231,13 +244,19 @@ const describe = (
 }
 
 /** What an export of prefstream says of the item besides. */
-const besides = ({ isTextual, value }: Row): Pick<VotedItem, "isCheck" | "flags" | "flaggedIn"> => {
+const besides = (
+  { isTextual, value }: Row,
+  { item: { completions } }: SourceItem,
+): Pick<VotedItem, "isCheck" | "flags" | "flaggedIn" | "decision"> => {
   if (!isObject(value)) return {}
+  const read = (name: string) => (isTextual === true ? Field.fromText(value[name]) : value[name])
   const task = value["task_id"]
   const isCheck = [true, "true"].some((yes) => yes === value["is_gold"])
-  const flags = isTextual === true ? Field.fromText(value["flags"]) : value["flags"]
+  const flags = read("flags")
+  const decision = Decision.decode(read("decision"), completions.length)
   return {
     ...(isCheck && { isCheck }),
     ...(Array.isArray(flags) && { flags, ...(typeof task === "string" && { flaggedIn: task }) }),
+    ...(decision !== undefined && { decision }),
   }
 }

@@ -12,6 +12,7 @@ import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { checkAnswer } from "./ledger/ResultMatch.ts"
+import * as VoteKinds from "./ledger/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
@@ -79,6 +80,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const started = yield* Clock.currentTimeMillis
   const submittingDone = options.submittingDone ?? (yield* Latch.make(true))
   const patience = Duration.fromInputUnsafe(profile.patience)
+  const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
   /** Failed polls of each task in a row: how many had a useless answer, and how many there were since a webhook named it. */
@@ -149,8 +151,8 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
             Recheck.isCanceled(view.status),
           )
         case "Completed": {
-          const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view)
-          if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId)
+          const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view, kindsIn)
+          if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId, fit.success)
           if (task.hasResult) return yield* keepResult(task, `the result does not fit its task: ${fit.failure}`)
           yield* warn(`the result of ${task.taskId} does not fit its task: ${fit.failure}`)
           return yield* ledger.markInvalid(task.seq, view.body, fit.failure, task.taskId)

@@ -10,7 +10,6 @@ import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { defaultShuffleSeed, type RunTerms } from "./ledger/Model.ts"
 import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
-import { withTerms } from "./ledger/Spending.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { ResultMisfit } from "./Results.ts"
 
@@ -49,11 +48,9 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   const ledger = yield* Ledger
   const chosen = yield* chosenBy(choose, campaign)
   if (Option.isNone(chosen)) return 0
-  const { maxVotes } = withTerms({}, yield* ledger.spendingTerms)
   const { wanted, ...when } = chosen.value
   const { beyond, votes } = yield* ledger.planFurther(wanted, {
     ...when,
-    maxVotes,
     request: (question, of) => furtherVote(question, { ...of, shuffleSeed }),
   })
   if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${votes === 1 ? "vote" : "votes"} on uncertain items`)

@@ -4,17 +4,18 @@
  * Guarantees: each record counts once: it brings an item, adds a vote to one, is a duplicate, or is rejected. Records are
  * taken in steps, each in one transaction, and the same votes again are duplicates, so an import that was killed is started
  * again. Of named experts, the same vote on the same item counts once; of unnamed ones, as often as one import has it.
- * The flags of a task count once, however many of its votes repeat them. Memory grows by about 100 bytes per vote without
- * an expert and per flag, and is bounded otherwise.
+ * Of a lead's decisions on an item, the last one counts. The flags of a task count once, however many of its votes repeat them.
+ *
+ * A step has 1,024 records or 4 million characters, and not only the first records of the next item: one whose votes stand
+ * together is written once. Memory grows by about 100 bytes per vote without an expert and per flag, and is bounded otherwise.
  */
-import { Array as Arr, Effect, Exit, Option, Record, Schema, Stream } from "effect"
-import { type Flag, flagsIn } from "../domain/Flag.ts"
+import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
+import { flagsIn } from "../domain/Flag.ts"
 import type { Reject } from "../domain/Reject.ts"
-import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import type { ImportedVote } from "../domain/Vote.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
-import * as VotedResult from "../domain/VotedResult.ts"
 import * as Sha256 from "../node/Sha256.ts"
+import * as ImportedItem from "./ImportedItem.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { BatchItem, CampaignTerms, ReadCounts } from "./ledger/Model.ts"
 import * as RejectLimit from "./plan/RejectLimit.ts"
@@ -51,68 +52,34 @@ export interface ImportCounts {
   readonly ties: number
 }
 
-const stepRecords = 1024
+const maxStepRecords = 1024
+const maxStepCharacters = 4_000_000
 
-interface Entry {
-  /** Set where the item is not yet in the ledger. */
+/** A record with its item's identity, if it has one. */
+interface Identified {
+  readonly record: VoteRecord
   readonly item: BatchItem | undefined
-  readonly seq: number
-  readonly taskId: string
-  readonly prompt: TaskPrompt
-  readonly votes: Array<ImportedVote>
-  readonly keys: Map<string, number>
-  readonly flags: Array<Flag>
-  isChanged: boolean
+  readonly characters: number
 }
 
-const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
-const decodeStored = Schema.decodeUnknownSync(Stored)
-
-/** What makes two votes on an item the same. */
-const keyOf = (vote: ImportedVote): string => {
-  const { all_bad, aspects, choice, edited, expert, judged_at, ranking, rationale, strength } = vote
-  const told = [strength, judged_at].map((value) => value && String(value))
-  return Sha256.hex(JSON.stringify([expert, choice, ranking, rationale, ...told, all_bad, edited, aspects])).slice(
-    0,
-    32,
-  )
-}
-
-const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
-  const keys = new Map<string, number>()
-  for (const vote of votes) keys.set(keyOf(vote), (keys.get(keyOf(vote)) ?? 0) + 1)
-  return keys
-}
-
-/** For each completion of a record, its place among those of the item; undefined where they are not the same. */
-const placesIn = (
-  known: TaskPrompt,
-  { item: { completions }, prompt }: BatchItem,
-): ReadonlyArray<number> | undefined => {
-  if (known.prompt !== prompt || known.completions.length !== completions.length) return undefined
-  const taken = new Set<number>()
-  const places = completions.flatMap((text, i) => {
-    const free = (at: number) => known.completions[at] === text && !taken.has(at)
-    const at = free(i) ? i : known.completions.findIndex((_, at) => free(at))
-    if (at === -1) return []
-    taken.add(at)
-    return [at]
+const identified = (record: VoteRecord): Identified =>
+  Result.match(record, {
+    onFailure: ({ raw = "" }) => ({ record, item: undefined, characters: raw.length }),
+    onSuccess: (voted) => {
+      const item = identify(voted)
+      let characters = item.prompt.length + (voted.raw?.length ?? 0)
+      for (const text of item.item.completions) characters += text.length
+      for (const { edited, rationale } of voted.votes) characters += (edited?.length ?? 0) + (rationale?.length ?? 0)
+      return { record, item: voted.isCheck === true ? { ...item, isCheck: true } : item, characters }
+    },
   })
-  return places.length === completions.length ? places : undefined
-}
 
-const moved = (
-  { aspects, choice, order, ranking, ...vote }: ImportedVote,
-  places: ReadonlyArray<number>,
-): ImportedVote => ({
-  ...vote,
-  choice: places[choice]!,
-  ...(aspects === undefined
-    ? {}
-    : { aspects: Record.map(aspects, (ratings) => ratings.map((_, at) => ratings[places.indexOf(at)]!)) }),
-  ...(ranking === undefined ? {} : { ranking: ranking.map((group) => Arr.map(group, (index) => places[index]!)) }),
-  ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
-})
+/** How many of the records are not of the last one's item, which may have more; all, if it has nothing but these. */
+const wholeItems = (records: ReadonlyArray<Identified>): number => {
+  const itemId = records.at(-1)?.item?.itemId
+  const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
+  return last === -1 ? records.length : last + 1
+}
 
 const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => ({
   ...origin,
@@ -121,13 +88,6 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
     "the item is in this job already, and its votes were not imported: tasks ask for it, or its results were pruned. Import the votes into another job folder",
   ...(raw === undefined ? {} : { raw }),
 })
-
-const resultOf = ({ flags, prompt, taskId, votes }: Entry): string =>
-  JSON.stringify({
-    task_id: taskId,
-    status: "completed",
-    results: [VotedResult.of(prompt, votes, flags)],
-  })
 
 /** Reads votes into the ledger. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, or `FileLockError`. */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
@@ -152,8 +112,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
 
   const taskIdOf = (itemId: string) => `imported_${Sha256.hex(JSON.stringify([run.campaign, itemId])).slice(0, 32)}`
 
-  const add = (entry: Entry, vote: ImportedVote): boolean => {
-    const key = keyOf(vote)
+  const add = (entry: ImportedItem.ImportedItem, vote: ImportedVote): boolean => {
+    const key = ImportedItem.keyOf(vote)
     const recorded = entry.keys.get(key) ?? 0
     let read = 1
     if (vote.expert === null) {
@@ -169,7 +129,7 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     return true
   }
 
-  const addFlags = (entry: Entry, { flaggedIn, flags }: VotedItem) => {
+  const addFlags = (entry: ImportedItem.ImportedItem, { flaggedIn, flags }: VotedItem) => {
     const found = flagsIn({ flags })
     const source = JSON.stringify([entry.taskId, flaggedIn])
     if (found.length === 0 || flagged.has(source)) return
@@ -185,27 +145,25 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     }
   }
 
-  const step = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>, finished: boolean) {
-    const [found, rejects] = Arr.partition(records, (record) => record)
-    const read = found.map((voted) => {
-      const identified = identify(voted)
-      return { voted, item: voted.isCheck === true ? { ...identified, isCheck: true } : identified }
-    })
+  const decide = (entry: ImportedItem.ImportedItem, { decision }: VotedItem, places: ReadonlyArray<number>) => {
+    if (decision === undefined) return
+    const given = { ...decision, chosen_index: places[decision.chosen_index]! }
+    if (entry.decision !== undefined && Equal.equals(given, entry.decision)) return
+    entry.decision = given
+    entry.isChanged = true
+  }
+
+  const step = Effect.fnUntraced(function* (records: ReadonlyArray<Identified>, finished: boolean) {
+    const rejects: Array<Reject> = []
+    const read: Array<{ readonly voted: VotedItem; readonly item: BatchItem }> = []
+    for (const { item, record } of records) {
+      if (Result.isFailure(record)) rejects.push(record.failure)
+      else if (item !== undefined) read.push({ voted: record.success, item })
+    }
     const items = read.map(({ item }) => item)
     const inLedger = yield* ledger.recorded(run.campaign, items)
     const stored = yield* ledger.importedTasks([...new Set(items.map(({ itemId }) => taskIdOf(itemId)))])
-    const entries = new Map<string, Entry>(
-      stored.map(({ prompts: [prompt], result, seq, taskId }) => {
-        const annotations = decodeStored(result).results[0]?.annotations ?? {}
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
-        const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
-        const flags = [...flagsIn(annotations)]
-        return [
-          taskId,
-          { item: undefined, seq, taskId, prompt: prompt!, votes, keys: countKeys(votes), flags, isChanged: false },
-        ] as const
-      }),
-    )
+    const entries = new Map(stored.map((task) => [task.taskId, ImportedItem.fromStored(task)]))
     let isNew = 0
     let known = 0
     let duplicates = 0
@@ -217,11 +175,10 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
           rejects.push(notImported(item, voted.raw))
           continue
         }
-        const prompt = { prompt: item.prompt, completions: item.item.completions }
-        entry = { item, seq: -1, taskId, prompt, votes: [], keys: new Map(), flags: [], isChanged: false }
+        entry = ImportedItem.empty(item, taskId)
         entries.set(taskId, entry)
       }
-      const places = placesIn(entry.prompt, item)
+      const places = ImportedItem.placesIn(entry.prompt, item)
       if (places === undefined) {
         rejects.push({ ...conflict(item), ...(voted.raw === undefined ? {} : { raw: voted.raw }) })
         continue
@@ -229,7 +186,8 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
       const isFirst = entry.votes.length === 0
       const target = entry
       addFlags(entry, voted)
-      const added = voted.votes.filter((vote) => add(target, moved(vote, places))).length
+      decide(entry, voted, places)
+      const added = voted.votes.filter((vote) => add(target, ImportedItem.moved(vote, places))).length
       if (added === 0) duplicates++
       else if (isFirst && item.isCheck !== true) isNew++
       else known++
@@ -250,10 +208,12 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
           : newTasks([entry.item], { ...terms, shuffleSeed: false }).map((task) => ({
               ...task,
               taskId: entry.taskId,
-              result: resultOf(entry),
+              result: ImportedItem.resultOf(entry),
             })),
       ),
-      changed: all.flatMap((entry) => (entry.item === undefined ? [{ seq: entry.seq, result: resultOf(entry) }] : [])),
+      changed: all.flatMap((entry) =>
+        entry.item === undefined ? [{ seq: entry.seq, result: ImportedItem.resultOf(entry) }] : [],
+      ),
       rejects,
       counts,
       finished,
@@ -261,9 +221,23 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
     yield* counter.add({ read: records.length, rejected: rejects.length })
   })
 
+  const waiting: Array<Identified> = []
+  let characters = 0
+  const take = Effect.fnUntraced(function* (records: ReadonlyArray<VoteRecord>) {
+    for (const record of records) {
+      const one = identified(record)
+      waiting.push(one)
+      characters += one.characters
+      if (waiting.length < maxStepRecords && characters < maxStepCharacters) continue
+      const whole = waiting.splice(0, wholeItems(waiting))
+      characters = waiting.reduce((sum, { characters }) => sum + characters, 0)
+      yield* step(whole, false)
+    }
+  })
+
   yield* records.pipe(
-    Stream.rechunk(stepRecords),
-    Stream.runForEachArray((records) => step(records, false)),
+    Stream.runForEachArray(take),
+    Effect.andThen(Effect.suspend(() => step(waiting, false))),
     Effect.andThen(counter.end),
     Effect.andThen(step([], true)),
     Effect.onExit((exit) =>

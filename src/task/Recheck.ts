@@ -9,6 +9,7 @@ import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
 import { checkAnswer } from "./ledger/ResultMatch.ts"
+import * as VoteKinds from "./ledger/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/Model.ts"
 
@@ -24,6 +25,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
   const patience = Duration.fromInputUnsafe(profile.patience)
+  const kindsIn = VoteKinds.reader(profile.kindPath)
   const found = new Set<number>()
   let unanswered = 0
 
@@ -54,8 +56,8 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
       case "Failed":
         return yield* failed(task, taskId, failedStatusReason(view.status), view.status)
       case "Completed": {
-        const fit = yield* checkAnswer(ledger, task.seq, taskId, view)
-        if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, taskId)
+        const fit = yield* checkAnswer(ledger, task.seq, taskId, view, kindsIn)
+        if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, taskId, fit.success)
         const reason = fit.failure
         return yield* addResubmittable(task, "invalid", reason, ledger.markInvalid(task.seq, view.body, reason, taskId))
       }

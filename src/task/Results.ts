@@ -3,7 +3,7 @@
  *
  * Guarantees: each result fits its task (`ResultMatch`). A stored result that no longer fits its task ends the stream.
  */
-import { Array as Arr, Effect, Option, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Option, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
@@ -100,6 +100,19 @@ export const items = (
 ): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => Stream.map(placed(campaign, paths), ({ item }) => item)
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
-  const { completions, gold, isCheck, itemId, metadata, models, origin, prompt } = judgments[0]
-  return { itemId, prompt, completions, models, metadata, gold, isCheck, origin, judgments }
+  return {
+    ...Struct.pick(judgments[0], [
+      "itemId",
+      "prompt",
+      "completions",
+      "models",
+      "asMessages",
+      "tools",
+      "metadata",
+      "gold",
+      "isCheck",
+      "origin",
+    ]),
+    judgments,
+  }
 }

@@ -13,12 +13,14 @@ import {
   identity,
   Latch,
   Option,
+  Predicate,
   type Result,
   Schema,
   type Stream,
 } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Cost from "../domain/Cost.ts"
+import * as Prices from "../domain/Prices.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as CompletionDraw from "./plan/CompletionDraw.ts"
@@ -76,7 +78,7 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   found: Schema.Unknown,
 }) {
   override get message() {
-    return `${this.option}: expected ${this.expected}, found ${String(this.found)}`
+    return `${this.option}: expected ${this.expected}, found ${Predicate.isObject(this.found) ? JSON.stringify(this.found) : String(this.found)}`
   }
 }
 
@@ -96,7 +98,7 @@ export const spendingTerms = Effect.fnUntraced(function* (
   options: SpendingTerms,
 ) {
   const terms = withTerms(options, ledger === undefined ? undefined : yield* ledger.spendingTerms)
-  return Option.isSome(terms.budget) && Option.isNone(terms.price)
+  return Option.isSome(terms.budget) && Option.isNone(terms.prices)
     ? yield* new PriceMissing({ budget: Cost.format(terms.budget.value) })
     : terms
 })
@@ -133,7 +135,7 @@ const checkOptions = ({
     ],
     ["completionsSeed", completionsSeed, "a whole number", Number.isSafeInteger(completionsSeed)],
     ["maxRejects", maxRejects, "a whole number, or a percentage up to 100%", RejectLimit.isLimit(maxRejects)],
-    ["price", price, `${Cost.amountForm}, above 0`, Option.isSome(Cost.parsePrice(price))],
+    ["price", price, Prices.form, Option.isSome(Prices.parse(price))],
     ["budget", budget, `${Cost.amountForm}, or none`, budget === "none" || Option.isSome(Cost.parse(budget))],
   ] as const
   const wrong = rules.find(([, , , isRight]) => !isRight)
@@ -181,7 +183,7 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   const { maxAttempts = defaultMaxAttempts, resubmit = [] } = options
   const again = yield* ledger.replannable(run.campaign, resubmit, maxAttempts).pipe(
     Effect.flatMap(Recheck.findResubmittable),
-    Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found, run.maxVotes)),
+    Effect.flatMap((found) => ledger.replan(run.campaign, resubmit, maxAttempts, found)),
     Effect.onError((cause) => Effect.ignore(ledger.endRun(run, { failure: reasonOf(cause) }))),
   )
   if (again > 0) yield* Effect.logInfo(`resubmitted ${again} tasks of earlier runs as new tasks`)

@@ -45,10 +45,10 @@ const parquetAlone: Contender = async (input, output) => {
   const { featuresOf, toRow } = await import("../../src/dataset/Columns.ts")
   const program = Effect.gen(function* () {
     const file = yield* OutputFile.create(output, "train.parquet")
-    const writer = Parquet.make(file, featuresOf("standard"))
+    const writer = Parquet.make(file, featuresOf({ shape: "standard" }))
     const encode = encoder()
     yield* Stream.runForEachArray(pairsOf(input), (pairs) =>
-      writer.write(pairs.map((pair) => encode(toRow(pair, "standard")))),
+      writer.write(pairs.map((pair) => encode(toRow(pair, { shape: "standard" })))),
     )
     yield* writer.end
     yield* writer.finish

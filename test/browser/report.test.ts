@@ -168,6 +168,7 @@ describe("the report in a browser", () => {
         "Checks",
         "Agreement",
         "Experts",
+        "Rubric",
         "Leaderboard",
         "Models",
         "Gold items",
@@ -179,7 +180,7 @@ describe("the report in a browser", () => {
         "Splits",
         "Examples",
       ])
-      assert.strictEqual(await page.locator("figure svg[role=img]").count(), 19)
+      assert.strictEqual(await page.locator("figure svg[role=img]").count(), 24)
       const leaderboard = (await section(page, "Leaderboard").innerText()).replace(/\s+/g, " ")
       assert.include(leaderboard, "5 models. large-2 is better than large-1 in 100% of the resamples")
       assert.include(leaderboard, "1,000 more would leave 80.1% of its width")

@@ -34,6 +34,7 @@ describe("--budget", () => {
       )
       assert.deepStrictEqual(report.spending, {
         price: "0.40",
+        prices: {},
         budget: "5.70",
         spent: { votes: 14, cost: "5.60" },
         committed: { votes: 0, cost: "0.00" },
@@ -41,6 +42,7 @@ describe("--budget", () => {
         over_budget: { items: 3, votes: 6, cost: "2.40" },
         cost_per_pair: "0.8000",
         cost_per_right_vote: null,
+        kinds: [{ kind: null, votes: 14, cost: "5.60", gold_votes: 0, gold_right: 0, cost_per_right_vote: null }],
       })
       const status = yield* cli(["status", "--dir", `${dir}/job`])
       assert.strictEqual(status.status, 8)

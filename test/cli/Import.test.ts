@@ -1,6 +1,7 @@
 /** `prefstream import`: votes that were given elsewhere become a ledger that every other command reads. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
+import * as Decision from "../../src/domain/Decision.ts"
 import * as VotedResult from "../../src/domain/VotedResult.ts"
 import { cli, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
@@ -66,6 +67,20 @@ const exported = Effect.fnUntraced(function* (job: string, flags: ReadonlyArray<
     report: yield* readJson(`${job}/dataset/report.json`),
   }
 })
+
+/** A service that answers each task of one item with the next of the results that have its prompt. */
+const answering = (results: ReadonlyArray<{ readonly prompt: string }>) =>
+  ScriptedService.make((request, before) => {
+    if (request.method !== "GET") return ScriptedService.obliging(request, before)
+    const id = request.path.split("/").at(-1)!
+    const posts = before.filter(({ method }) => method === "POST")
+    const number = Number(id.replace("task_", ""))
+    const promptOf = ({ body }: { readonly body: string }): string => JSON.parse(body).prompts[0].prompt
+    const prompt = promptOf(posts[number]!)
+    const earlier = posts.slice(0, number).filter((post) => promptOf(post) === prompt).length
+    const result = results.filter((one) => one.prompt === prompt)[earlier]
+    return { status: 200, body: { task_id: id, status: "completed", results: [result] } }
+  })
 
 const isSound = Effect.fnUntraced(function* (job: string) {
   const said = yield* cli(["ledger", "check", "--dir", job])
@@ -246,6 +261,34 @@ describe("prefstream import", () => {
       )
     }))
 
+  test("finds a column for each expert in a JSON array, which may have NaN for a missing input", () =>
+    Effect.gen(function* () {
+      const of = (idx: number, input: string, votes: ReadonlyArray<number>) => `    {
+        "idx": ${idx}, "cmp_key": "m_n", "instruction": "Do ${idx}", "input": ${input},
+        "response1": "one ${idx}", "response2": "two ${idx}",
+        ${votes.map((vote, i) => `"annotator${i + 1}": ${vote}`).join(", ")}
+    }`
+      const records = [
+        of(0, "NaN", [2, 2, 0]),
+        of(1, '"NaN"', [1, 0, 1]),
+        of(2, '""', [0, 0, 0]),
+        of(3, "NaN", [1, 2, 0]),
+      ]
+      const { job, report, said } = yield* imported(["[", records.join(",\n"), "]"], [], "testset.json")
+      assert.deepInclude(report, { read: 4, imported: 4, rejected: 0, items: 4, votes: 12, ties: 6 })
+      assert.include(said.stderr, "choices of 3 experts")
+      const { pairs, report: quality } = yield* exported(job)
+      assert.deepStrictEqual(
+        pairs.map(({ agreement, chosen, item_id, prompt }) => [item_id, prompt, chosen, agreement]),
+        [
+          ["0", "Do 0", "two 0", 2.5 / 3],
+          ["1", "Do 1\n\nNaN", "one 1", 2.5 / 3],
+        ],
+      )
+      // Pairs of votes: 0 has 2-2, 1 has 1-1, 3 has 1-2; so 2 of 6 values disagree, where chance is 18 of 30.
+      assert.strictEqual(quality.agreement.krippendorff_alpha, 1 - 2 / 6 / (18 / 30))
+    }))
+
   for (const format of ["jsonl", "csv"]) {
     test(`reads what prefstream export-votes prints as ${format}, and comes to the same pairs, byte for byte`, () =>
       Effect.gen(function* () {
@@ -333,17 +376,7 @@ describe("prefstream import", () => {
             },
           })),
         ]
-        const service = yield* ScriptedService.make((request, before) => {
-          if (request.method !== "GET") return ScriptedService.obliging(request, before)
-          const id = request.path.split("/").at(-1)!
-          const posts = before.filter(({ method }) => method === "POST")
-          const { prompts } = JSON.parse(posts[Number(id.replace("task_", ""))]!.body)
-          const of = posts.slice(0, Number(id.replace("task_", ""))).filter(({ body }) => {
-            return JSON.parse(body).prompts[0].prompt === prompts[0].prompt
-          }).length
-          const result = tasks.filter(({ prompt }) => prompt === prompts[0].prompt)[of]
-          return { status: 200, body: { task_id: id, status: "completed", results: [result] } }
-        })
+        const service = yield* answering(tasks)
         yield* write(`${folder}/items.jsonl`, [
           line({ id: "q1", prompt: "P", completions: ["a", "b", "c"] }),
           line({ id: "q2", prompt: "Q", completions: ["d", "e", "f"] }),
@@ -372,6 +405,99 @@ describe("prefstream import", () => {
           const known = yield* cli(["import", `${folder}/${name}.${format}`, "--dir", `${folder}/again`, "--json"])
           assert.deepInclude(JSON.parse(known.stdout), { duplicates: 6, votes: 0 })
         }
+        assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
+      }))
+  }
+
+  for (const format of ["jsonl", "csv"]) {
+    test(`keeps what a lead decided, by way of ${format}, and in another order of the completions`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* temporaryDirectory
+        const job = `${folder}/job`
+        const completions = ["a", "b", "c"]
+        const votes = [
+          { expert: "ann", choice: 1, order: [0, 1, 2], seconds: 1, strength: 2, edited: "b!", rationale: "for b" },
+          { expert: "bob", choice: 1, order: [1, 0, 2], seconds: 1 },
+          { expert: "cy", choice: 2, order: [2, 1, 0], seconds: 1, edited: "c!", strength: 1 },
+        ]
+        const by = (lead: string, choice: number) => ({
+          chosen_index: choice,
+          rationale: `as "${lead}",\nfor ${choice}`,
+          by: lead,
+          at: "2026-11-24T12:00:00.000Z",
+        })
+        const decided = (prompt: string, choice: number) =>
+          Decision.decided(VotedResult.of({ prompt, completions }, votes, []), completions, votes, by("Lea", choice))
+        const service = yield* answering([
+          decided("against most votes", 2),
+          VotedResult.of(
+            { prompt: "against most votes", completions },
+            [{ expert: "dan", choice: 1, order: [0, 1, 2], seconds: 1 }],
+            [],
+          ),
+          decided("of two tasks", 0),
+          decided("of two tasks", 2),
+          // Nobody voted.
+          ...[1, 2].map(() => ({
+            prompt: "without votes",
+            best_completion_index: 2,
+            annotations: { rationale: "clear", expert: "Lea", decision: { by: "Lea", at: "2026-11-24T12:00:00.000Z" } },
+          })),
+          // Another service says less.
+          ...[1, 2].map(() => ({
+            prompt: "another service",
+            best_completion_index: 0,
+            annotations: { votes, decision: {} },
+          })),
+        ])
+        const prompts = ["against most votes", "of two tasks", "without votes", "another service"]
+        yield* write(
+          `${folder}/items.jsonl`,
+          prompts.map((prompt, i) => line({ id: `q${i}`, prompt, completions })),
+        )
+        const flags = ["--dir", job, "--batch-size", "1", "--votes", "2", "--no-shuffle"]
+        const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
+        assert.strictEqual(run.status, 0, run.stderr)
+        const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
+        yield* fs.writeFileString(`${folder}/votes.${format}`, printed.stdout)
+        const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
+        assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, items: 4 })
+        const { pairs } = yield* exported(`${folder}/again`)
+        const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+        const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
+        assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
+        assert.deepStrictEqual(
+          prompts.map((prompt) => pairs.filter((pair) => pair["prompt"] === prompt).map(({ chosen }) => chosen)),
+          [
+            ["c", "c"],
+            ["c", "c"],
+            ["c", "c"],
+            ["a", "a"],
+          ],
+        )
+        assert.deepInclude(pairs[0], { rationale: 'as "Lea",\nfor 2', edited: "c!" })
+        const second = yield* cli(["export-votes", "--dir", `${folder}/again`])
+        const known = yield* write(`${folder}/second.jsonl`, [second.stdout.trimEnd()]).pipe(
+          Effect.andThen(cli(["import", `${folder}/second.jsonl`, "--dir", `${folder}/again`, "--json"])),
+        )
+        assert.deepInclude(JSON.parse(known.stdout), { imported: 0, votes: 0 })
+        assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
+        // The same decision in a record that has the completions the other way round.
+        const turned = second.stdout
+          .trimEnd()
+          .split("\n")
+          .map((text): Row => JSON.parse(text))
+          .map((row) => ({
+            ...row,
+            completions: row["completions"].toReversed(),
+            chosen_index: 2 - row["chosen_index"],
+            order: row["order"]?.map((index: number) => 2 - index) ?? null,
+            decision: { ...row["decision"], chosen_index: 2 - row["decision"].chosen_index },
+          }))
+        yield* write(`${folder}/turned.jsonl`, turned.map(line))
+        const other = yield* cli(["import", `${folder}/turned.jsonl`, "--dir", `${folder}/again`, "--json"])
+        assert.deepInclude(JSON.parse(other.stdout), { imported: 0, votes: 0 })
         assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
       }))
   }

@@ -307,7 +307,9 @@ const schemaOf = Effect.gen(function* () {
         ? [{ type: "object" }]
         : ["split", "threshold"].includes(name)
           ? [{ type: "object", additionalProperties: { type: "number" } }]
-          : []
+          : name === "price"
+            ? [{ type: "object", required: ["default"], additionalProperties: text }]
+            : []
     const many = /repeat/.test(description) ? [{ type: "array", items: one }] : []
     return map.length + many.length === 0 ? one : { anyOf: [one, ...many, ...map] }
   }

@@ -110,6 +110,10 @@ export const lines: { readonly [line: string]: Line | string } = {
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,
+  "npx prefstream submit items.jsonl --price 0.40 --price automatic=0.01 --price specialist=2.50 --budget 5000": {
+    ends: 0,
+    before: "a service",
+  },
   "npx prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95": ok,
   "npx prefstream plan items.jsonl --dir pilot --price 0.40 --target-accuracy 0.95": { ends: 0, before: "a pilot" },
   "npx prefstream submit items.jsonl --votes 2..5 --confidence 0.95": { ends: 0, before: "a service" },

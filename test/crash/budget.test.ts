@@ -1,6 +1,7 @@
 /**
  * A process is killed (SIGKILL) at each commit point of planning and sending under a budget: no vote is ever beyond it, in
- * the ledger or at the service, and run again, the job comes to what the undisturbed job comes to.
+ * the ledger or at the service, and run again, the job comes to what the undisturbed job comes to; also where results cost
+ * less than was planned for, and others are planned of what is left.
  */
 import { writeFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -142,4 +143,90 @@ describe("run, with further votes under a budget", { concurrent: true, timeout: 
         isWithin100(it)
       }))
   }
+})
+
+describe("run, with prices by kind of expert", { concurrent: true, timeout: 600_000 }, () => {
+  const file = `${room.folder}/kinds.jsonl`
+  const kindOf = (i: number) => (i % 3 === 0 ? "specialist" : i % 7 === 0 ? "crowd" : "judge")
+  const item = (i: number) =>
+    JSON.stringify({ prompt: `By ${kindOf(i)}: which, ${i}?`, completions: ["one", "another"] })
+  writeFileSync(file, `${Array.from({ length: 50 }, (_, i) => item(i)).join("\n")}\n?\n`)
+  /** In tenths. */
+  const priceOf = (prompt: string) => {
+    const kind = RecordingService.kindOf(prompt)
+    return kind === "specialist" ? 20 : kind === "judge" ? 1 : 7
+  }
+  const prices = ["--price", "0.7", "--price", "judge=0.1", "--price", "specialist=2"]
+  const further = ["--votes", "1..3", "--confidence", "0.999", ...prices, "--budget", "100.5"]
+  const args = ["run", file, "--batch-size", "6", ...pace, ...further, "--idempotency-key", "honored"]
+  const recorded = (name: string) => Recorded.make({ room, service }, name)
+  let trace: Trace
+  let undisturbed: unknown
+
+  /** In tenths, by the service's book: what is back at the price of its kind, all else of the ledger at the highest. */
+  const reckoned = ({ book, job }: Recorded.Recorded): number =>
+    rows(job, "SELECT state, task_id, item_count FROM task").reduce((sum, { item_count, state, task_id }) => {
+      if (state !== "completed") return sum + 20 * (item_count as number)
+      const { prompts } = book.tasks.get(task_id as string)!
+      return sum + prompts.reduce((sum, prompt) => sum + priceOf(prompt), 0)
+    }, 0)
+
+  const isWithinBudget = (it: Recorded.Recorded) => {
+    assert.isAtMost(reckoned(it), 1005)
+    const { ledger, service } = votesIn(it)
+    assert.isAtMost(service, ledger)
+  }
+
+  beforeAll(async () => {
+    const it = recorded("kinds undisturbed")
+    const report = await watched(it.job, args)
+    trace = report.trace
+    undisturbed = Recorded.seen(it, report)
+    assert.strictEqual(report.exitStatus, 8)
+    // More votes than the budget has at the highest price, and no room for another one.
+    assert.isAbove(votesIn(it).service, 50)
+    assert.isAbove(reckoned(it), 1005 - 20)
+    assert.strictEqual(Number(report.spending?.spent.cost), reckoned(it) / 10)
+    isWithinBudget(it)
+    assert.deepStrictEqual(unexpected(trace), [])
+  })
+
+  for (const event of drawn([
+    "task: added planned",
+    "task: planned → submitting",
+    "http: POST /tasks answered 201",
+    "task: submitted → completed",
+  ] as const)) {
+    it(`${points[event].name}: the budget is kept, and the same votes are planned`, () =>
+      room.inTurn(async () => {
+        const it = recorded(`kinds ${event}`)
+        const quarter = Math.ceil(trace.totals.get(event)! / 4)
+        for (const nth of [1, quarter]) {
+          await killedAt(it.job, args, { event, when: "after", nth })
+          isWithinBudget(it)
+        }
+        assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+        isWithinBudget(it)
+      }))
+  }
+
+  it("killed between the last result and the next planning, it plans what the results leave, and no more", () =>
+    room.inTurn(async () => {
+      const it = recorded("kinds between")
+      // The first votes are nine tasks; the next one is of further votes, which follow once all of the first are in.
+      await killedAt(it.job, args, { event: "task: added planned", when: "before", nth: 10 })
+      const states = rows(it.job, "SELECT state, SUM(item_count) AS votes FROM task GROUP BY state")
+      assert.deepStrictEqual(
+        states.map(({ state, votes }) => [state, votes]),
+        [["completed", 50]],
+      )
+      const left = 1005 - reckoned(it)
+      assert.isAbove(left, 20)
+      await killedAt(it.job, args, { event: "task: added planned", when: "after", nth: 1 })
+      assert.isAtMost(votesIn(it).ledger - 50, Math.floor(left / 20))
+      assert.isAbove(votesIn(it).ledger, 50)
+      isWithinBudget(it)
+      assert.deepStrictEqual(Recorded.seen(it, await finish(it.job, args)), undisturbed)
+      isWithinBudget(it)
+    }))
 })

@@ -332,13 +332,13 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
       const directory = yield* fs.makeTempDirectoryScoped()
       for (const shape of drawn(shapes)) {
         const file = yield* OutputFile.create(directory, `${shape}.parquet`)
-        const writer = Parquet.make(file, featuresOf(shape))
+        const writer = Parquet.make(file, featuresOf({ shape }))
         const encode = encoder()
         // Two row groups, with more than one page of 8 MB in each.
         const rows = 52
         for (let i = 0; i < rows; i++) {
           const rejected = difficultTexts[i % difficultTexts.length]!
-          const row = toRow(pair(i, { chosen: `${i} ${kilobyte.repeat(800)}`, rejected }), shape)
+          const row = toRow(pair(i, { chosen: `${i} ${kilobyte.repeat(800)}`, rejected }), { shape })
           yield* writer.write([encode(row)])
         }
         yield* writer.end

@@ -33,7 +33,46 @@ const text = fc.oneof(
   fc.string({ unit: "binary" }),
 )
 
-const messages = fc.array(fc.record({ role: text, content: text }), { minLength: 1, maxLength: 5 })
+/** Names of tools and ids of calls: not blank, and with what separates them. */
+const name = fc
+  .array(fc.oneof(fc.constantFrom(",", ", id ", "\\", "\n", "]", "x", " "), fc.string({ unit: "binary" })), {
+    maxLength: 5,
+  })
+  .map((pieces) => pieces.join(""))
+  .filter((text) => text.trim() !== "")
+
+const toolCall = fc.record(
+  {
+    id: name,
+    type: fc.constant("function" as const),
+    function: fc.record({
+      name,
+      arguments: fc.oneof(
+        fc.dictionary(text, fc.jsonValue()).map((value) => JSON.stringify(value)),
+        fc.constantFrom("{}", ' {"a":\n\n[\n1]\n}\n', '{"a":\n\n[1]\n}', '{"n":1.50}'),
+      ),
+    }),
+  },
+  { requiredKeys: ["type", "function"] },
+)
+
+const messages = fc.array(
+  fc.oneof(
+    fc.record({ role: fc.oneof(text, fc.constantFrom("tool call x", "tool result", "\\tool call")), content: text }),
+    fc.record({
+      role: fc.constant("assistant"),
+      content: fc.oneof(text, fc.constant("")),
+      tool_calls: fc
+        .array(toolCall, { minLength: 1, maxLength: 3 })
+        .map(([first, ...rest]) => [first!, ...rest] as const),
+    }),
+    fc.record(
+      { role: fc.constant("tool"), content: text, name, tool_call_id: name },
+      { requiredKeys: ["role", "content"] },
+    ),
+  ),
+  { minLength: 1, maxLength: 5 },
+)
 
 const backAndForth = (...messages: readonly [Message, ...ReadonlyArray<Message>]) =>
   Conversation.parse(Conversation.render(messages))
@@ -110,6 +149,32 @@ describe("Conversation", () => {
       assert.deepStrictEqual(backAndForth(first, ...rest), Option.some([first, ...rest]))
     },
   )
+
+  it("calls and results of tools have headers of their own", () => {
+    assert.strictEqual(
+      Conversation.render([
+        { role: "user", content: "Warm?" },
+        {
+          role: "assistant",
+          content: "",
+          tool_calls: [
+            { id: "c1", type: "function", function: { name: "get_weather", arguments: '{"city":"Bern"}' } },
+            { type: "function", function: { name: "a, b", arguments: "{}" } },
+          ],
+        },
+        { role: "tool", content: "22", name: "get_weather", tool_call_id: "c1" },
+        { role: "tool", content: "done" },
+      ]),
+      '[user]\nWarm?\n\n[tool call get_weather, id c1]\n{"city":"Bern"}\n\n[tool call a\\, b]\n{}\n\n[tool result get_weather, id c1]\n22\n\n[tool]\ndone',
+    )
+  })
+
+  it("what has the header of a call, and no JSON object, is no call", () => {
+    assert.deepStrictEqual(
+      Conversation.parse("[tool call f]\n[1]"),
+      Option.some([{ role: "tool call f", content: "[1]" }]),
+    )
+  })
 
   it("a text that begins with no header is no conversation", () => {
     for (const text of ["", "Hello", "[user]", " [user]\na", "\n[user]\na", "[user] a\n", "a\n\n[user]\nb"])

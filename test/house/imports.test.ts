@@ -20,11 +20,12 @@ const mayImport: { readonly [folder: string]: string } = {
   source: "domain io node hyparquet @aws-sdk/client-s3",
   task: "domain io node sql telemetry api",
   pair: "domain io node eld",
-  "dataset/report": "domain/QualityReport.ts domain/Leaderboard.ts preact @observablehq/plot",
+  "dataset/report":
+    "domain/QualityReport.ts domain/Distribution.ts domain/Leaderboard.ts domain/RubricReport.ts preact @observablehq/plot",
   dataset: "domain io node hyparquet hyparquet-writer yaml @huggingface/hub",
   pipeline: "domain io node telemetry api source task pair dataset",
   "service/pages":
-    "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts service/pageApi/DeskApi.ts service/pageApi/OperatorsApi.ts service/pageApi/AuditApi.ts service/pageApi/GroupsApi.ts preact markdown-it dompurify highlight.js diff katex",
+    "service/pageApi/AnnotateApi.ts service/pageApi/DashboardApi.ts service/pageApi/DeskApi.ts service/pageApi/OperatorsApi.ts service/pageApi/AuditApi.ts service/pageApi/GroupsApi.ts service/pageApi/QualificationApi.ts preact markdown-it dompurify highlight.js diff katex",
   service: "domain io node sql telemetry api source ipaddr.js",
   cli: "domain io node sql telemetry api source task pair dataset pipeline service node:* @effect/platform-node yaml",
   "bin.ts": "cli node node:* #cli",

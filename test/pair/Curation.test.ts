@@ -408,3 +408,71 @@ describe("what is said of the items", () => {
     assert.deepStrictEqual(curate(items), curate(items))
   })
 })
+
+describe("answers to a rubric", () => {
+  const votes = (...all: ReadonlyArray<Record<string, unknown>>) => ({ votes: all })
+
+  it("are in the report only where a vote has one", () => {
+    const report = curate([item(0, [{ best: 0, annotations: { rationale: "It is first." } }])])
+    assert.isFalse("rubric" in report)
+  })
+
+  it("are counted: strength by outcome, all bad, edits, and aspects by side and model", () => {
+    const models = ["a", "b", "c"]
+    const said = item(
+      0,
+      [
+        {
+          best: 0,
+          annotations: votes(
+            { expert: "x", choice: 0, strength: 3, all_bad: false, aspects: { style: [5, 2, null] } },
+            {
+              expert: "y",
+              choice: 0,
+              strength: 1,
+              all_bad: false,
+              edited: "first answer!!",
+              aspects: { style: [4, 2, 1] },
+            },
+            { expert: "z", choice: 1, strength: 2, all_bad: true },
+          ),
+        },
+      ],
+      { models },
+    )
+    const unanimous = item(1, [
+      { best: 1, annotations: votes({ expert: "x", choice: 1, strength: 3 }, { expert: "y", choice: 1, strength: 3 }) },
+    ])
+    // Left out as a tie, but judged.
+    const tie = item(2, [
+      {
+        best: 0,
+        annotations: votes({ expert: "x", choice: 0, all_bad: true }, { expert: "y", choice: 2, all_bad: true }),
+      },
+    ])
+    const silent = item(3, [{ best: 0 }])
+    const { rubric } = curate([said, unanimous, tie, silent])
+    assert.strictEqual(rubric!.items, 3)
+    assert.strictEqual(rubric!.votes, 7)
+    const { strength } = rubric!
+    assert.deepStrictEqual(strength!.votes.histogram, { edges: [1, 2, 3, 4], counts: [1, 1, 3] })
+    assert.strictEqual(strength!.votes.mean, 2.4)
+    assert.deepStrictEqual(strength!.by_outcome, [
+      { outcome: "unanimous", items: 1, mean: 3 },
+      { outcome: "divided", items: 1, mean: 2 },
+    ])
+    // Of 3 and 1, and of 3 and 3: within 4 * 2 / 1, all of 3, 1, 3, 3 apart 2 * 4 * 3 of 12 pairs.
+    assert.closeTo(strength!.krippendorff_alpha!, 1 - 8 / 4 / (24 / 12), 1e-12)
+    assert.deepStrictEqual(rubric!.all_bad, { answered: 2, items: 1 })
+    assert.strictEqual(rubric!.edited.items, 1)
+    assert.strictEqual(rubric!.edited.length_change.mean, 2)
+    const [style] = rubric!.aspects
+    assert.deepStrictEqual([style!.chosen.count, style!.chosen.mean], [2, 4.5])
+    assert.deepStrictEqual([style!.rejected.count, style!.rejected.mean], [3, 5 / 3])
+    assert.deepStrictEqual(style!.models, [
+      { model: "a", ratings: 2, mean: 4.5 },
+      { model: "b", ratings: 2, mean: 2 },
+      { model: "c", ratings: 1, mean: 1 },
+    ])
+  })
+})

@@ -226,6 +226,12 @@ describe("--votes N..M", () => {
       assert.isAbove(gold!.votes.min, 2 * items)
       const within = yield* preview(...range, "--price", "0.5", "--budget", "100")
       assert.deepStrictEqual([within?.votes.max, within?.cost?.max], [200, "100.0"])
+      // Those that a cheaper kind of expert gives leave room for others.
+      const byKind = yield* preview(...range, "--price", "0.5", "--price", "judge=0.1", "--budget", "100")
+      assert.deepStrictEqual(byKind?.votes, { min: 2 * items, max: 5 * items })
+      assert.deepStrictEqual(byKind?.cost, { min: "18.0", max: "100" })
+      const cheap = yield* preview(...range, "--price", "0.25", "--price", "judge=0.2", "--budget", "50")
+      assert.deepStrictEqual([cheap?.votes.max, cheap?.cost?.max], [250, "50"])
       assert.isNull(yield* preview("--votes", "3"))
 
       yield* say("submit", ...range)

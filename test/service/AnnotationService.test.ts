@@ -146,7 +146,11 @@ layer(Service.layer)("AnnotationService", (it) => {
         ) => ({
           prompt,
           best_completion_index: best,
-          annotations: { rationale, votes: [{ expert, choice: best, order, seconds: 0, rationale }], agreement: 1 },
+          annotations: {
+            rationale,
+            votes: [{ expert, kind: "automatic", choice: best, order, seconds: 0, rationale }],
+            agreement: 1,
+          },
         })
         assert.deepStrictEqual(answer.json, {
           task_id: created.json.task_id,

@@ -5,11 +5,16 @@
  * together: histograms add up to their counts, votes to those of the experts.
  */
 import { Array as Arr } from "effect"
-import type { Distribution, ExpertRow, Histogram, QualityReport } from "../../src/domain/QualityReport.ts"
+import type { Distribution, Histogram } from "../../src/domain/Distribution.ts"
+import type { ExpertRow, QualityReport } from "../../src/domain/QualityReport.ts"
+import * as Assessment from "../../src/domain/Assessment.ts"
 import { checks, isCheckName } from "../../src/pair/Checks.ts"
+import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Leaderboard from "../../src/pair/rating/Leaderboard.ts"
+import * as RubricAnswers from "../../src/pair/report/RubricAnswers.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as hostileTexts from "./hostile.ts"
+import { judgedItem } from "./judged.ts"
 
 /** Uniform numbers in [0, 1): mulberry32, by Tommy Ettinger. */
 const generator = (seed: number) => {
@@ -85,6 +90,57 @@ const leaderboard = (models: ReadonlyArray<string>): QualityReport["leaderboard"
     board.add({ completions, models: [models[a]!, models[b]!] }, votes)
   }
   return board.finish({ resamples: 50 }) ?? null
+}
+
+const fiveSteps = [1, 2, 3, 4, 5]
+
+/** Of 500 items of two completions, three votes each: the better a completion, the higher its ratings by aspect. */
+const rubric = (aspectNames: ReadonlyArray<string>): NonNullable<QualityReport["rubric"]> => {
+  const random = generator(31)
+  const answers = RubricAnswers.make()
+  const pick = <A>(of: ReadonlyArray<A>, shift: number): A =>
+    of[Math.min(of.length - 1, Math.max(0, Math.floor(random() * of.length + shift)))]!
+  for (let i = 0; i < 500; i++) {
+    const completions = ["A longer answer. ".repeat(1 + Math.floor(random() * 40)), `Another answer ${i}.`]
+    const votes = [0, 1, 2].map((expert) => {
+      const choice = random() < 0.75 ? 0 : 1
+      return {
+        expert: `expert-${expert}`,
+        choice,
+        ranking: undefined,
+        position: choice,
+        order: [0, 1],
+        seconds: null,
+        rationale: null,
+        strength: pick([1, 2, 3], choice === 0 ? 0.5 : -1),
+        all_bad: random() < 0.04,
+        aspects: Object.fromEntries(
+          aspectNames.map((name, k) => [name, [pick(fiveSteps, 1.2 - k * 0.3), pick(fiveSteps, -0.6)]]),
+        ),
+      }
+    })
+    const forFirst = votes.filter(({ choice }) => choice === 0).length
+    const [best, other] = forFirst > 1 ? [0, 1] : [1, 0]
+    const edited = `${completions[best]!.slice(Math.floor(random() * 20))}${"More of it. ".repeat(Math.floor(random() * 12))}`
+    const item = judgedItem(
+      completions,
+      [{ best, annotations: { ...Assessment.combine(completions, best, votes), ...(random() < 0.2 && { edited }) } }],
+      {
+        models: ["large-2", "small-1"],
+      },
+    )
+    answers.add(
+      {
+        judgment: item.judgments[0],
+        votes,
+        agreement: Math.max(forFirst, 3 - forFirst) / 3,
+        isWeighted: false,
+        isTie: false,
+      },
+      bestAgainstRest(item.judgments[0]).filter(({ rejected_index }) => rejected_index === other),
+    )
+  }
+  return answers.finish()!
 }
 
 export const noDistribution: Distribution = {
@@ -240,6 +296,36 @@ export const full = (): QualityReport => {
     guidelines:
       "Choose the answer that helps the person most. Prefer what is correct over what sounds good; length alone is no merit. Say why in one or two sentences.",
     service: "https://annotation.example.org",
+    spending: {
+      price: "0.40",
+      prices: { automatic: "0.01", specialist: "2.50" },
+      budget: "5000",
+      spent: { votes: 9812, cost: "4321.55" },
+      committed: { votes: 120, cost: "300.00" },
+      left: { votes: 151, cost: "378.45" },
+      over_budget: { items: 31, votes: 93, cost: "232.50" },
+      cost_per_pair: "0.9004",
+      cost_per_right_vote: "0.4982",
+      kinds: [
+        {
+          kind: "automatic",
+          votes: 7204,
+          cost: "72.04",
+          gold_votes: 402,
+          gold_right: 341,
+          cost_per_right_vote: "0.0118",
+        },
+        {
+          kind: "specialist",
+          votes: 1604,
+          cost: "4010.00",
+          gold_votes: 198,
+          gold_right: 189,
+          cost_per_right_vote: "2.6190",
+        },
+        { kind: null, votes: 1004, cost: "401.60", gold_votes: 12, gold_right: 11, cost_per_right_vote: "0.4364" },
+      ],
+    },
     funnel: [
       { step: "read", unit: "records", count: 5000, lost: [] },
       {
@@ -291,6 +377,11 @@ export const full = (): QualityReport => {
       in_input: 0,
       votes: 612,
       right: 541,
+      kinds: [
+        { kind: "automatic", votes: 402, right: 341 },
+        { kind: "specialist", votes: 198, right: 189 },
+        { kind: null, votes: 12, right: 11 },
+      ],
       accuracy: 541 / 612,
       low: 0.856,
       high: 0.907,
@@ -369,6 +460,7 @@ export const full = (): QualityReport => {
         { kind: "other", flags: 9 },
       ],
     },
+    rubric: rubric(["helpfulness", "truthfulness", "style"]),
     cross_split_near_duplicates: 3,
     splits: [
       { split: "train", items: 3790, pairs: 11_370 },
@@ -425,6 +517,7 @@ export const empty = (): QualityReport => ({
   campaign: null,
   guidelines: null,
   service: null,
+  spending: null,
   funnel: [
     { step: "read", unit: "records", count: 12, lost: [] },
     { step: "submitted", unit: "items", count: 0, lost: [{ reason: "rejected", count: 12 }] },
@@ -446,7 +539,7 @@ export const empty = (): QualityReport => ({
   experts: [],
   models: [],
   leaderboard: null,
-  gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, accuracy: null, low: null, high: null, wrong: [] },
+  gold: { mixed_in: 0, in_input: 0, votes: 0, right: 0, kinds: [], accuracy: null, low: null, high: null, wrong: [] },
   position: { by_completions: [], first_half: 0, second_half: 0, p_value: null, known: 0 },
   length: {
     longer_chosen: 0,
@@ -503,6 +596,8 @@ export const hostile = (): QualityReport => {
     })),
     experts: base.experts.map((row, i) => ({ ...row, expert: text(i * 7) })),
     leaderboard: leaderboard(attacks),
+    rubric: rubric(attacks),
+    flags: { items: 3, kinds: attacks.map((kind) => ({ kind, flags: 1 })) },
     models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 })),
     gold: {
       ...base.gold,

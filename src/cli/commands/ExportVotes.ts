@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { option } from "../flags/Values.ts"
@@ -19,12 +20,16 @@ export const exportVotesCommand = Command.make(
   {
     as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table (default: jsonl)"),
     campaign: campaignFlag("print"),
+    ...annotationFlags,
     ...where,
   },
   Effect.fn("prefstream export-votes")(function* (flags) {
     const place = yield* placeOf(flags)
     const stdio = yield* Stdio.Stdio
-    yield* VoteTable.text(flags.as ?? "jsonl", flags.campaign).pipe(
+    yield* VoteTable.text(flags.as ?? "jsonl", {
+      campaign: flags.campaign,
+      annotationPaths: annotationPathsOf(flags),
+    }).pipe(
       Stream.run(stdio.stdout({ endOnDone: false })),
       Effect.catchTag("PlatformError", (error) => (isClosedPipe(error) ? Effect.void : Effect.fail(error))),
       LedgerReader.snapshot,

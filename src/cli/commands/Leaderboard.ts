@@ -3,6 +3,7 @@ import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { leaderboard } from "../../pipeline/Leaderboard.ts"
 import { controlNames, defaultPrior, defaultResamples, tieModels } from "../../pair/rating/Leaderboard.ts"
+import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
@@ -42,6 +43,7 @@ export const leaderboardCommand = Command.make(
       `Resamples of the items, for 95% intervals; 0 for none (default: ${defaultResamples})`,
     ),
     resampleSeed: option(integer("resample-seed"), "N", "Seed for drawing resamples (default: 0)"),
+    ...annotationFlags,
     csv: toggle("csv", "Print the table as CSV on stdout"),
     ...ledgerFlags,
   },
@@ -53,6 +55,7 @@ export const leaderboardCommand = Command.make(
     yield* endOfDryRun()
     const board = yield* leaderboard({
       campaign: flags.campaign,
+      annotationPaths: annotationPathsOf(flags),
       ties: flags.tieModel,
       weighted: flags.weighted,
       controls: flags.control,

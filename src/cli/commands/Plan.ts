@@ -3,6 +3,7 @@ import { Console, Effect, Schema, Struct } from "effect"
 import { Command, Flag } from "effect/cli"
 import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
@@ -11,7 +12,7 @@ import { check } from "../flags/Rules.ts"
 import { batchFlags, spendingFlags } from "../flags/TaskFlags.ts"
 import { option } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { votesCost } from "../output/Summary.ts"
+import { votesCost } from "../output/SpendingSummary.ts"
 import { count, number, present, printable, rowsOf, table } from "../output/Text.ts"
 
 const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
@@ -33,6 +34,7 @@ export const planCommand = Command.make(
     ),
     price: spendingFlags.price,
     campaign: campaignFlag("measure"),
+    ...annotationFlags,
     ...inputFlags,
     ...Struct.pick(batchFlags, itemFlags),
     ...ledgerFlags,
@@ -44,7 +46,7 @@ export const planCommand = Command.make(
     yield* endOfDryRun()
     const experts =
       flags.accuracy ??
-      (yield* pilot({ campaign: flags.campaign }).pipe(
+      (yield* pilot({ campaign: flags.campaign, annotationPaths: annotationPathsOf(flags) }).pipe(
         Effect.provide(LedgerLocation.layerReadonly(place.location)),
         Effect.catchTag(
           "LedgerMissing",

@@ -3,9 +3,8 @@
  * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, is recorded in the manifest by `pipeline/Facts`,
  * and is listed in `flags/Groups`.
  */
-import { Effect, Option, Record, Result, Struct } from "effect"
+import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
-import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
 import { formatNames } from "../../dataset/format/TrainerFormats.ts"
 import { Split } from "../../domain/Split.ts"
 import { bestAgainstOne, bestAgainstRest, fullRanking, type PairStrategy } from "../../pair/PairStrategy.ts"
@@ -14,9 +13,9 @@ import * as Consensus from "../../pair/votes/Consensus.ts"
 import type { Shares } from "../../pair/text/Splits.ts"
 import type { DatasetSettings } from "../../pipeline/DatasetSettings.ts"
 import * as Source from "../../source/Source.ts"
-import * as FieldPath from "../../io/FieldPath.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
@@ -45,18 +44,6 @@ const threshold = Flag.String("threshold").pipe(
   ),
 )
 
-const annotationPath = Flag.String("annotation-path").pipe(
-  Flag.filterMap(
-    (text) => {
-      const [name, path] = assignment(text)
-      return AnnotationPaths.isMember(name) && Result.isSuccess(FieldPath.parse(path))
-        ? Option.some([name, path] as const)
-        : Option.none()
-    },
-    () => `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
-  ),
-)
-
 const split = Flag.String("split").pipe(
   Flag.filterMap(
     (text) => {
@@ -79,11 +66,7 @@ export const datasetFlags = {
     "METHOD",
     `Majority vote, or votes weighted by estimated expert reliability (default: ${Consensus.defaultAggregation})`,
   ),
-  annotationPath: repeated(
-    annotationPath,
-    "MEMBER=PATH",
-    "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
-  ),
+  ...annotationFlags,
   minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
   minAgreement: option(
     Flag.String("min-agreement").pipe(
@@ -192,8 +175,7 @@ export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipel
   return {
     pairs: flags.pairs === undefined ? pipeline.pairs : strategies[flags.pairs](flags.pairSeed),
     ...Struct.pick({ ...pipeline, ...defined(flags) }, sameNames),
-    annotationPaths:
-      flags.annotationPath.length > 0 ? Record.fromEntries(flags.annotationPath) : pipeline.annotationPaths,
+    annotationPaths: annotationPathsOf(flags) ?? pipeline.annotationPaths,
     drop: flags.drop.length > 0 ? flags.drop : pipeline.drop,
     thresholds: { ...pipeline.thresholds, ...Record.fromEntries(flags.threshold) },
     evaluationPrompts,

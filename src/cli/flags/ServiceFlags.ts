@@ -16,6 +16,7 @@ import { defined } from "../../io/Values.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { annotationPath } from "./AnnotationPath.ts"
 import {
   choice,
   duration,
@@ -76,6 +77,7 @@ export const serviceFlags = {
     "N",
     "Reject items with more completions (default: from openapi.json) [PREFSTREAM_MAX_COMPLETIONS]",
   ),
+  annotationPath,
   moved: choice("moved", "Accept a changed base URL: the service of this job has a new address"),
   pollMin: duration(
     "poll-min",
@@ -115,6 +117,7 @@ const sameNames = [
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
   ...defined(Struct.pick(flags, sameNames)),
+  ...defined({ kindPath: flags.annotationPath.find(([member]) => member === "kind")?.[1] }),
   pollInterval: { ...profile.pollInterval, ...defined({ min: flags.pollMin, max: flags.pollMax }) },
 })
 

@@ -7,6 +7,7 @@ import * as Guidelines from "../../api/Guidelines.ts"
 import { defaultConfidence } from "../../pair/votes/NextVotes.ts"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as Cost from "../../domain/Cost.ts"
+import * as Prices from "../../domain/Prices.ts"
 import * as GoldFile from "../../source/GoldFile.ts"
 import { type BatchLimits, defaultLimits } from "../../task/plan/Batch.ts"
 import { defaultSeed } from "../../task/plan/CompletionDraw.ts"
@@ -100,18 +101,32 @@ export const resubmitFlags = {
   ),
 }
 
+/** `0.40`, or `judge=0.01`. The amount is what follows the last sign, so that a kind may have any name. */
+const parsePrice = (text: string): Option.Option<readonly [kind: string, amount: string]> => {
+  const at = text.lastIndexOf("=")
+  const [kind, amount] = at === -1 ? [Prices.other, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+  return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
+}
+
+/** The prices by kind; none if the price of votes of other kinds is missing. */
+const pricesOf = (
+  prices: ReadonlyArray<readonly [kind: string, amount: string]>,
+): Option.Option<Prices.Price | undefined> => {
+  const byKind = new Map(prices)
+  const price = byKind.get(Prices.other)
+  if (prices.length === 0) return Option.some(undefined)
+  return price === undefined || byKind.size < prices.length
+    ? Option.none()
+    : Option.some(byKind.size === 1 ? price : { [Prices.other]: price, ...Object.fromEntries(byKind) })
+}
+
 /** What votes may cost: also in combination with a pipeline file. */
 export const spendingFlags = {
-  price: option(
-    Flag.String("price").pipe(
-      Flag.filterMap(
-        (text) => Option.as(Cost.parsePrice(text), text),
-        () => `${Cost.amountForm}, above 0`,
-      ),
-    ),
-    "AMOUNT",
-    "Price of a vote, an item in a task, such as 0.40; the job keeps it",
-  ),
+  price: repeated(
+    Flag.String("price").pipe(Flag.filterMap(parsePrice, () => Prices.form)),
+    "[KIND=]AMOUNT",
+    "Price of a vote, an item in a task, such as 0.40; judge=0.01: of one kind of expert; repeatable; the job keeps it",
+  ).pipe(Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes")),
   budget: option(
     Flag.String("budget").pipe(
       Flag.filterMap(

@@ -4,6 +4,7 @@
  * Guarantees: what the votes do not tell is said: too few items for intervals, groups that nobody compared, ratings
  * without a bound. CSV (RFC 4180) has one line per model, full precision, and empty fields for what does not exist.
  */
+import * as CsvField from "../../domain/CsvField.ts"
 import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import { minItems } from "../../pair/rating/Accrual.ts"
 import { count, number, present } from "./Text.ts"
@@ -122,12 +123,7 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
   ["extreme", ({ extreme }) => extreme],
 ]
 
-const field = (value: string | number | null): string => {
-  const text = value === null ? "" : String(value)
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
-
 export const csv = ({ models }: Leaderboard): string =>
-  [columns.map(([name]) => name), ...models.map((row) => columns.map(([, of]) => field(of(row))))]
+  [columns.map(([name]) => name), ...models.map((row) => columns.map(([, of]) => CsvField.encode(of(row))))]
     .map((cells) => cells.join(","))
     .join("\n")

@@ -1,7 +1,8 @@
 /** What an input has, and what a run would make of it. */
 import type { Inspection } from "../../pipeline/Inspection.ts"
 import type { Preview } from "../../pipeline/Preview.ts"
-import { duplicates, overBudget, rejectCount, votesCost } from "./Summary.ts"
+import { overBudget, perVote, votesCost } from "./SpendingSummary.ts"
+import { duplicates, rejectCount } from "./Summary.ts"
 import { count, duration, number, present, type Rows, rowsOf, table } from "./Text.ts"
 
 /** `3 items + 2 known + 0 duplicates + 1 rejected`. */
@@ -18,10 +19,17 @@ export const counts = ({
     `${number(rejected)} rejected`,
   ]).join(" + ")
 
-const spending = ({ before, budget, left, new: added, over_budget, price }: NonNullable<Preview["spending"]>): Rows => [
+const spending = ({
+  before,
+  budget,
+  left,
+  new: added,
+  over_budget,
+  ...prices
+}: NonNullable<Preview["spending"]>): Rows => [
   [
     "cost",
-    `${votesCost(added)} at ${price} per vote${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
+    `${votesCost(added)} at ${perVote(prices)}${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
   ],
   ["budget", budget !== null && `${budget}, of which ${left} is left afterwards`],
   ["", over_budget.votes > 0 && overBudget(over_budget)],

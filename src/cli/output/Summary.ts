@@ -12,8 +12,9 @@ import { excerpt } from "../../io/Values.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import type { RejectCount } from "../../pipeline/RejectCounts.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
-import { isOver as isOverBudget, type SpendingReport, type VotesCost } from "../../pipeline/SpendingReport.ts"
+import { isOver as isOverBudget } from "../../pipeline/SpendingReport.ts"
 import * as ExitStatus from "./ExitStatus.ts"
+import { hasRoom, spending } from "./SpendingSummary.ts"
 import { count, duration, number, present, printable, type Rows, rowsOf, size, table } from "./Text.ts"
 
 export interface Options extends TextOptions {
@@ -104,7 +105,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [`Done in ${duration(report.seconds)}.`]
     case "over_budget":
       return [
-        `${ended("the budget is used up, and items are left")} Next: raise it (--budget), and ${later ?? "run the submitting command again"}.`,
+        `${ended("the budget is used up, and items are left")} Next: ${hasRoom(report) ? "results cost less than was planned for, so" : "raise it (--budget), and"} ${later ?? "run the submitting command again"}.`,
       ]
     case "no_pairs":
       return [ended("no pair came of the results, and no dataset was written")]
@@ -216,35 +217,6 @@ const asked = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" |
   ["", wanted_votes > 0 && `another one is needed for ${count(wanted_votes, "item")}`],
   ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
 ]
-
-/** Such as `120 votes (48.00)`. */
-export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
-
-const spending = ({
-  budget,
-  committed,
-  cost_per_pair,
-  cost_per_right_vote,
-  left,
-  over_budget,
-  price,
-  spent,
-}: SpendingReport): Rows => [
-  ["cost", `${votesCost(spent)} spent, ${votesCost(committed)} committed, at ${price} per vote`],
-  [
-    "",
-    cost_per_pair !== null &&
-      `${cost_per_pair} per pair${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote on gold items`}`,
-  ],
-  ["budget", left !== null && `${budget}, of which ${left.cost} is left: ${count(left.votes, "vote")}`],
-  ["", over_budget.votes > 0 && overBudget(over_budget)],
-]
-
-/** What the rest would cost. */
-export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
-  items === 0
-    ? `further votes that the budget does not allow: ${votesCost({ cost, votes })}`
-    : `${count(items, "item")} beyond it would take ${votesCost({ cost, votes })}`
 
 const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetInfo): Rows => [
   ["dataset", `${count(rows, "pair")} in ${directory}`],

@@ -59,11 +59,12 @@ const moved = (setting: Setting, move: (path: string) => string): Setting => ({
     : setting.values.map((value) => located(setting.name, value, move)),
 })
 
-/** Flags that may be written as a map. */
-const maps: { readonly [name: string]: (value: Readonly<Record<string, unknown>>) => ReadonlyArray<string> } = {
-  "judge-body": (value) => [JSON.stringify(value)],
-  split: (value) => Object.entries(value).map(([name, share]) => `${name}=${String(share)}`),
-  threshold: (value) => Object.entries(value).map(([name, worst]) => `${name}=${String(worst)}`),
+/** Flags that may be written as a map: each of its members is a value `NAME=VALUE`, or all of it is one, as JSON. */
+const maps: { readonly [name: string]: "members" | "json" } = {
+  "judge-body": "json",
+  price: "members",
+  split: "members",
+  threshold: "members",
 }
 
 const secrets: { readonly [name: string]: string } = {
@@ -84,8 +85,14 @@ const textOf = (node: unknown): string | undefined => {
 const valuesOf = (name: string, node: ParsedNode | null): Setting["values"] | undefined => {
   if (isScalar(node) && Predicate.isBoolean(node.value)) return node.value
   const form = maps[name]
-  if (isMap(node) && form !== undefined) return form(node.toJSON())
-  const texts = (isSeq(node) ? node.items : [node]).map(textOf)
+  if (isMap(node) && form === "json") return [JSON.stringify(node.toJSON())]
+  const texts =
+    isMap(node) && form === "members"
+      ? node.items.map(({ key, value }) => {
+          const [name, text] = [textOf(key), textOf(value)]
+          return name === undefined || text === undefined ? undefined : `${name}=${text}`
+        })
+      : (isSeq(node) ? node.items : [node]).map(textOf)
   return texts.every(Predicate.isNotUndefined) ? texts : undefined
 }
 

@@ -5,12 +5,18 @@
  * Alpaca has a system prompt and one question; `history` is not written, since `load_dataset` would infer a column of
  * nulls. ShareGPT has alternating roles; LLaMA-Factory skips other rows. The KTO reader takes a non-empty completion as
  * the desirable one; no format accepts empty completions.
+ *
+ * In ShareGPT, calls of tools are a turn of `function_call`, and a result is one of `observation`: a pair with text next to
+ * calls, several results after one another, or a completion of several messages is omitted. `tools` is JSON text.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import type { Features, JsonRow } from "../file/Features.ts"
+import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { issueAt, requireDifferent, NonEmptyText, findRoleViolation, Text, textPair } from "./RowSchema.ts"
-import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
+import { type Checked, type FormatOptions, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
 export const llamaFactoryAlpaca: TrainerFormat = {
@@ -46,17 +52,45 @@ const names = new Map([
 const roles = { asks: ["user", "tool"], answers: ["assistant"] }
 const tags = { asks: ["human", "observation"], answers: ["gpt", "function_call"], before: ["system"] }
 
-const toTurn = ({ content, role }: Message) => ({ from: names.get(role) ?? role, value: content })
+const toTurn = ({ content, role, tool_calls }: Message, field: string): Checked<Turn> => {
+  if (tool_calls === undefined) return Result.succeed({ from: names.get(role) ?? role, value: content })
+  if (content.trim() !== "") return refuse(`${field}.content`, "no text next to calls", describeValue(content))
+  const calls = tool_calls.map(
+    ({ function: { arguments: text, name } }) => `{"name":${JSON.stringify(name)},"arguments":${text}}`,
+  )
+  return Result.succeed({ from: "function_call", value: calls.length === 1 ? calls[0]! : `[${calls.join(",")}]` })
+}
 
-const conversation = (prompt: Prompt) =>
-  Result.map(PairTexts.toTurns(prompt, roles), () => PairTexts.toMessages(prompt).map(toTurn))
+const conversation = (prompt: Prompt): Checked<ReadonlyArray<Turn>> =>
+  Result.flatMap(PairTexts.toTurns(prompt, roles), () =>
+    Result.all(PairTexts.toMessages(prompt).map((message, i) => toTurn(message, `prompt[${i}]`))),
+  )
 
-const gpt = (value: string) => ({ from: "gpt", value })
+/** A completion as the one turn that it may be. */
+const turnOf = (pair: PreferencePair, side: "chosen" | "rejected"): Checked<Turn> => {
+  const [message, ...others] = PairTexts.sideOf(pair, side)
+  return message === undefined || others.length > 0
+    ? refuse(side, "one turn", `${others.length + 1} messages`)
+    : toTurn(message, side)
+}
+
+const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions): JsonRow =>
+  options.tools === true ? { tools: tools ?? "" } : {}
+
+const toolFeatures = (options: FormatOptions | undefined): Features =>
+  options?.tools === true ? { tools: "string" } : {}
 
 const turn = { struct: { from: "string", value: "string" } } as const
 
 const Turn = Schema.Struct({ from: NonEmptyText, value: Text })
-const GptTurn = Schema.Struct({ from: Schema.Literal("gpt"), value: NonEmptyText })
+type Turn = typeof Turn.Type
+const answers = ["gpt", "function_call"]
+const isAnswer = (from: string): boolean => answers.includes(from)
+const AnswerTurn = Schema.Struct({
+  from: NonEmptyText.check(Schema.makeFilter((from) => (isAnswer(from) ? undefined : answers.join(" or ")))),
+  value: NonEmptyText,
+})
+const tools = Schema.optionalKey(Text)
 
 /** What keeps the turns from being a prompt of LLaMA-Factory's. */
 const inLlamaFactoryTurn = (conversation: ReadonlyArray<typeof Turn.Type>) => {
@@ -69,28 +103,35 @@ const inLlamaFactoryTurn = (conversation: ReadonlyArray<typeof Turn.Type>) => {
   return conversation[0]?.from === "system" && conversation[0].value === "" ? issueAt([0, "value"], "text") : undefined
 }
 
+const toolsName = (options: FormatOptions | undefined) => (options?.tools === true ? { tools: "tools" } : {})
+
 export const llamaFactoryShareGpt: TrainerFormat = {
   name: "llamafactory-sharegpt",
   description: "LLaMA-Factory, ShareGPT ranking: conversations, and chosen and rejected as gpt's next turn",
   container: "jsonl",
-  features: () => ({ conversations: { list: turn }, chosen: turn, rejected: turn }),
-  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
-    Result.map(conversation(prompt), (conversations) => ({
-      conversations,
-      chosen: gpt(chosen),
-      rejected: gpt(rejected),
-    })),
+  reads: ["tool_calls", "tools"],
+  features: (options) => ({ conversations: { list: turn }, chosen: turn, rejected: turn, ...toolFeatures(options) }),
+  encoder: rowPerPair((pair, options) =>
+    Result.gen(function* () {
+      return {
+        conversations: yield* conversation(pair.prompt),
+        chosen: yield* turnOf(pair, "chosen"),
+        rejected: yield* turnOf(pair, "rejected"),
+        ...toolsColumn(pair, options),
+      }
+    }),
   ),
   row: Schema.Struct({
     conversations: Schema.Array(Turn).check(Schema.makeFilter(inLlamaFactoryTurn)),
-    chosen: GptTurn,
-    rejected: GptTurn,
+    chosen: AnswerTurn,
+    rejected: AnswerTurn,
+    tools,
   }).check(Schema.makeFilter(({ chosen, rejected }) => requireDifferent(chosen.value, rejected.value))),
-  datasetInfo: (fileName) => ({
+  datasetInfo: (fileName, options) => ({
     file_name: fileName,
     formatting: "sharegpt",
     ranking: true,
-    columns: { messages: "conversations", chosen: "chosen", rejected: "rejected" },
+    columns: { messages: "conversations", chosen: "chosen", rejected: "rejected", ...toolsName(options) },
   }),
 }
 
@@ -98,25 +139,31 @@ export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   description:
     "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred and not all are bad",
-  reads: ["all_bad"],
+  reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
-  features: () => ({ conversations: { list: turn }, kto_tag: "bool" }),
-  encoder: Unpaired.rowPerCompletion(({ prompt }) =>
-    Result.map(conversation(prompt), (turns) => (completion, label) => ({
-      conversations: [...turns, gpt(completion)],
-      kto_tag: label,
-    })),
+  features: (options) => ({ conversations: { list: turn }, ...toolFeatures(options), kto_tag: "bool" }),
+  encoder: Unpaired.rowPerCompletion((pair, options) =>
+    Result.gen(function* () {
+      const turns = yield* conversation(pair.prompt)
+      const sides = { chosen: yield* turnOf(pair, "chosen"), rejected: yield* turnOf(pair, "rejected") }
+      return (_: string, label: boolean, side: "chosen" | "rejected") => ({
+        conversations: [...turns, sides[side]],
+        ...toolsColumn(pair, options),
+        kto_tag: label,
+      })
+    }),
   ),
   row: Schema.Struct({
     conversations: Schema.Array(Turn).check(
       Schema.makeFilter<ReadonlyArray<typeof Turn.Type>>((turns) => {
         const last = turns.at(-1)
         if (last === undefined) return "at least two turns"
-        if (last.from !== "gpt") return issueAt([turns.length - 1, "from"], "gpt in the last turn")
+        if (!isAnswer(last.from)) return issueAt([turns.length - 1, "from"], "gpt or function_call in the last turn")
         if (last.value === "") return issueAt([turns.length - 1, "value"], "text")
         return inLlamaFactoryTurn(turns.slice(0, -1))
       }),
     ),
+    tools,
     kto_tag: Schema.Boolean,
   }),
   acrossRows: () =>
@@ -127,9 +174,9 @@ export const llamaFactoryKto: TrainerFormat = {
       },
       { completion: "conversations", label: "kto_tag" },
     ),
-  datasetInfo: (fileName) => ({
+  datasetInfo: (fileName, options) => ({
     file_name: fileName,
     formatting: "sharegpt",
-    columns: { messages: "conversations", kto_tag: "kto_tag" },
+    columns: { messages: "conversations", kto_tag: "kto_tag", ...toolsName(options) },
   }),
 }

@@ -4,22 +4,23 @@
  */
 import { Result, Schema } from "effect"
 import * as PairTexts from "./PairTexts.ts"
-import { AssistantTurn, issueAt, messages, OpenMessages } from "./RowSchema.ts"
+import { AssistantTurn, isSameTurn, issueAt, messages, OpenMessages } from "./RowSchema.ts"
 import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const Ranked = (rank: 0 | 1) => Schema.Struct({ rank: Schema.Literal(rank), completion: AssistantTurn })
 
 export const nemoRl: TrainerFormat = {
   name: "nemo-rl",
+  reads: ["tool_calls"],
   description: "NeMo RL, reward models and DPO: context as messages, and two completions, rank 0 preferred to rank 1",
   container: "jsonl",
   features: () => ({ context: messages, completions: { list: { struct: { rank: "int32", completion: messages } } } }),
-  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
-    Result.map(PairTexts.toOpenMessages(prompt), (context) => ({
-      context,
+  encoder: rowPerPair((pair) =>
+    Result.map(PairTexts.toConversation(pair), ({ chosen, prompt, rejected }) => ({
+      context: prompt,
       completions: [
-        { rank: 0, completion: PairTexts.answer(chosen) },
-        { rank: 1, completion: PairTexts.answer(rejected) },
+        { rank: 0, completion: chosen },
+        { rank: 1, completion: rejected },
       ],
     })),
   ),
@@ -27,7 +28,7 @@ export const nemoRl: TrainerFormat = {
     context: OpenMessages,
     completions: Schema.Tuple([Ranked(0), Ranked(1)]).check(
       Schema.makeFilter(([chosen, rejected]) =>
-        chosen.completion[0].content === rejected.completion[0].content
+        isSameTurn(chosen.completion, rejected.completion)
           ? issueAt([1, "completion", 0, "content"], "another text than the other completion's")
           : undefined,
       ),

@@ -1,19 +1,78 @@
 /**
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks read, too: the
- * conversation, and one assistant message per side.
+ * conversation with the definitions of its tools, and the assistant's messages per side.
  *
- * The roles are those that all three accept: system, user, assistant. Tool messages are refused: OpenAI's need the id
- * of a call, which prompts do not have.
+ * The roles are those that all three accept: system, user, assistant; and tool, for the result of a call. Calls need ids,
+ * and results those of their calls; a pair without them is omitted. Results are written without the tool's name, which
+ * OpenAI takes from the call.
  */
 import { Result, Schema } from "effect"
+import type { Message } from "../../domain/Message.ts"
+import type { Json, JsonRow } from "../file/Features.ts"
+import { describeValue, isObject } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { AssistantTurn, issueAt, messages, openMessagesOf } from "./RowSchema.ts"
-import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
+import { isSameTurn, issueAt, messages, NonEmptyText, OpenAiToolCall, Text, turnOf } from "./RowSchema.ts"
+import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const roles = ["system", "user", "assistant"]
 
+const toMessages = (all: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> => {
+  for (const [i, { role, tool_call_id, tool_calls = [] }] of all.entries()) {
+    if (!roles.includes(role) && (role !== "tool" || tool_call_id === undefined)) {
+      const found = role === "tool" ? "a result without the id of its call" : describeValue(role)
+      return refuse(`${field}[${i}].role`, roles.join(" or "), found)
+    }
+    const unnamed = tool_calls.findIndex(({ id }) => id === undefined)
+    if (unnamed !== -1) return refuse(`${field}[${i}].tool_calls[${unnamed}].id`, "the id of a call", "nothing")
+  }
+  return Result.succeed(
+    all.map(({ content, role, tool_call_id, tool_calls }) => ({
+      role,
+      ...((content !== "" || tool_calls === undefined) && { content }),
+      ...(tool_calls !== undefined && { tool_calls }),
+      ...(tool_call_id !== undefined && { tool_call_id }),
+    })),
+  )
+}
+
+/** Definitions in the shape that OpenAI has. */
+const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
+  const list = tools === undefined ? [] : PairTexts.parseJson(tools)
+  return Array.isArray(list)
+    ? list.map((tool: Json) =>
+        isObject(tool) && !Object.hasOwn(tool, "function") ? { type: "function", function: tool } : tool,
+      )
+    : []
+}
+
+const RowMessage = Schema.Struct({
+  role: NonEmptyText,
+  content: Schema.optionalKey(Text),
+  tool_calls: Schema.optionalKey(Schema.NonEmptyArray(OpenAiToolCall)),
+  tool_call_id: Schema.optionalKey(NonEmptyText),
+}).check(
+  Schema.makeFilter(({ content, role, tool_call_id, tool_calls }) => {
+    if (![...roles, "tool"].includes(role)) return issueAt(["role"], "system, user, assistant or tool")
+    if (content === undefined && tool_calls === undefined) return issueAt(["content"], "text")
+    return role === "tool" && tool_call_id === undefined ? issueAt(["tool_call_id"], "the id of a call") : undefined
+  }),
+)
+
+const OpenMessages = Schema.Array(RowMessage).check(
+  Schema.makeFilter((all) => {
+    const last = all.at(-1)?.role
+    if (last === undefined) return "at least one message"
+    return last === "user" || last === "tool"
+      ? undefined
+      : issueAt([all.length - 1, "role"], "user or tool in the last message")
+  }),
+)
+
+const Turn = turnOf(RowMessage)
+
 export const openAiPreference: TrainerFormat = {
   name: "openai-preference",
+  reads: ["tool_calls", "tools"],
   description: "OpenAI, Together, Fireworks: input.messages, and preferred_output and non_preferred_output",
   container: "jsonl",
   features: () => ({
@@ -21,28 +80,32 @@ export const openAiPreference: TrainerFormat = {
     preferred_output: messages,
     non_preferred_output: messages,
   }),
-  encoder: rowPerPair(({ chosen, prompt, rejected }) =>
-    PairTexts.toOpenMessages(prompt).pipe(
-      Result.flatMap((prompt) => PairTexts.withRoles(prompt, roles)),
-      Result.map((prompt) => ({
-        input: { messages: prompt, tools: [], parallel_tool_calls: true },
-        preferred_output: PairTexts.answer(chosen),
-        non_preferred_output: PairTexts.answer(rejected),
-      })),
-    ),
+  encoder: rowPerPair((pair) =>
+    Result.gen(function* () {
+      const prompt = yield* PairTexts.toOpenMessages(pair.prompt)
+      return {
+        input: {
+          messages: yield* toMessages(prompt, "prompt"),
+          tools: toDefinitions(pair.tools),
+          parallel_tool_calls: true,
+        },
+        preferred_output: yield* toMessages(PairTexts.sideOf(pair, "chosen"), "chosen"),
+        non_preferred_output: yield* toMessages(PairTexts.sideOf(pair, "rejected"), "rejected"),
+      }
+    }),
   ),
   row: Schema.Struct({
     input: Schema.Struct({
-      messages: openMessagesOf(roles),
+      messages: OpenMessages,
       tools: Schema.Array(Schema.Unknown),
       parallel_tool_calls: Schema.Boolean,
     }),
-    preferred_output: AssistantTurn,
-    non_preferred_output: AssistantTurn,
+    preferred_output: Turn,
+    non_preferred_output: Turn,
   }).check(
-    Schema.makeFilter(({ preferred_output: [preferred], non_preferred_output: [other] }) =>
-      preferred.content === other.content
-        ? issueAt(["non_preferred_output", 0, "content"], "another text than preferred_output's")
+    Schema.makeFilter(({ preferred_output, non_preferred_output }) =>
+      isSameTurn(preferred_output, non_preferred_output)
+        ? issueAt(["non_preferred_output"], "another text than preferred_output's")
         : undefined,
     ),
   ),

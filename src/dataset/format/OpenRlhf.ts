@@ -38,14 +38,13 @@ export const openRlhf: TrainerFormat = {
 
 export const openRlhfConversational: TrainerFormat = {
   name: "openrlhf-conversational",
+  reads: ["tool_calls"],
   description: "OpenRLHF with --apply_chat_template: prompt, chosen and rejected as messages, and margin",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
-      prompt,
-      chosen: PairTexts.answer(pair.chosen),
-      rejected: PairTexts.answer(pair.rejected),
+    Result.map(PairTexts.toConversation(pair), (messages) => ({
+      ...messages,
       margin: marginOf(pair, options),
     })),
   ),

@@ -1,11 +1,62 @@
 /** A pair's texts as formats need them: the prompt as messages, or as a system prompt and turns, if possible. */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import type { JsonRow } from "../file/Features.ts"
 import { type Checked, refuse } from "./TrainerFormat.ts"
 import { describeValue } from "../../io/Values.ts"
 
 /** A completion as the one message that it is. */
 export const answer = (content: string) => [{ role: "assistant", content }]
+
+type Side = "chosen" | "rejected"
+
+/** A side of the pair as messages: a completion, with its calls of tools if there are any. */
+export const sideOf = (
+  { chosen, chosen_messages, rejected, rejected_messages }: PreferencePair,
+  side: Side,
+): ReadonlyArray<Message> =>
+  side === "chosen" ? (chosen_messages ?? answer(chosen)) : (rejected_messages ?? answer(rejected))
+
+/** A pair as messages that a chat template takes: an answer may follow the prompt, and arguments of calls are objects. */
+export const toConversation = (pair: PreferencePair): Checked<Record<Side | "prompt", ReadonlyArray<JsonRow>>> =>
+  Result.gen(function* () {
+    return {
+      prompt: yield* withObjects(yield* toOpenMessages(pair.prompt), "prompt"),
+      chosen: yield* withObjects(sideOf(pair, "chosen"), "chosen"),
+      rejected: yield* withObjects(sideOf(pair, "rejected"), "rejected"),
+    }
+  })
+
+const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
+  Result.all(
+    messages.map(({ tool_calls, ...message }, i): Checked<JsonRow> => {
+      if (tool_calls === undefined) return Result.succeed(message)
+      const large = tool_calls.findIndex((call) => losesDigits(call.function.arguments))
+      if (large !== -1) {
+        const path = `${field}[${i}].tool_calls[${large}].function.arguments`
+        return refuse(
+          path,
+          "numbers that an object keeps, up to 2^53",
+          describeValue(tool_calls[large]!.function.arguments),
+        )
+      }
+      const calls = tool_calls.map(({ function: of, ...call }) => ({
+        ...call,
+        function: { ...of, arguments: parseJson(of.arguments) },
+      }))
+      return Result.succeed({ ...message, tool_calls: calls })
+    }),
+  )
+
+/** Whether a parsed JSON text has other integers. */
+const losesDigits = (text: string): boolean =>
+  (text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").match(/[-+.\deE]+/g) ?? [])
+    .map(Number)
+    .some((number) => !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
+
+/** Such as arguments and definitions, which are JSON. */
+export const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Json))
 
 /** A text prompt is one user message. */
 export const toMessages = (prompt: Prompt): ReadonlyArray<Message> =>

@@ -3,6 +3,7 @@
  * writes rows. The message of a filter is the expected value, as a noun.
  */
 import { Schema } from "effect"
+import { isJsonObject } from "../../domain/Message.ts"
 
 export const Text = Schema.String.check(
   Schema.makeFilter<string>((text) => (text.isWellFormed() ? undefined : "well-formed Unicode")),
@@ -10,16 +11,67 @@ export const Text = Schema.String.check(
 
 export const NonEmptyText = Text.check(Schema.makeFilter<string>((text) => (text === "" ? "text" : undefined)))
 
-/** As the chat templates of transformers take it. */
-export const Message = Schema.Struct({ role: NonEmptyText, content: Text })
+const toolCall = <Arguments extends Schema.Top>(of: Arguments) =>
+  Schema.Struct({
+    id: Schema.optionalKey(NonEmptyText),
+    type: Schema.Literal("function"),
+    function: Schema.Struct({ name: NonEmptyText, arguments: of }),
+  })
 
-/** The column type of a list of messages. */
+/** Arguments as an object, as most chat templates need them. */
+export const ToolCall = toolCall(Schema.Record(Schema.String, Schema.Unknown))
+
+/** Arguments as JSON text, and an id that a result has, too. */
+export const OpenAiToolCall = toolCall(
+  NonEmptyText.check(Schema.makeFilter((text) => (isJsonObject(text) ? undefined : "the text of a JSON object"))),
+).check(Schema.makeFilter(({ id }) => (id === undefined ? issueAt(["id"], "text") : undefined)))
+
+const result = { name: Schema.optionalKey(NonEmptyText), tool_call_id: Schema.optionalKey(NonEmptyText) }
+
+/** As the chat templates of transformers take it. */
+export const Message = Schema.Struct({
+  role: NonEmptyText,
+  content: Text,
+  tool_calls: Schema.optionalKey(Schema.NonEmptyArray(ToolCall)),
+  ...result,
+})
+
+/** Definitions of tools, as JSON text. */
+export const toolsText = Schema.optionalKey(Schema.NullOr(NonEmptyText))
+
+/** The column type of a list of messages, which may have calls of tools besides. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
 export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
 
-/** A completion as a list of one message. */
-export const AssistantTurn = Schema.Tuple([Assistant])
+/** The messages of a completion. */
+interface TurnMessage {
+  readonly role: string
+  readonly content?: string
+  readonly tool_calls?: ReadonlyArray<unknown>
+}
+
+const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
+  const other = messages.findIndex(({ role }) => role !== "assistant" && role !== "tool")
+  if (other !== -1) return issueAt([other, "role"], "assistant or tool")
+  const empty = messages.findIndex(
+    ({ content, role, tool_calls }) => role === "assistant" && (content ?? "") === "" && tool_calls === undefined,
+  )
+  if (empty !== -1) return issueAt([empty, "content"], "text")
+  for (const i of [0, messages.length - 1]) {
+    if (messages[i]?.role !== "assistant")
+      return i === 0 && messages.length === 0 ? "at least one message" : issueAt([i, "role"], "assistant")
+  }
+  return messages.length > 1 && messages.every(({ tool_calls }) => tool_calls === undefined)
+    ? "one message, or calls of tools with what follows them"
+    : undefined
+}
+
+/** A completion as a list: one message, or calls of tools with their results and what follows them. */
+export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
+  Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
+
+export const AssistantTurn = turnOf(Message)
 
 type Messages = ReadonlyArray<typeof Message.Type>
 
@@ -55,6 +107,11 @@ export const findRoleViolation = (
 export const requireDifferent = (chosen: string, rejected: string) =>
   chosen === rejected ? issueAt(["rejected"], "another text than chosen's") : undefined
 
+type Turn = ReadonlyArray<TurnMessage>
+
+/** Whether two completions say the same. */
+export const isSameTurn = (one: Turn, other: Turn): boolean => JSON.stringify(one) === JSON.stringify(other)
+
 type Columns = { readonly [column: string]: Schema.Codec<unknown, unknown> }
 
 /** Rows with both sides as text, and other columns. */
@@ -66,8 +123,8 @@ export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
 /** Rows with both sides as a list of one message, and other columns. */
 export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
   Schema.Struct({ ...columns, chosen: AssistantTurn, rejected: AssistantTurn }).check(
-    Schema.makeFilter(({ chosen: [chosen], rejected: [rejected] }) =>
-      requireDifferent(chosen.content, rejected.content),
+    Schema.makeFilter(({ chosen, rejected }) =>
+      isSameTurn(chosen, rejected) ? issueAt(["rejected"], "another text than chosen's") : undefined,
     ),
   )
 

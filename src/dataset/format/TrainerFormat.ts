@@ -21,6 +21,8 @@ export interface FormatOptions {
   readonly margin?: boolean | undefined
   /** What the margin is: `vote_margin`, or `strength`, which is 1 or more. Default `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
+  /** Writes the definitions of tools, for the formats that have a place for them. Default false. */
+  readonly tools?: boolean | undefined
 }
 
 /** The pair's margin; 0 where it has none, since null breaks collators. */
@@ -37,8 +39,11 @@ export interface TrainerFormat {
   readonly container: "jsonl" | "parquet"
   /** Set where prompts are text: a conversation is one as `Conversation.toText` has it. */
   readonly isText?: true
-  /** Columns of the pair that it has a place for, besides its texts and a margin. */
-  readonly reads?: ReadonlyArray<"all_bad" | "edited">
+  /**
+   * Columns of the pair that it has a place for, besides its texts and a margin; `tool_calls` where messages have calls
+   * and results of tools. Without it, pairs with calls are omitted, but in text, which they are rendered in.
+   */
+  readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** A new encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */
@@ -50,7 +55,7 @@ export interface TrainerFormat {
   /** The same for what only shows over the rows of a file, which are given in order. */
   readonly acrossRows?: () => (row: JsonRow) => ReadonlyArray<Problem>
   /** The file's entry in LLaMA-Factory's `dataset_info.json`; `fileName` is relative to its folder. */
-  readonly datasetInfo?: (fileName: string) => JsonRow
+  readonly datasetInfo?: (fileName: string, options?: FormatOptions) => JsonRow
 }
 
 /** Encodes the pairs of one file, in order; the pairs of an item must be consecutive. */

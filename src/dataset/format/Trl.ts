@@ -5,6 +5,9 @@
  * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat template
  * separates them. Of `trl-implicit`, the reward trainer reads each side completely; the DPO and KTO trainers take the
  * common prefix as the prompt, which leaves DPO's loss unchanged, but not KTO's.
+ *
+ * Tools (section "Tool Calling"): arguments of calls are objects, as chat templates need them; `tools` is JSON text. In
+ * text, a call is its name in brackets above its arguments.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -21,6 +24,7 @@ import {
   messages,
   OpenMessages,
   textPair,
+  toolsText,
 } from "./RowSchema.ts"
 import { type Checked, type FormatOptions, marginOf, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
@@ -31,10 +35,24 @@ const separator = "\n\n"
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
+/** TRL reads JSON text, in which no reader fills in members that other rows have. */
+const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions): JsonRow =>
+  options.tools === true ? { tools: tools ?? null } : {}
+
+const toolFeatures = (options?: FormatOptions): Features => (options?.tools === true ? { tools: "string" } : {})
+
 const withMargin =
   (features: Features) =>
   (options?: FormatOptions): Features =>
     options?.margin === true ? { ...features, margin: "float64" } : features
+
+const withTools =
+  (features: Features) =>
+  (options?: FormatOptions): Features => ({
+    ...features,
+    ...toolFeatures(options),
+    ...(options?.margin === true && { margin: "float64" }),
+  })
 
 const margin = Schema.optionalKey(Schema.Finite)
 
@@ -57,18 +75,18 @@ export const trl: TrainerFormat = {
 
 export const trlConversational: TrainerFormat = {
   name: "trl-conversational",
+  reads: ["tool_calls", "tools"],
   description: "TRL, conversational: prompt, chosen and rejected as messages, for a chat template",
   container: "jsonl",
-  features: withMargin({ prompt: messages, chosen: messages, rejected: messages }),
+  features: withTools({ prompt: messages, chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
-      prompt,
-      chosen: PairTexts.answer(pair.chosen),
-      rejected: PairTexts.answer(pair.rejected),
+    Result.map(PairTexts.toConversation(pair), (messages) => ({
+      ...messages,
+      ...toolsColumn(pair, options),
       ...marginColumn(pair, options),
     })),
   ),
-  row: messagePair({ prompt: OpenMessages, margin }),
+  row: messagePair({ prompt: OpenMessages, tools: toolsText, margin }),
 }
 
 export const trlImplicit: TrainerFormat = {
@@ -110,12 +128,18 @@ const sharedStart = (chosen: string, rejected: string): string => {
   return chosen.slice(0, end)
 }
 
+/** Messages that both sides begin with. */
+const sharedMessages = (chosen: ReadonlyArray<unknown>, rejected: ReadonlyArray<unknown>): number => {
+  const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
+  return different === -1 ? chosen.length : different
+}
+
 const implicitSide = Schema.Array(Message).check(
   Schema.makeFilter<ReadonlyArray<typeof Message.Type>>((side) => {
     const last = side.length - 1
     if (last < 1) return "a prompt and an answer"
     if (side[last]!.role !== "assistant") return issueAt([last, "role"], "assistant in the last message")
-    if (side[last]!.content === "") return issueAt([last, "content"], "text")
+    if (side[last]!.content === "" && side[last]!.tool_calls === undefined) return issueAt([last, "content"], "text")
     const before = side[last - 1]!.role
     return before === "user" || before === "tool"
       ? undefined
@@ -125,27 +149,33 @@ const implicitSide = Schema.Array(Message).check(
 
 export const trlImplicitConversational: TrainerFormat = {
   name: "trl-implicit-conversational",
+  reads: ["tool_calls", "tools"],
   description: "TRL, conversational with the prompt within both sides: chosen and rejected hold all messages",
   container: "jsonl",
-  features: withMargin({ chosen: messages, rejected: messages }),
+  features: withTools({ chosen: messages, rejected: messages }),
   encoder: rowPerPair((pair, options) =>
-    Result.map(PairTexts.toOpenMessages(pair.prompt), (prompt) => ({
-      chosen: [...prompt, ...PairTexts.answer(pair.chosen)],
-      rejected: [...prompt, ...PairTexts.answer(pair.rejected)],
+    Result.map(PairTexts.toConversation(pair), ({ chosen, prompt, rejected }) => ({
+      chosen: [...prompt, ...chosen],
+      rejected: [...prompt, ...rejected],
+      ...toolsColumn(pair, options),
       ...marginColumn(pair, options),
     })),
   ),
-  row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, margin }).check(
+  row: Schema.Struct({ chosen: implicitSide, rejected: implicitSide, tools: toolsText, margin }).check(
     Schema.makeFilter(({ chosen, rejected }) => {
-      const different = chosen.findIndex(
-        ({ content, role }, i) => content !== rejected[i]?.content || role !== rejected[i]?.role,
-      )
-      if (chosen.length !== rejected.length)
+      const shared = sharedMessages(chosen, rejected)
+      const hasCalls = [...chosen, ...rejected].some(({ tool_calls }) => tool_calls !== undefined)
+      if (!hasCalls && chosen.length !== rejected.length)
         return issueAt(["rejected"], `the same prompt as chosen's, ${chosen.length - 1} messages`)
-      if (different === -1) return issueAt(["rejected", rejected.length - 1, "content"], "another text than chosen's")
-      return different === chosen.length - 1
-        ? undefined
-        : issueAt(["rejected", different], "the same message as in chosen's prompt")
+      if (shared === Math.max(chosen.length, rejected.length))
+        return issueAt(["rejected", rejected.length - 1, "content"], "another text than chosen's")
+      if (!hasCalls && shared < chosen.length - 1)
+        return issueAt(["rejected", shared], "the same message as in chosen's prompt")
+      return [chosen, rejected].some(
+        (side) => side[shared] !== undefined && side[shared].role !== "assistant" && side[shared].role !== "tool",
+      )
+        ? issueAt(["rejected", shared], "the same message as in chosen's prompt")
+        : undefined
     }),
   ),
 }
@@ -178,21 +208,26 @@ export const trlTpo: TrainerFormat = {
 
 export const trlTpoConversational: TrainerFormat = {
   name: "trl-tpo-conversational",
-  reads: ["edited"],
+  reads: ["edited", "tool_calls", "tools"],
   description: "TRL, TPO, conversational: prompt, chosen, rejected, and the edit of chosen as reference, as messages",
   container: "jsonl",
-  features: () => ({ prompt: messages, chosen: messages, rejected: messages, reference: messages }),
-  encoder: rowPerPair((pair) =>
+  features: (options) => ({
+    prompt: messages,
+    chosen: messages,
+    rejected: messages,
+    reference: messages,
+    ...toolFeatures(options),
+  }),
+  encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       return {
-        prompt: yield* PairTexts.toOpenMessages(pair.prompt),
-        chosen: PairTexts.answer(pair.chosen),
-        rejected: PairTexts.answer(pair.rejected),
+        ...(yield* PairTexts.toConversation(pair)),
         reference: PairTexts.answer(yield* referenceOf(pair)),
+        ...toolsColumn(pair, options),
       }
     }),
   ),
-  row: messagePair({ prompt: OpenMessages, reference: AssistantTurn }),
+  row: messagePair({ prompt: OpenMessages, reference: AssistantTurn, tools: toolsText }),
 }
 
 const acrossRows = () =>
@@ -220,16 +255,17 @@ export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
   description:
     "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred and not all are bad",
-  reads: ["all_bad"],
+  reads: ["all_bad", "tool_calls", "tools"],
   container: "jsonl",
-  features: () => ({ prompt: messages, completion: messages, label: "bool" }),
-  encoder: Unpaired.rowPerCompletion(({ prompt }) =>
-    Result.map(PairTexts.toOpenMessages(prompt), (prompt) => (completion, label) => ({
+  features: (options) => ({ prompt: messages, completion: messages, ...toolFeatures(options), label: "bool" }),
+  encoder: Unpaired.rowPerCompletion((pair, options) =>
+    Result.map(PairTexts.toConversation(pair), ({ prompt, ...sides }) => (_, label, side) => ({
       prompt,
-      completion: PairTexts.answer(completion),
+      completion: sides[side],
+      ...toolsColumn(pair, options),
       label,
     })),
   ),
-  row: Schema.Struct({ prompt: OpenMessages, completion: AssistantTurn, label: Schema.Boolean }),
+  row: Schema.Struct({ prompt: OpenMessages, completion: AssistantTurn, tools: toolsText, label: Schema.Boolean }),
   acrossRows,
 }

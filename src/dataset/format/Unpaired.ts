@@ -9,9 +9,18 @@ import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
-import { type Checked, checkPair, type Encoded, omission, type Problem, type TrainerFormat } from "./TrainerFormat.ts"
+import {
+  type Checked,
+  checkPair,
+  type Encoded,
+  type FormatOptions,
+  omission,
+  type Problem,
+  type TrainerFormat,
+} from "./TrainerFormat.ts"
 
-type ToRow = (completion: string, label: boolean) => JsonRow
+/** @param side where the completion is in the pair that was given to `prepare` */
+type ToRow = (completion: string, label: boolean, side: Completion["side"]) => JsonRow
 
 interface Completion {
   readonly side: "chosen" | "rejected"
@@ -23,8 +32,8 @@ interface Completion {
 
 /** @param prepare gives what makes a row of a completion of the pair */
 export const rowPerCompletion =
-  (prepare: (pair: PreferencePair) => Checked<ToRow>): TrainerFormat["encoder"] =>
-  () => {
+  (prepare: (pair: PreferencePair, options: FormatOptions) => Checked<ToRow>): TrainerFormat["encoder"] =>
+  (options = {}) => {
     let itemId: string | undefined
     let completions = new Map<string, Completion>()
 
@@ -47,7 +56,7 @@ export const rowPerCompletion =
                 found: `one between others: ${describeValue(text)}`,
               }),
             )
-          : Result.succeed(toRow(text, label)),
+          : Result.succeed(toRow(text, label, side)),
       )
     }
 
@@ -55,7 +64,7 @@ export const rowPerCompletion =
       encode: (pair) => {
         const before = pair.item_id === itemId ? [] : end()
         itemId = pair.item_id
-        const toRow = Result.flatMap(checkPair(pair), prepare)
+        const toRow = Result.flatMap(checkPair(pair), (pair) => prepare(pair, options))
         if (Result.isFailure(toRow)) return [...before, Result.fail(omission(pair, toRow.failure))]
         add(pair, "chosen", toRow.success)
         add(pair, "rejected", toRow.success)

@@ -5,6 +5,7 @@ import { Agreement } from "./Agreement.tsx"
 import { Checks } from "./Checks.tsx"
 import { Examples } from "./Examples.tsx"
 import { Experts } from "./Experts.tsx"
+import { Costs } from "./Costs.tsx"
 import { count } from "./format.ts"
 import { Funnel } from "./Funnel.tsx"
 import { Gold } from "./Gold.tsx"
@@ -15,6 +16,7 @@ import { Leaderboard } from "./Leaderboard.tsx"
 import { Models } from "./Models.tsx"
 import { Name } from "./parts.tsx"
 import { ChosenPosition } from "./Position.tsx"
+import { Rubric } from "./Rubric.tsx"
 import { Splits } from "./Splits.tsx"
 import { LongText } from "./Texts.tsx"
 import { Turnaround } from "./Times.tsx"
@@ -24,9 +26,11 @@ const contents = [
   ["checks", "Checks"],
   ["agreement", "Agreement"],
   ["experts", "Experts"],
+  ["rubric", "Rubric"],
   ["leaderboard", "Leaderboard"],
   ["models", "Models"],
   ["gold", "Gold"],
+  ["costs", "Costs"],
   ["position", "Position"],
   ["length", "Length"],
   ["sizes", "Sizes"],
@@ -90,19 +94,23 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <Headline report={report} />
       <Origin report={report} />
       <nav class="contents" aria-label="Sections">
-        {contents.map(([id, title]) => (
-          <a key={id} href={`#${id}`}>
-            {title}
-          </a>
-        ))}
+        {contents
+          .filter(([id]) => id !== "rubric" || report.rubric !== undefined)
+          .map(([id, title]) => (
+            <a key={id} href={`#${id}`}>
+              {title}
+            </a>
+          ))}
       </nav>
       <Funnel report={report} />
       <Checks report={report} />
       <Agreement report={report} />
       <Experts report={report} />
+      <Rubric report={report} />
       <Leaderboard report={report} />
       <Models report={report} />
       <Gold report={report} />
+      <Costs report={report} />
       <ChosenPosition report={report} />
       <LengthDifference report={report} />
       <Sizes report={report} />

@@ -1,5 +1,6 @@
 /** Whether the longer completion wins, and how long the texts are. */
-import type { Distribution, Length, QualityReport } from "../../domain/QualityReport.ts"
+import type { Distribution } from "../../domain/Distribution.ts"
+import type { Length, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, length, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"

@@ -1,5 +1,6 @@
 /** Turnaround of tasks, and time per vote. */
-import type { Distribution, QualityReport } from "../../domain/QualityReport.ts"
+import type { Distribution } from "../../domain/Distribution.ts"
+import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, seconds } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"

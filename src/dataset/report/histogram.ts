@@ -5,10 +5,10 @@
  * Guarantees: outliers that are not drawn are mentioned in the caption.
  */
 import { axisX, type AxisXOptions, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot"
-import type { Distribution, Histogram } from "../../domain/QualityReport.ts"
+import type { Distribution, Histogram } from "../../domain/Distribution.ts"
 import { count, length, plural, seconds, shareOf, short, shortShare } from "./format.ts"
 
-export type Unit = "characters" | "seconds" | "share"
+export type Unit = "characters" | "seconds" | "share" | "number"
 
 interface Bin {
   readonly from: number
@@ -47,7 +47,12 @@ const worthDrawing = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
   return last > first && last - first < bins.length / 2 ? bins.slice(first, last) : within
 }
 
-const values: Record<Unit, (value: number) => string> = { characters: length, seconds, share: shortShare }
+const values: Record<Unit, (value: number) => string> = {
+  characters: length,
+  seconds,
+  share: shortShare,
+  number: (value) => String(value),
+}
 
 /** What the picture leaves out; empty where it is nothing. */
 export const leftOut = (histogram: Histogram, unit: Unit): string => {
@@ -79,7 +84,10 @@ export const ticksOf = (
   width: number,
 ): readonly [ticks: ReadonlyArray<number> | undefined, options: AxisXOptions] => {
   if (unit !== "seconds") {
-    return [undefined, { tickFormat: unit === "share" ? shortShare : short, tickSpacing: isLog ? 120 : 64 }]
+    return [
+      undefined,
+      { tickFormat: unit === "share" ? shortShare : unit === "number" ? String : short, tickSpacing: isLog ? 120 : 64 },
+    ]
   }
   const most = width / 68
   if (!isLog) {

@@ -23,8 +23,8 @@ export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =
 export const make = () => {
   let mixedIn = 0
   let inInput = 0
-  let votes = 0
-  let right = 0
+  const all = { votes: 0, right: 0 }
+  const kinds = new Map<string | null, { votes: number; right: number }>()
   const wrong: Array<GoldReport["wrong"][number]> = []
   return {
     add: (item: JudgedItem, consensus: Consensus): void => {
@@ -33,8 +33,14 @@ export const make = () => {
       else inInput++
       for (const vote of consensus.votes) {
         const said = isRight(item, vote)
-        if (said !== undefined) votes++
-        if (said === true) right++
+        if (said === undefined) continue
+        const { kind: name = null } = vote
+        const kind = kinds.get(name) ?? { votes: 0, right: 0 }
+        kinds.set(name, kind)
+        for (const counts of [all, kind]) {
+          counts.votes++
+          if (said) counts.right++
+        }
       }
       const choice = consensus.judgment.bestCompletionIndex
       if (wrong.length < maxWrong && isRightChoice(item, choice) === false) {
@@ -48,12 +54,16 @@ export const make = () => {
       }
     },
     finish: (): GoldReport => {
+      const { right, votes } = all
       const interval = BinomialTest.wilsonInterval(right, votes)
       return {
         mixed_in: mixedIn,
         in_input: inInput,
         votes,
         right,
+        kinds: [...kinds]
+          .map(([kind, counts]) => ({ kind, ...counts }))
+          .toSorted((a, b) => b.votes - a.votes || ((a.kind ?? "") < (b.kind ?? "") ? -1 : 1)),
         accuracy: votes === 0 ? null : right / votes,
         low: interval?.low ?? null,
         high: interval?.high ?? null,

@@ -5,7 +5,7 @@
  * NumPy and R). The standard deviation is the sample's, null for fewer than two numbers. Memory: at most 40 bytes per
  * different number, however often it occurs.
  */
-import type { Distribution } from "../../domain/QualityReport.ts"
+import type { Distribution } from "../../domain/Distribution.ts"
 import * as Histogram from "./Histogram.ts"
 import * as Moments from "./Moments.ts"
 import * as SortedNumbers from "./SortedNumbers.ts"

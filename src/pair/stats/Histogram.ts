@@ -5,7 +5,7 @@
  * one above the maximum. Bins have equal widths; or are log-spaced if the maximum exceeds the smallest positive number
  * by a factor of 100; or, with negative numbers, are mirrored at 0, with one wide bin at each end for the outer 1%.
  */
-import type { Histogram } from "../../domain/QualityReport.ts"
+import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
 
 const maxBins = 40

@@ -6,8 +6,9 @@
  * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here. If a lead has
  * decided (`annotations.decision`), that is the choice, and the votes only say how good it is.
  */
-import { Array as Arr, Option, Predicate, Struct } from "effect"
+import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
+import * as Decision from "../../domain/Decision.ts"
 import { flagsIn } from "../../domain/Flag.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
@@ -45,7 +46,7 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
 
 /** By a lead of the service, the last one of several tasks; none where nobody decided. */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
-  const judgment = item.judgments.findLast(({ annotations }) => Predicate.isObject(annotations["decision"]))
+  const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
   const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
   const { ranking } = tally(item.completions, votes.map(ballotOf))

@@ -8,6 +8,7 @@
  */
 import { Option, Predicate, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
+import * as ExpertKind from "../../domain/ExpertKind.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
@@ -19,6 +20,8 @@ import { rankingOf } from "./Ranking.ts"
 export interface ItemVote extends Assessment.Assessment {
   /** The expert's name at the service; null if it gives none. */
   readonly expert: string | null
+  /** The kind of the expert, if the service tells it. */
+  readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
   /** Groups of texts, best first, where the expert ranked them; each by the index of the first completion that has it. */
@@ -48,6 +51,7 @@ const ListedVote = Schema.Struct({
   ...Vote.fields,
   /** Null in imported votes of unnamed experts. */
   expert: Schema.NullOr(Vote.fields.expert),
+  kind: other,
   order: Schema.optionalKey(Vote.fields.order),
   seconds: Schema.optionalKey(Vote.fields.seconds),
   strength: other,
@@ -55,6 +59,7 @@ const ListedVote = Schema.Struct({
   edited: other,
   aspects: other,
   flags: other,
+  guidelines_version: other,
 })
 const asRanking = Schema.decodeUnknownOption(Ranking)
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
@@ -85,6 +90,8 @@ const severalIn = (annotations: Annotations): string | undefined =>
     return nameSeveral.test(name) || value.every((one) => "choice" in one || "best_completion_index" in one)
   })
 
+const kindOf = (kind: string | null): Pick<Given, "kind"> => (kind === null ? {} : { kind })
+
 /** The votes of one task's result. */
 const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const { annotations, bestCompletionIndex, completions, order } = judgment
@@ -97,10 +104,11 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
   const listed = Option.filter(asVotes(annotations["votes"]), (votes) => votes.every(fits(completions.length)))
   return Option.match(listed, {
     onSome: (votes) =>
-      votes.map(({ choice, expert, order: shown = order, ranking, rationale, seconds = -1, ...members }) =>
+      votes.map(({ choice, expert, kind, order: shown = order, ranking, rationale, seconds = -1, ...members }) =>
         ofTexts({
           ...Assessment.read(members, choice, completions.length),
           expert,
+          ...kindOf(ExpertKind.of(kind) ?? ExpertKind.of(annotations["kind"])),
           choice,
           ranking,
           order: shown,
@@ -114,6 +122,7 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
       const vote = ofTexts({
         ...Assessment.read(annotations, bestCompletionIndex, completions.length),
         expert: typeof annotations["expert"] === "string" ? annotations["expert"] : null,
+        ...kindOf(ExpertKind.of(annotations["kind"])),
         choice: bestCompletionIndex,
         ranking: Option.getOrUndefined(rankingOf(judgment)),
         order,

@@ -12,8 +12,10 @@ import * as Readiness from "../../telemetry/Readiness.ts"
 import { Actor, createAuditTables } from "./Audit.ts"
 import { createAccountTables } from "./AccountTables.ts"
 import { createDeskTables } from "./DeskTables.ts"
+import { createGuidelineTables } from "./GuidelineTables.ts"
 import { addLanes } from "./LaneTables.ts"
 import { addOperatorRoles } from "./OperatorTables.ts"
+import { createQualificationTables } from "./QualificationTables.ts"
 import { createTaskTables } from "./TaskTables.ts"
 import { createWebhookTables } from "./WebhookTables.ts"
 
@@ -26,6 +28,8 @@ const migrate = Migrations.run({
     "0003_audit_log": createAuditTables,
     "0004_lanes": addLanes,
     "0005_desk": createDeskTables,
+    "0006_qualification": createQualificationTables,
+    "0007_guidelines": createGuidelineTables,
   },
 })
 

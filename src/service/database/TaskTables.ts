@@ -161,10 +161,10 @@ export const createTaskTables = Effect.gen(function* () {
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`
-  // n: the order in which votes were given. body: the members of a `Vote` but for expert and choice.
+  // n: the order in which votes were given; not given twice, as void votes keep theirs. body: the members of a `Vote` but for expert and choice.
   // shown_at: of a person's vote, when the item was shown first.
   yield* sql`CREATE TABLE vote (
-    n INTEGER PRIMARY KEY,
+    n INTEGER PRIMARY KEY AUTOINCREMENT,
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     choice INTEGER NOT NULL,

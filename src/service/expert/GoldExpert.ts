@@ -3,13 +3,14 @@
  *
  * Guarantees: answers only for exactly the known completions, in any order, by the text of the best one. An invalid
  * record stops the start with file, line and field; so does a file without gold. Memory: a hash and the rationale per
- * record.
+ * record, and the texts of the first 1,000.
  */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import type { UnusableGoldFile } from "../../source/GoldFile.ts"
+import type { GoldItem } from "../store/Qualification.ts"
 import type { Expert } from "./Expert.ts"
 
 /** The best completion by its rank among the distinct completions in the order of their texts. */
@@ -18,44 +19,56 @@ interface Answer {
   readonly rationale: string
 }
 
-/** The right answer to a prompt, where the file knows it. */
-export type GoldAnswers = (
-  prompt: TaskPrompt,
-) => Option.Option<{ readonly best_completion_index: number; readonly rationale: string }>
+export interface Gold {
+  /** The right answer to a prompt, where the file knows it. */
+  readonly answerTo: (
+    prompt: TaskPrompt,
+  ) => Option.Option<{ readonly best_completion_index: number; readonly rationale: string }>
+  /** The first distinct items with several distinct completions. */
+  readonly items: ReadonlyArray<GoldItem>
+}
+
+const maxItems = 1_000
 
 /** Reads the whole file. */
 export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
-): Effect.fn.Return<GoldAnswers, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
+): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
   // Loaded only where a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
   const answers = new Map<string, Answer>()
+  const items: Array<GoldItem> = []
   yield* Stream.runForEach(GoldFile.items(file), ({ item: { completions, gold, prompt }, origin }) => {
     if (gold === undefined) return Effect.void
     const sorted = sortDistinct(completions)
-    const key = identify(Conversation.render(prompt), sorted)
+    const text = Conversation.render(prompt)
+    const key = identify(text, sorted)
     const rank = sorted.indexOf(completions[gold.best_completion_index]!)
     const known = answers.get(key)
     if (known !== undefined && known.rank !== rank) {
       const problem = "gold.best_completion_index: an earlier record prefers another completion of the same prompt"
       return new GoldFile.UnusableGoldFile({ ...origin, problem })
     }
+    if (known === undefined && sorted.length > 1 && items.length < maxItems) {
+      items.push({ key, prompt: text, completions: sorted, best: rank })
+    }
     answers.set(key, { rank, rationale: gold.rationale ?? "The gold answer." })
     return Effect.void
   })
   if (answers.size === 0) return yield* new GoldFile.UnusableGoldFile({ file, problem: "no record has gold" })
 
-  return ({ prompt, completions }) => {
+  const answerTo: Gold["answerTo"] = ({ prompt, completions }) => {
     const sorted = sortDistinct(completions)
     const answer = answers.get(identify(prompt, sorted))
     if (answer === undefined) return Option.none()
     const { rank, rationale } = answer
     return Option.some({ best_completion_index: completions.indexOf(sorted[rank]!), rationale })
   }
+  return { answerTo, items }
 })
 
 export const gold = (file: string): Effect.Effect<Expert, UnusableGoldFile, FileSystem.FileSystem | Path.Path> =>
-  Effect.map(read(file), (answerTo) => ({
+  Effect.map(read(file), ({ answerTo }) => ({
     name: `gold:${file}`,
     judge: (prompt) => Effect.sync(() => answerTo(prompt)),
   }))

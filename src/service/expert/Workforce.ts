@@ -80,7 +80,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
   })
 
   const judgeClaim = Effect.fnUntraced(function* (claim: Claim) {
-    const { guidelines, items, taskId } = claim
+    const { guidelines, guidelinesVersion, items, taskId } = claim
     const say = (reason: string) => report(failing, taskId, "waits", reason)
     let unanswered = 0
     let isWithoutAnswer = false
@@ -92,7 +92,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
           isWithoutAnswer ||= outcome.judged.answers.some(({ vote }) => Result.isFailure(vote))
         }
         failed ??= outcome.failed
-        return outcome.judged
+        return { ...outcome.judged, guidelinesVersion }
       })
 
     const concurrency = judging.concurrency(items)

@@ -157,6 +157,7 @@ const schemaOfAnnotations = {
         required: ["expert", "choice", "order", "seconds"],
         properties: {
           expert: { type: "string", description: "`expert_…` for a person, the name of an automatic expert." },
+          kind: { type: "string", description: "The kind of expert: `person` or `automatic`." },
           choice: { ...index, description: "The completion preferred; of several, the first that was shown." },
           ranking: { ...ranking, description: "All completions as groups, best first, where the expert ranked them." },
           order: { type: "array", items: index, description: "The completions as they were shown to this expert." },

@@ -69,17 +69,24 @@ export type Draft = typeof Draft.Type
 export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
+  guidelines_version: Schema.Int,
+  /** The version that this expert saw last, if it is not the newest one. */
+  guidelines_change: Schema.NullOr(Schema.Struct({ from: Schema.Int, before: Schema.String })),
   rubric: Rubric,
   prompt: Schema.String,
   /** The messages of a prompt that is a conversation; null where it is a text. */
   turns: Schema.NullOr(Schema.Array(Message)),
   /** In the order of this expert. */
   completions: Schema.Array(Schema.String),
+  /** For each completion, its messages if it calls tools; null where it is a text. */
+  completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   /** Whether the item was submitted before, and taken back with `undo`. */
   undone: Schema.Boolean,
   /** The item returns to the queue at this time (epoch milliseconds) unless a draft is saved before. */
   held_until: Schema.Int,
+  /** Whether it belongs to the expert's qualification: `task` counts those items, and it can't be skipped or flagged. */
+  qualification: Schema.Boolean,
   task: Schema.Struct({
     task_id: Schema.String,
     prompts: Schema.Int,
@@ -100,6 +107,8 @@ export const Progress = Schema.Struct({
   needed: Schema.Int,
   /** Whether the last submission can be taken back. */
   undoable: Schema.Boolean,
+  /** Why this expert gets no work, in a plain sentence. */
+  stopped: Schema.NullOr(Schema.String),
 })
 export type Progress = typeof Progress.Type
 
@@ -122,6 +131,8 @@ export const Submission = Schema.Struct({
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(20_000)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
+  /** That the page showed. */
+  guidelines_version: Schema.optionalKey(Schema.Int),
   /** With the best as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
@@ -158,6 +169,14 @@ const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", {
   error,
 })
 
+/** The expert has seen this version of the guidelines, and is not told of it again. */
+const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guidelines", {
+  params,
+  payload: Schema.Struct({ version: Schema.Int }),
+  success: Work,
+  error,
+})
+
 /** Leaves the item to others; it does not come back to this expert. */
 const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   params,
@@ -188,7 +207,7 @@ const session = HttpApiEndpoint.get("session", "/session", {
 const signOut = HttpApiEndpoint.post("signOut", "/sign-out", { success: HttpApiSchema.NoContent, error })
 
 export class AnnotateWork extends HttpApiGroup.make("work")
-  .add(next, saveDraft, submit, skip, flag, undo, session, signOut)
+  .add(next, saveDraft, acknowledge, submit, skip, flag, undo, session, signOut)
   .middleware(ExpertSession) {}
 
 export class AnnotateApi extends HttpApi.make("annotate").add(AnnotateJoin, AnnotateWork).prefix("/annotate/api") {}

@@ -12,6 +12,7 @@ import { FlagKind } from "../../domain/Flag.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
 import { DashboardAudit } from "./AuditApi.ts"
 import { DashboardGroups } from "./GroupsApi.ts"
+import { DashboardQualification } from "./QualificationApi.ts"
 import { DashboardDesk, Decision } from "./DeskApi.ts"
 import { Account, changePassword, DashboardOperators } from "./OperatorsApi.ts"
 import {
@@ -134,7 +135,9 @@ export type TaskItem = typeof TaskItem.Type
 
 export const TaskDetail = Schema.Struct({
   task: TaskSummary,
+  /** The newest version, with the rubric as it was sent. */
   guidelines: Schema.NullOr(Schema.String),
+  guidelines_version: Schema.Int,
   /** From `from` on, up to 20. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
@@ -382,5 +385,5 @@ export class DashboardExperts extends HttpApiGroup.make("experts")
 
 export class DashboardApi extends HttpApi.make("dashboard")
   .add(DashboardSignIn, DashboardSession, DashboardTasks, DashboardTokens, DashboardWebhook, DashboardExperts)
-  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardDesk)
+  .add(DashboardOperators, DashboardAudit, DashboardGroups, DashboardDesk, DashboardQualification)
   .prefix("/dashboard/api") {}

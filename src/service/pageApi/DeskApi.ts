@@ -172,6 +172,41 @@ const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id
   error,
 })
 
+export const GuidelineHistory = Schema.Struct({
+  /** Whether the guidelines have a rubric, which stays as it was sent. */
+  has_rubric: Schema.Boolean,
+  /** Newest first; the last one is as the client sent it. */
+  versions: Schema.Array(
+    Schema.Struct({
+      version: Schema.Int,
+      /** Without the rubric. */
+      text: Schema.String,
+      /** Name of the operator. */
+      by: Schema.NullOr(Schema.String),
+      at: Schema.NullOr(Millis),
+    }),
+  ),
+})
+export type GuidelineHistory = typeof GuidelineHistory.Type
+
+const taskParams = { task_id: Schema.String }
+const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines", {
+  params: taskParams,
+  success: GuidelineHistory,
+  error,
+})
+/** For all tasks that came with the same guidelines. Conflict: `version` is not the newest one, or nothing is changed. */
+const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
+  params: taskParams,
+  payload: Schema.Struct({
+    text: Schema.String.check(Schema.isMaxLength(1_000_000)),
+    /** The version that was edited. */
+    version: Schema.Int,
+  }),
+  success: GuidelineHistory,
+  error,
+})
+
 export class DashboardDesk extends HttpApiGroup.make("desk")
-  .add(items, decide, withdrawDecision, expert, group, voidVotes, restoreVotes)
+  .add(items, decide, withdrawDecision, expert, group, voidVotes, restoreVotes, guidelines, editGuidelines)
   .middleware(OperatorSession) {}

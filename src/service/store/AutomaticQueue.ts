@@ -6,7 +6,6 @@
  * expert may judge an item is always read from the database. Items that return to the queue are visited again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
-import * as Guidelines from "../../api/Guidelines.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import * as Interrupted from "./Interrupted.ts"
@@ -135,10 +134,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       items: claimed.length,
       experts: JSON.stringify(experts.map((expert) => expert.expert_id)),
     })} ON CONFLICT DO UPDATE SET items = items + excluded.items`
-    const { guidelines, prompts } = yield* voting.requests.of(task.seq)
+    const { prompts } = yield* voting.requests.of(task.seq)
+    const { text, version } = yield* voting.guidelines.current(task)
     const claim: Claim = {
       taskId: task.task_id,
-      guidelines: Guidelines.textOf(guidelines),
+      guidelines: text,
+      guidelinesVersion: version === 1 ? undefined : version,
       prompts: task.prompts,
       items: claimed.map(({ experts, held, item_id, open }) => ({
         itemId: item_id,
@@ -207,7 +208,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
     const setAside: Array<readonly [number, number, string]> = []
-    const changes = judged.map(({ answers, itemId }) => {
+    const changes = judged.map(({ answers, guidelinesVersion, itemId }) => {
       let given = 0
       for (const { expert, vote } of answers) {
         const expertNo = numbers.get(expert)
@@ -222,7 +223,12 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           itemId,
           expertNo,
           prompt: prompts[promptIndexOf(itemId)]!,
-          vote: storableVote({ expert, ...vote.success }),
+          vote: storableVote({
+            expert,
+            kind: "automatic",
+            ...vote.success,
+            ...(guidelinesVersion !== undefined && { guidelines_version: guidelinesVersion }),
+          }),
           shownAt: null,
         })
       }

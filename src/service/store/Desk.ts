@@ -317,7 +317,16 @@ const make = Effect.gen(function* () {
     return { voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
-  return { decide, withdrawDecision, voidVotes, restoreVotes, ...(yield* DeskReports.make) }
+  const { edit: editGuidelines, history: guidelines } = voting.guidelines
+  return {
+    decide,
+    withdrawDecision,
+    voidVotes,
+    restoreVotes,
+    guidelines,
+    editGuidelines,
+    ...(yield* DeskReports.make),
+  }
 })
 
 export class Desk extends Context.Service<
@@ -330,6 +339,10 @@ export class Desk extends Context.Service<
       taskId: string,
       promptIndex: number,
     ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
+    /** None: there is no such task. */
+    readonly guidelines: Voting.Voting["guidelines"]["history"]
+    /** A new version for all tasks that came with the same guidelines. */
+    readonly editGuidelines: Voting.Voting["guidelines"]["edit"]
     /** Takes all valid votes of an expert out of the results. Items that miss a vote by it return to the queue, for others. */
     readonly voidVotes: (
       expertId: string,

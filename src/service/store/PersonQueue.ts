@@ -15,9 +15,12 @@ import * as Assessments from "./Assessments.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import * as Places from "./Places.ts"
+import { Qualification } from "./Qualification.ts"
+import type { Standing } from "./Standings.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
-import { dayOf, storableVote, type VoteBody, type Voting } from "./Voting.ts"
-import type { GroupSettings, Lane } from "./Lanes.ts"
+import { dayOf, millisOfDay, storableVote, type VoteBody, type Voting } from "./Voting.ts"
+import type { GroupSettings } from "./Lanes.ts"
+import * as NextItem from "./NextItem.ts"
 import {
   type HeldItem,
   InvalidVote,
@@ -39,12 +42,6 @@ interface HoldRow {
   readonly undone: number
 }
 
-interface ExpertCursors {
-  readonly expert_no: number
-  readonly item_cursor: number
-  readonly returned_cursor: number
-}
-
 const maxReleasedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (options: {
@@ -57,6 +54,8 @@ export const make = Effect.fnUntraced(function* (options: {
 }) {
   const { sql, write } = yield* Database
   const { voting } = options
+  const qualification = yield* Qualification
+  const nextOpen = yield* NextItem.make(voting)
   const holdMillis = Duration.toMillis(options.hold)
 
   /** One more vote of each of these items is for anybody. */
@@ -68,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   const activeExpert = Effect.fnUntraced(function* (expertId: string) {
-    const rows = yield* sql<ExpertCursors>`
+    const rows = yield* sql<NextItem.ExpertCursors>`
       SELECT expert_no, item_cursor, returned_cursor FROM expert WHERE expert_id = ${expertId} AND active = 1`
     return rows[0]
   })
@@ -89,86 +88,6 @@ export const make = Effect.fnUntraced(function* (options: {
       (rows) => rows[0],
     )
 
-  const notMine = (expertNo: number) => sql`
-    NOT EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item
-      WHERE vote.item_id = item.item_id AND vote.expert_no = ${expertNo})
-    AND NOT EXISTS (SELECT 1 FROM voided_vote
-      WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = ${expertNo})
-    AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
-
-  /**
-   * The first of these items that is open for the expert, and its place among them. Those before
-   * it are for others first, and remembered as such.
-   */
-  const firstOpen = Effect.fnUntraced(function* (
-    expertNo: number,
-    place: Statement.Fragment,
-    items: Statement.Fragment,
-  ) {
-    const open = sql`${items} AND item.open > 0 AND ${notMine(expertNo)}`
-    const isDeferred = voting.contents.isDeferred(expertNo)
-    const columns = sql`${place} AS place, item.item_id`
-    const [first] = yield* sql<{ place: number; item_id: number; isDeferred: number }>`
-      SELECT ${columns}, ${isDeferred} AS "isDeferred" FROM ${open} ORDER BY ${place} LIMIT 1`
-    if (first === undefined || first.isDeferred === 0) return first
-    const [found] = yield* sql<{ place: number; item_id: number }>`
-      SELECT ${columns} FROM ${open} AND NOT ${isDeferred} ORDER BY ${place} LIMIT 1`
-    yield* sql`INSERT OR IGNORE INTO deferred_item (item_id, content)
-      SELECT item.item_id, item.content FROM ${open} AND ${place} < ${found?.place ?? Number.MAX_SAFE_INTEGER}`
-    return found
-  })
-
-  const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
-
-  /** Remembers how far the expert got. What was passed is not checked again: whatever opens again returns. */
-  const advance = Effect.fnUntraced(function* (
-    expertNo: number,
-    { lane, item_cursor }: Lane,
-    to: { readonly item: Statement.Fragment } | { readonly returned: number },
-  ) {
-    const item = "item" in to ? to.item : sql`${item_cursor}`
-    const returned = "item" in to ? sql`COALESCE((SELECT MAX(n) FROM returned_item), 0)` : sql`${to.returned}`
-    yield* lane === 0
-      ? sql`UPDATE expert SET item_cursor = ${item}, returned_cursor = ${returned} WHERE expert_no = ${expertNo}`
-      : sql`INSERT OR REPLACE INTO lane_cursor (expert_no, lane, item_cursor, returned_cursor)
-          VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
-  })
-
-  /** The next item of a lane that is open for the expert; where there is none, that is remembered. */
-  const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
-    const { item_cursor, lane, returned_cursor } = at
-    // What lies beyond the item cursor is met there.
-    const returned = yield* firstOpen(
-      expertNo,
-      sql`returned_item.n`,
-      sql`returned_item CROSS JOIN item USING (item_id)
-        WHERE returned_item.n > ${returned_cursor} AND item.item_id <= ${item_cursor} AND item.lane = ${lane}`,
-    )
-    if (returned !== undefined) return { at, itemId: returned.item_id, to: { returned: returned.place } }
-    const inLane =
-      lane === 0
-        ? sql`item INDEXED BY item_open WHERE item.lane = 0`
-        : sql`item INDEXED BY item_open_in_lane WHERE item.lane = ${lane} AND item.lane > 0`
-    const next = yield* firstOpen(expertNo, sql`item.item_id`, sql`${inLane} AND item.item_id > ${item_cursor}`)
-    if (next !== undefined) return { at, itemId: next.item_id, to: { item: sql`${next.item_id}` } }
-    yield* advance(expertNo, at, { item: toEnd })
-    return undefined
-  })
-
-  /** The next item that is open for the expert, by priority, then age; moves his or her cursors. */
-  const nextOpen = Effect.fnUntraced(function* ({ expert_no, ...cursors }: ExpertCursors) {
-    const lanes = [{ lane: 0, priority: 0, ...cursors }, ...(yield* voting.lanes.openTo(expert_no))]
-    const byPriority = Map.groupBy(lanes, ({ priority }) => priority)
-    for (const [, equal] of [...byPriority].toSorted(([a], [b]) => b - a)) {
-      const found = yield* Effect.forEach(equal, (lane) => nextInLane(expert_no, lane))
-      const [first] = found.filter((next) => next !== undefined).toSorted((a, b) => a.itemId - b.itemId)
-      if (first === undefined) continue
-      yield* advance(expert_no, first.at, first.to)
-      return first.itemId
-    }
-    return undefined
-  })
-
   /** Takes an item for the expert: with the order and the draft of the time before, if there was one. */
   const take = Effect.fnUntraced(function* (expertNo: number, itemId: number, now: number, random: Random.Random) {
     const seq = seqOf(itemId)
@@ -188,39 +107,88 @@ export const make = Effect.fnUntraced(function* (options: {
       })}
       ON CONFLICT DO UPDATE SET held_until = excluded.held_until, turn = 0 RETURNING ${columns}`
     yield* voting.contents.markSeen(itemId, expertNo)
+    const [task] = yield* sql<{
+      organization: string
+      seq: number
+    }>`SELECT organization, seq FROM task WHERE seq = ${seq}`
+    yield* voting.guidelines.meet(expertNo, yield* voting.guidelines.current(task!))
     return rows[0]!
   })
 
   const show = Effect.fnUntraced(function* (hold: HoldRow) {
     const seq = seqOf(hold.item_id)
-    const { guidelines, prompts } = yield* voting.requests.of(seq)
-    const rows = yield* sql<{ task_id: string; judged: number }>`
-      SELECT task_id, (SELECT COUNT(*) FROM vote INDEXED BY vote_on_item WHERE expert_no = ${hold.expert_no}
+    const { prompts } = yield* voting.requests.of(seq)
+    const rows = yield* sql<{ task_id: string; organization: string; judged: number }>`
+      SELECT task_id, organization, (SELECT COUNT(*) FROM vote INDEXED BY vote_on_item WHERE expert_no = ${hold.expert_no}
         AND item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}) AS judged
       FROM task WHERE seq = ${seq}`
     const promptIndex = promptIndexOf(hold.item_id)
+    const guidelines = yield* voting.guidelines.current({ organization: rows[0]!.organization, seq })
     return {
       itemId: hold.item_id,
       taskId: rows[0]!.task_id,
       promptIndex,
       prompt: prompts[promptIndex]!,
-      guidelines,
+      sentGuidelines: guidelines.sent,
+      guidelines: guidelines.text,
+      guidelinesVersion: guidelines.version,
+      guidelinesChange: yield* voting.guidelines.changedFor(hold.expert_no, guidelines),
       order: orderOf(hold),
       draft: Option.fromNullOr(hold.draft),
       undone: hold.undone === 1,
       heldUntil: hold.held_until,
       promptsInTask: prompts.length,
       judgedInTask: rows[0]!.judged,
+      isQualification: false,
+    } satisfies HeldItem
+  })
+
+  /** Work for a person who gets none of the queue at present: a qualification item, or nothing. */
+  const withoutWork = Effect.fnUntraced(function* (
+    expertNo: number,
+    standing: Standing,
+    now: number,
+    random: Random.Random,
+  ) {
+    yield* releaseHolds(sql`expert_no = ${expertNo} AND held_until IS NOT NULL`)
+    // Nobody is to wait for the judgment of who can't give it.
+    const away = yield* sql`UPDATE expert SET away = 1 WHERE expert_no = ${expertNo} AND away = 0 RETURNING expert_no`
+    if (away.length > 0) yield* voting.contents.awaitFewer
+    if (standing.state !== "qualifying") return undefined
+    const { draft, guidelines, item, items, judged, n, order } = yield* qualification.next(
+      expertNo,
+      standing,
+      now,
+      random,
+    )
+    return {
+      itemId: -n,
+      taskId: "",
+      promptIndex: judged,
+      prompt: item,
+      sentGuidelines: undefined,
+      guidelines,
+      guidelinesVersion: 1,
+      guidelinesChange: undefined,
+      order,
+      draft,
+      undone: false,
+      heldUntil: now + holdMillis,
+      promptsInTask: items,
+      judgedInTask: judged,
+      isQualification: true,
     } satisfies HeldItem
   })
 
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
-    const hold = yield* write(
+    const found = yield* write(
       Effect.gen(function* () {
         const expert = yield* activeExpert(expertId)
         if (expert === undefined) return undefined
+        const standing = yield* qualification.standing(expert.expert_no)
+        if (standing.state !== "working") return yield* withoutWork(expert.expert_no, standing, now, random)
         const current = yield* heldBy(expert.expert_no)
         if (current !== undefined) {
           const held_until = now + holdMillis
@@ -232,17 +200,24 @@ export const make = Effect.fnUntraced(function* (options: {
         return itemId === undefined ? undefined : yield* take(expert.expert_no, itemId, now, random)
       }),
     )
-    return hold === undefined ? Option.none() : Option.some(yield* show(hold))
+    if (found === undefined) return Option.none()
+    return Option.some("isQualification" in found ? found : yield* show(found))
   })
 
   const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, draft: string) {
     const heldUntil = (yield* Clock.currentTimeMillis) + holdMillis
     const saved = yield* write(
-      sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
-        WHERE item_id = ${itemId} AND held_until IS NOT NULL
-          AND expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) RETURNING item_id`,
+      Effect.gen(function* () {
+        const expert = yield* activeExpert(expertId)
+        if (expert === undefined) return false
+        const { expert_no } = expert
+        if (itemId < 0) return yield* qualification.saveDraft(expert_no, -itemId, draft)
+        const held = yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
+          WHERE item_id = ${itemId} AND held_until IS NOT NULL AND expert_no = ${expert_no} RETURNING item_id`
+        return held.length > 0
+      }),
     )
-    if (saved.length === 0) return yield* new NotHeld()
+    if (!saved) return yield* new NotHeld()
   })
 
   const vote = Effect.fn("VoteQueue.vote")(function* (expertId: string, itemId: number, given: PersonVote) {
@@ -250,15 +225,20 @@ export const make = Effect.fnUntraced(function* (options: {
     let ended = false
     const outcome = yield* voting.writeEnding(
       Effect.gen(function* (): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
+        const expert = yield* activeExpert(expertId)
+        if (expert === undefined) return Result.fail(new NotHeld())
+        if (itemId < 0) return yield* qualification.answer(expert.expert_no, -itemId, given, now)
         const hold = yield* heldItem(expertId, itemId)
         const task = hold && (yield* voting.openTask(seqOf(itemId)))
         if (hold === undefined || task === undefined) return Result.fail(new NotHeld())
+        if ((yield* qualification.standing(expert.expert_no)).state !== "working") return Result.fail(new NotHeld())
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
-        const { guidelines, prompts } = yield* voting.requests.of(task.seq)
+        const { prompts } = yield* voting.requests.of(task.seq)
+        const guidelines = yield* voting.guidelines.current(task)
         const { completions } = prompts[promptIndexOf(itemId)]!
-        const rubric = Result.getOrElse(Guidelines.parse(guidelines), () => ({ rubric: none })).rubric
+        const rubric = Result.getOrElse(Guidelines.parse(guidelines.sent), () => ({ rubric: none })).rubric
         const members = Assessments.toMembers(given.assessment, rubric, completions, { ...choice.success, order })
         if (Result.isFailure(members)) return Result.fail(new InvalidVote({ problem: members.failure }))
 
@@ -268,11 +248,18 @@ export const make = Effect.fnUntraced(function* (options: {
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
         const vote = storableVote({
           expert: expertId,
+          kind: "person",
           ...choice.success,
           order,
           seconds: Math.round(shown * 1000) / 1000,
           ...members.success,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
+          ...(guidelines.version > 1 && {
+            guidelines_version: Math.min(
+              Math.max(given.guidelinesVersion ?? guidelines.version, 1),
+              guidelines.version,
+            ),
+          }),
         })
         ended = yield* voting.give(
           task,
@@ -285,6 +272,17 @@ export const make = Effect.fnUntraced(function* (options: {
       () => ended,
     )
     yield* Effect.fromResult(outcome)
+  })
+
+  const acknowledge = Effect.fn("VoteQueue.acknowledge")(function* (expertId: string, itemId: number, version: number) {
+    yield* write(
+      Effect.gen(function* () {
+        const hold = yield* heldItem(expertId, itemId)
+        const task = hold && (yield* voting.openTask(seqOf(itemId)))
+        if (hold === undefined || task === undefined) return
+        yield* voting.guidelines.acknowledge(hold.expert_no, yield* voting.guidelines.current(task), version)
+      }),
+    )
   })
 
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
@@ -319,6 +317,8 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return undefined
         const { expert_no, item_id } = vote
+        // Else who is paused could give the vote again, and be paused no longer.
+        if ((yield* qualification.standing(expert_no)).state !== "working") return undefined
 
         yield* voting.uncompare(item_id)
         yield* sql`DELETE FROM vote WHERE n = ${vote.n}`
@@ -384,12 +384,17 @@ export const make = Effect.fnUntraced(function* (options: {
       FROM expert WHERE expert_id = ${expertId}`
     const [open] = yield* sql<{ needed: number }>`
       SELECT SUM(votes_required - votes_given) AS needed FROM task_count WHERE status IN ('pending', 'in_progress')`
-    const last = expert && (yield* lastVote(expert.expert_no))
+    const votesNeeded = open!.needed
+    if (expert === undefined) return { judged: 0, judgedToday: 0, votesNeeded, undoable: false, stopped: undefined }
+    const last = yield* lastVote(expert.expert_no)
+    const { reason, state } = yield* qualification.standing(expert.expert_no)
+    const { ever, since } = yield* qualification.judgedBy(expert.expert_no, today * millisOfDay)
     return {
-      judged: expert?.judged ?? 0,
-      judgedToday: expert?.today ?? 0,
-      votesNeeded: open!.needed,
-      undoable: last !== undefined && (yield* undoableIn(last)) !== undefined,
+      judged: expert.judged + ever,
+      judgedToday: expert.today + since,
+      votesNeeded,
+      undoable: state === "working" && last !== undefined && (yield* undoableIn(last)) !== undefined,
+      stopped: reason,
     }
   })
 
@@ -471,6 +476,7 @@ export const make = Effect.fnUntraced(function* (options: {
   return {
     next,
     saveDraft,
+    acknowledge,
     vote,
     setAside,
     undo,

@@ -5,6 +5,7 @@
  * task up to 20 items. Pages are found by position, so they do not shift when tasks are added.
  */
 import { Effect, Option, Struct } from "effect"
+import * as Guidelines from "../../api/Guidelines.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Tally from "../../domain/Tally.ts"
 import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../pageApi/DashboardApi.ts"
@@ -17,7 +18,7 @@ const maxPageSize = 200
 const itemsPerPage = 20
 const maxFlags = 100
 
-type SummaryRow = TaskSummary & { readonly seq: number }
+type SummaryRow = TaskSummary & { readonly seq: number; readonly organization: string }
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
@@ -41,7 +42,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     } satisfies Overview
   }).pipe(Effect.withSpan("TaskStore.overview"))
 
-  const columns = sql`task.seq, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done,
+  const columns = sql`task.seq, organization, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done,
     votes_required AS votes_per_prompt, votes_given AS votes,
     (SELECT COUNT(DISTINCT item_id) FROM flag
       WHERE item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}) AS flagged`
@@ -73,12 +74,14 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const flagged = yield* sql<{ item_id: number }>`
       SELECT DISTINCT item_id FROM flag
       WHERE item_id BETWEEN ${itemIdOf(row.seq, 0)} AND ${lastItemOf(row.seq)} ORDER BY item_id LIMIT ${maxFlags}`
-    const { guidelines, prompts } = yield* voting.requests.of(row.seq)
+    const { prompts } = yield* voting.requests.of(row.seq)
+    const { sent, text, version } = yield* voting.guidelines.current(row)
     const start = Math.min(Math.max(Math.trunc(from), 0), prompts.length)
     const end = Math.min(start + itemsPerPage, prompts.length)
     return Option.some({
       task: summaryOf(row),
-      guidelines: guidelines ?? null,
+      guidelines: (text === undefined ? sent : Guidelines.withText(sent, text)) ?? null,
+      guidelines_version: version,
       items: yield* itemsOf(row, prompts, start, end),
       from: start,
       flagged_at: flagged.map(({ item_id }) => promptIndexOf(item_id)),
@@ -141,7 +144,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   return { overview, list, detail }
 })
 
-const summaryOf = (row: SummaryRow): TaskSummary => Struct.omit(row, ["seq"])
+const summaryOf = (row: SummaryRow): TaskSummary => Struct.omit(row, ["seq", "organization"])
 
 const outcomeOf = ({ agreement, best, ranking, rationale, tie }: Tally.Tally): TaskItem["result"] => ({
   best_completion_index: best,

@@ -4,6 +4,7 @@
  * Guarantees: votes and holds of an item never exceed its requested votes; an expert votes once on an item, and a
  * person once on the same content while others have not seen it (`Contents`); abandoned items return to the queue; a
  * completed task's results and its group's event are stored in the same commit. An assigned group goes to its experts only (`Lanes`).
+ * A person who has to qualify first, or is paused, gets nothing (`Qualification`).
  * For people by priority of their groups, then oldest tasks first, and returned items before that. Finding the next item takes constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
@@ -11,6 +12,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
 import * as Completions from "./Completions.ts"
+import * as Qualification from "./Qualification.ts"
 import type { Database } from "../database/Database.ts"
 import type { GroupSummary } from "../pageApi/GroupsApi.ts"
 import type * as Lanes from "./Lanes.ts"
@@ -22,6 +24,8 @@ import type * as Model from "./VoteQueueModel.ts"
 export interface VoteQueueOptions extends Voting.VotingOptions {
   /** How long an item is held for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
+  /** The items of the gold file, for the qualification of people; undefined: there is no such file. */
+  readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }
 
 const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
@@ -46,7 +50,10 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
 export class VoteQueue extends Context.Service<
   VoteQueue,
   {
-    /** The item that the expert holds, with its hold renewed, or else the next item; none if nothing is left for this expert. */
+    /**
+     * The item that the expert holds, with its hold renewed, or else the next item; none if nothing is left for this
+     * expert. Ids of qualification items are negative.
+     */
     readonly next: (expertId: string) => Effect.Effect<Option.Option<Model.HeldItem>, SqlError>
     /** Saves a draft, and renews the hold. */
     readonly saveDraft: (
@@ -54,6 +61,8 @@ export class VoteQueue extends Context.Service<
       itemId: number,
       draft: string,
     ) => Effect.Effect<void, Model.NotHeld | SqlError>
+    /** The expert has seen this version of the guidelines of the item, which he or she holds. */
+    readonly acknowledge: (expertId: string, itemId: number, version: number) => Effect.Effect<void, SqlError>
     readonly vote: (
       expertId: string,
       itemId: number,
@@ -100,6 +109,11 @@ export class VoteQueue extends Context.Service<
   static readonly defaultHold: Duration.Input = "30 minutes"
   static readonly defaultUndoGrace: Duration.Input = "30 seconds"
 
-  static readonly layer = (options: VoteQueueOptions = {}): Layer.Layer<VoteQueue, SqlError, Database | Webhooks> =>
-    Layer.effect(VoteQueue, make(options)).pipe(Layer.provide(TaskRequests.layer))
+  static readonly layer = (
+    options: VoteQueueOptions = {},
+  ): Layer.Layer<VoteQueue | Qualification.Qualification, SqlError, Database | Webhooks> =>
+    Layer.effect(VoteQueue, make(options)).pipe(
+      Layer.provide(TaskRequests.layer),
+      Layer.provideMerge(Qualification.Qualification.layer(options.goldItems)),
+    )
 }

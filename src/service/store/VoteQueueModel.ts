@@ -10,8 +10,13 @@ export interface HeldItem {
   /** Zero-based. */
   readonly promptIndex: number
   readonly prompt: TaskPrompt
-  /** With their rubric. */
+  /** As they were sent, with their rubric. */
+  readonly sentGuidelines: string | undefined
+  /** The newest version, without the rubric. */
   readonly guidelines: string | undefined
+  readonly guidelinesVersion: number
+  /** The version that the person saw last, if it is not the newest one. */
+  readonly guidelinesChange: { readonly from: number; readonly before: string } | undefined
   /** The order to show: `order[place]` is an index into the prompt's completions. Drawn at random, once for each expert and item. */
   readonly order: ReadonlyArray<number>
   /** What was saved last, as it was given; or the vote that was taken back. */
@@ -21,6 +26,8 @@ export interface HeldItem {
   readonly heldUntil: number
   readonly promptsInTask: number
   readonly judgedInTask: number
+  /** Whether it is an item of the expert's qualification: `prompts` and `judged` count those, and there is no task. */
+  readonly isQualification: boolean
 }
 
 /** What a person says besides the choice; ratings by place. */
@@ -40,6 +47,8 @@ export interface PersonVote {
   readonly ranking: Ranking | undefined
   readonly rationale: string | undefined
   readonly assessment?: PersonAssessment | undefined
+  /** The version of the guidelines that the page showed; the newest one where it does not say. */
+  readonly guidelinesVersion?: number | undefined
   /** As the page measured it; bounded by the time since the item was shown first. */
   readonly seconds: number
 }
@@ -61,6 +70,8 @@ export interface ExpertProgress {
   /** Votes that open tasks still miss, from any experts. */
   readonly votesNeeded: number
   readonly undoable: boolean
+  /** Why the expert gets no work, in a plain sentence. */
+  readonly stopped: string | undefined
 }
 
 /** The expert does not hold the item, or its hold has expired. */
@@ -72,6 +83,10 @@ export class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote"
 
 /** No task is in the group. */
 export class NoSuchGroup extends Schema.TaggedError<NoSuchGroup>()("NoSuchGroup", {}) {}
+/** The qualification can't be set so, or nobody can qualify at present. */
+export class QualificationRefused extends Schema.TaggedError<QualificationRefused>()("QualificationRefused", {
+  problem: Schema.String,
+}) {}
 export class NoSuchExpert extends Schema.TaggedError<NoSuchExpert>()("NoSuchExpert", { expertId: Schema.String }) {}
 
 /** Which items to claim, for which automatic experts. */
@@ -90,6 +105,8 @@ export interface ClaimRequest {
 export interface Claim {
   readonly taskId: string
   readonly guidelines: string | undefined
+  /** Undefined where there is only one. */
+  readonly guidelinesVersion: number | undefined
   readonly prompts: number
   readonly items: ReadonlyArray<{
     readonly itemId: number
@@ -119,6 +136,8 @@ export interface Claims {
  */
 export interface Judged {
   readonly itemId: number
+  /** As in `Claim`. */
+  readonly guidelinesVersion?: number | undefined
   readonly answers: ReadonlyArray<{
     readonly expert: string
     /** The vote, or the reason why there is none: the expert is not asked again. */

@@ -20,6 +20,7 @@ import * as VotedResult from "../../domain/VotedResult.ts"
 import { Webhooks } from "../webhook/Webhooks.ts"
 import * as Contents from "./Contents.ts"
 import * as Decisions from "./Decisions.ts"
+import * as GuidelineVersions from "./GuidelineVersions.ts"
 import { Database } from "../database/Database.ts"
 import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
@@ -48,7 +49,7 @@ export interface NewVote {
 }
 
 /** The members of a vote that are in the column `body`. */
-export type VoteBody = Omit<Vote, "expert" | "choice">
+export type VoteBody = Omit<Vote, "expert" | "kind" | "choice">
 
 export interface VoteRow {
   readonly n: number
@@ -56,6 +57,8 @@ export interface VoteRow {
   readonly expert_no: number
   readonly expert_id: string
   readonly name: string
+  /** `person` or `automatic`. */
+  readonly expert_kind: string
   readonly choice: number
   readonly body: string
 }
@@ -71,11 +74,17 @@ export interface FlagRow {
   readonly comment: string | null
 }
 
-const millisOfDay = 24 * 60 * 60 * 1000
+export const millisOfDay = 24 * 60 * 60 * 1000
 export const dayOf = (millis: number): number => Math.floor(millis / millisOfDay)
 
-export const voteOf = ({ body, choice, expert_id }: Pick<VoteRow, "body" | "choice" | "expert_id">): Vote => ({
+export const voteOf = ({
+  body,
+  choice,
+  expert_id,
+  expert_kind,
+}: Pick<VoteRow, "body" | "choice" | "expert_id" | "expert_kind">): Vote => ({
   expert: expert_id,
+  kind: expert_kind,
   choice,
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
   ...(JSON.parse(body) as VoteBody),
@@ -116,6 +125,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const webhooks = yield* Webhooks
   const contents = yield* Contents.make
   const lanes = yield* Lanes.make
+  const guidelines = yield* GuidelineVersions.make
 
   /** A write that may end tasks. It wakes the webhooks, even if its caller was interrupted. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
@@ -129,11 +139,12 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   })
 
   const votesOn = (from: number, to: number) => sql<VoteRow>`
-    SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, vote.choice, vote.body
+    SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, expert.kind AS expert_kind,
+      vote.choice, vote.body
     FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
 
   const voidedOn = (from: number, to: number) => sql<VoteRow>`
-    SELECT n, item_id, expert_no, expert_id, name, choice, body FROM voided_vote JOIN expert USING (expert_no)
+    SELECT n, item_id, expert_no, expert_id, name, kind AS expert_kind, choice, body FROM voided_vote JOIN expert USING (expert_no)
     WHERE item_id BETWEEN ${from} AND ${to} ORDER BY item_id, n`
 
   const flagsOn = (from: number, to: number) => sql<FlagRow>`
@@ -165,7 +176,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     if (votes.length === 0) return false
     const counts = new Map<number, { judged: number; gold: number; right: number }>()
     const rows = votes.map((given) => {
-      const { choice, expert: _, ...body } = given.vote
+      const { choice, expert: _expert, kind: _kind, ...body } = given.vote
       const correct = isCorrect(given)
       const count = counts.get(given.expertNo) ?? { judged: 0, gold: 0, right: 0 }
       counts.set(given.expertNo, {
@@ -401,6 +412,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     putBack,
     contents,
     lanes,
+    guidelines,
     requests,
     writeEnding,
     withdraw: webhooks.withdraw,

@@ -51,18 +51,29 @@ const voteOf = (submission: Submission): PersonVote => ({
   rationale: submission.rationale.trim() === "" ? undefined : submission.rationale,
   seconds: submission.seconds,
   assessment: submission.assessment,
+  guidelinesVersion: submission.guidelines_version,
 })
+
+/** Of a completion, which is text unless it calls tools. */
+const turnsOf = (text: string) =>
+  Option.getOrNull(
+    Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
+  )
 
 const show = (item: HeldItem): typeof Work.Type.item => ({
   item_id: item.itemId,
-  guidelines: Guidelines.textOf(item.guidelines) ?? null,
-  rubric: Result.getOrElse(Guidelines.parse(item.guidelines), () => ({ rubric: none })).rubric,
+  guidelines: item.guidelines ?? null,
+  guidelines_version: item.guidelinesVersion,
+  guidelines_change: item.guidelinesChange ?? null,
+  rubric: Result.getOrElse(Guidelines.parse(item.sentGuidelines), () => ({ rubric: none })).rubric,
   prompt: item.prompt.prompt,
   turns: Option.getOrNull(Conversation.parse(item.prompt.prompt)),
   completions: item.order.map((index) => item.prompt.completions[index]!),
+  completion_turns: item.order.map((index) => turnsOf(item.prompt.completions[index]!)),
   draft: Option.getOrNull(Option.flatMap(item.draft, decodeDraft)),
   undone: item.undone,
   held_until: item.heldUntil,
+  qualification: item.isQualification,
   task: {
     task_id: item.taskId,
     prompts: item.promptsInTask,
@@ -131,8 +142,8 @@ const workHandlers = HttpApiBuilder.group(
     const services = yield* Effect.context<ServiceAddress | Sessions>()
 
     const progressOf = Effect.fnUntraced(function* (expertId: string) {
-      const { judged, judgedToday, undoable, votesNeeded } = yield* Effect.orDie(queue.progress(expertId))
-      return { judged, judged_today: judgedToday, needed: votesNeeded, undoable }
+      const { judged, judgedToday, stopped, undoable, votesNeeded } = yield* Effect.orDie(queue.progress(expertId))
+      return { judged, judged_today: judgedToday, needed: votesNeeded, undoable, stopped: stopped ?? null }
     })
     const work = Effect.fnUntraced(function* (expertId: string, item: Option.Option<HeldItem>) {
       return {
@@ -159,6 +170,11 @@ const workHandlers = HttpApiBuilder.group(
         yield* queue
           .saveDraft(expertId, params.item_id, encodeDraft(payload))
           .pipe(Effect.catchTags({ NotHeld: notHeld, SqlError: Effect.die }))
+      }),
+      acknowledge: Effect.fnUntraced(function* ({ params, payload }) {
+        const { expertId } = yield* SignedInExpert
+        yield* Effect.orDie(queue.acknowledge(expertId, params.item_id, payload.version))
+        return yield* nextWork(expertId)
       }),
       submit: Effect.fnUntraced(function* ({ params, payload }) {
         const { expertId } = yield* SignedInExpert

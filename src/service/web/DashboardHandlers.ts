@@ -22,6 +22,7 @@ import * as AuditHandlers from "./AuditHandlers.ts"
 import * as GroupHandlers from "./GroupHandlers.ts"
 import * as DeskHandlers from "./DeskHandlers.ts"
 import * as OperatorHandlers from "./OperatorHandlers.ts"
+import * as QualificationHandlers from "./QualificationHandlers.ts"
 import * as SessionCookies from "./SessionCookies.ts"
 import { Sessions } from "../account/Sessions.ts"
 import { Tokens } from "../account/Tokens.ts"
@@ -273,4 +274,5 @@ export const layer = Layer.mergeAll(
   OperatorHandlers.layer,
   AuditHandlers.layer,
   GroupHandlers.layer,
+  QualificationHandlers.layer,
 )

@@ -19,6 +19,10 @@ export const layer = HttpApiBuilder.group(
   "desk",
   Effect.fnUntraced(function* (handlers) {
     const desk = yield* Desk
+    const historyOf = Effect.fnUntraced(function* (taskId: string) {
+      const found = yield* Effect.orDie(desk.guidelines(taskId))
+      return Option.isSome(found) ? found.value : yield* new NotFound({ detail: `There is no task ${taskId}.` })
+    })
     return handlers.handleAll({
       items: ({ query: { flagged, max_agreement, ...filter } }) =>
         Effect.orDie(desk.items({ ...filter, flagged: flagged !== undefined, maxAgreement: max_agreement })),
@@ -37,6 +41,15 @@ export const layer = HttpApiBuilder.group(
       group: Effect.fnUntraced(function* ({ params: { group_id } }) {
         const found = yield* Effect.orDie(desk.group(group_id))
         return Option.isSome(found) ? found.value : yield* new NotFound({ detail: "There is no such group." })
+      }),
+      guidelines: ({ params: { task_id } }) => historyOf(task_id),
+      editGuidelines: Effect.fnUntraced(function* ({ params: { task_id }, payload }) {
+        yield* historyOf(task_id)
+        const { name } = yield* SignedInOperator
+        yield* desk
+          .editGuidelines(task_id, { ...payload, operator: name })
+          .pipe(Effect.catchTags({ GuidelinesRefused: failures.NotNow, SqlError: Effect.die }))
+        return yield* historyOf(task_id)
       }),
       voidVotes: Effect.fnUntraced(function* ({ params: { expert_id }, payload: { reason } }) {
         const { name } = yield* SignedInOperator

@@ -9,6 +9,7 @@
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
 import type { Prompt } from "../../domain/Message.ts"
+import { completionsOf } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as Messages from "../item/Messages.ts"
@@ -43,6 +44,8 @@ type Head = readonly [
   model: string | null,
   metadata: Part["metadata"] | null,
   record: ScratchText.Cut | null,
+  isMessages: boolean,
+  tools: string | null,
 ]
 
 /** The long texts of a part that its record's own text also has: they are written once. */
@@ -51,15 +54,26 @@ const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   completion,
 ]
 
-const toStored = ({ completion, key, metadata, model, place, prompt }: Part, rank: number): Scratch.Stored => {
+const toStored = (
+  { completion, isMessages = false, key, metadata, model, place, prompt, tools }: Part,
+  rank: number,
+): Scratch.Stored => {
   const { raw } = place
   const cut = raw === undefined ? null : ScratchText.cut(raw, textsOf(prompt, completion))
-  const head: Head = [key === prompt ? null : key, prompt, model ?? null, metadata ?? null, cut]
+  const head: Head = [
+    key === prompt ? null : key,
+    prompt,
+    model ?? null,
+    metadata ?? null,
+    cut,
+    isMessages,
+    tools ?? null,
+  ]
   return { rank, tag: 0, origin: place, head: JSON.stringify(head), text: completion }
 }
 
 const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
-  const [key, prompt, model, metadata, cut]: Head = JSON.parse(head)
+  const [key, prompt, model, metadata, cut, isMessages, tools]: Head = JSON.parse(head)
   const place: Place = {
     ...origin,
     get raw() {
@@ -72,6 +86,8 @@ const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
     key: key ?? (typeof prompt === "string" ? prompt : ""),
     prompt,
     completion,
+    isMessages,
+    tools: tools ?? undefined,
     model: model ?? undefined,
     metadata: metadata ?? undefined,
   }
@@ -206,15 +222,20 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
   }
   const hasModels = members.every(({ model }) => model !== undefined)
   const { lists, metadata } = Metadata.merge(members.map((part) => part.metadata))
+  const tools = members.find((part) => part.tools !== undefined)?.tools
   const item = {
     ...(keyIsId ? { id: Key.toId(head.key) } : undefined),
     prompt: head.prompt,
-    completions: members.map(({ completion }) => completion),
+    completions: completionsOf({
+      completions: members.map(({ completion }) => completion),
+      as_messages: members.map(({ isMessages }) => isMessages === true),
+    }),
     ...(hasModels ? { models: members.map(({ model }) => model) } : undefined),
     ...(metadata === undefined ? undefined : { metadata }),
   }
   return Result.map(ItemDecoder.decode(item, place), (decoded) => ({
     ...decoded,
+    ...(tools !== undefined && { item: { ...decoded.item, tools } }),
     completionOrigins: members.map((part) => originOf(part.place)),
     completionLists: lists.map((name) => [name]),
   }))

@@ -14,6 +14,7 @@ import type { Reject } from "../../domain/Reject.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as Messages from "../item/Messages.ts"
+import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -130,12 +131,12 @@ interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
   readonly key: string
 }
 
-const decodePrompt = ({ promptKey }: Fields, { isTextual, place, value }: Row): Result.Result<Decoded, string> =>
+const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
     // The own text of a record that is not textual is JSON, also where the engine could not write its value.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
-      : { key, tag: tags.json, head: key, text: place.raw ?? "null" },
+      : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
   )
 
 const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result<Decoded, string> => {
@@ -161,7 +162,11 @@ const toCompletion = (
 ): Result.Result<{ readonly text: string; readonly isJson: boolean }, string> =>
   Messages.isList(value) && value.length > 1
     ? Result.map(Messages.decode(value, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
-    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (text) => ({ text, isJson: false }))
+    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (completion) =>
+        typeof completion === "string"
+          ? { text: completion, isJson: false }
+          : { text: JSON.stringify(completion), isJson: true },
+      )
 
 /** All records with their sizes. @param prompts number of keys that have a prompt */
 const records = function* (
@@ -255,7 +260,8 @@ const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArra
     },
     isTextual,
   )
-  const whole = SystemPrompt.addTo(record, fields.systems, { isTextual, place, value })
+  const row = { isTextual, place, value }
+  const whole = ToolCalls.addTo(SystemPrompt.addTo(record, fields.systems, row), row)
   return Result.map(whole, (item) => ({
     ...item,
     completionOrigins: found.map(({ origin }) => origin),

@@ -8,6 +8,7 @@ import * as PlaceName from "../place/PlaceName.ts"
 import * as Field from "../record/Field.ts"
 import * as FileModels from "./FileModels.ts"
 import * as Metadata from "../item/Metadata.ts"
+import * as ToolCalls from "../item/ToolCalls.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
@@ -140,6 +141,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
   /** The list of models is kept, too: other lists of the prompt may count in it. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
+  const promptColumns = Metadata.columnsWith([promptKey, prompt, ...systems, gold, metadata, models], keptOfPrompts)
   return {
     ...files,
     promptKey,
@@ -153,7 +155,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
     model,
     keptOfPrompts,
     keptOfCompletions,
-    promptColumns: Metadata.columnsWith([promptKey, prompt, ...systems, gold, metadata, models], keptOfPrompts),
+    promptColumns: promptColumns && [...promptColumns, ToolCalls.column],
     completionColumns: Metadata.columnsWith([completionKey, completion, model], keptOfCompletions),
     modelNames: FileModels.of(yield* Path.Path, files.completions),
     hasOwnModels: options.modelsPath !== undefined,

@@ -9,6 +9,7 @@ import * as FileExtensions from "../place/FileExtensions.ts"
 import type { FormatName } from "../place/FileExtensions.ts"
 import { encodingRefusal, refusal } from "./Binary.ts"
 import * as Json from "../../io/Json.ts"
+import * as JsonRecord from "./json/JsonRecord.ts"
 
 export { type FormatName, formatNames } from "../place/FileExtensions.ts"
 
@@ -36,7 +37,7 @@ export const sniff = (beginning: Beginning): Result.Result<FormatName, string> =
   if (head.length > 0 && named === "parquet") {
     return Result.fail("by its name it is Parquet, but it does not begin like that; get it again")
   }
-  return sniffText(textOf(head), named === "parquet" ? undefined : named, beginning)
+  return sniffText(JsonRecord.nanAsNull(textOf(head)), named === "parquet" ? undefined : named, beginning)
 }
 
 /** Whether a file can be read in a format that was chosen for it. */

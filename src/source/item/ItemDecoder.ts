@@ -3,12 +3,13 @@
  *
  * Guarantees: an item satisfies `PromptItem`, and its metadata can be written as JSON and read by any JSON reader. A
  * reject's reason is one line: the field's path as it is in the file, what was expected, what was found. Also accepted:
- * messages (`Messages`), a completion that is the assistant's turn, gold and metadata as JSON text, and nulls for optional
+ * messages (`Messages`), a completion that is the assistant's turn or its calls of tools, gold and metadata as JSON text, and nulls for optional
  * members. Members that `PromptItem` does not have are left out.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import * as IdLimit from "../../domain/IdLimit.ts"
+import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"
 import { NonBlankText } from "../../domain/Text.ts"
@@ -16,6 +17,7 @@ import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
+import { jsonProblem } from "./JsonProblem.ts"
 import * as Messages from "./Messages.ts"
 import { originOf, type Place, reject } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
@@ -77,12 +79,22 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
-/** A completion of its own, which may be given as messages. The failure is the reason, and names `path`. */
+/**
+ * A completion of its own, which may be given as messages, and is messages where it calls tools. The failure is the
+ * reason, and names `path`.
+ */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,
   path: string,
-): Result.Result<string, string> => Result.flatMap(toCompletion(value, prompt, path), (text) => decodeText(text, path))
+): Result.Result<Prompt, string> => {
+  const messages = Messages.ofCompletion(value)
+  return messages === undefined
+    ? decodeText(value, path)
+    : Result.flatMap(Messages.decodeCompletion(messages, prompt, path), (completion): Result.Result<Prompt, string> =>
+        typeof completion === "string" ? decodeText(completion, path) : Result.succeed(completion),
+      )
+}
 
 /** What goes along with an item; nothing where it is null. The failure is the reason, and names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
@@ -133,7 +145,9 @@ const isNormal = (value: Members): boolean =>
   value["models"] !== null &&
   isNormalObject(value["metadata"]) &&
   isNormalObject(value["gold"]) &&
-  !(isObject(value["gold"]) && value["gold"]["rationale"] === null)
+  !(isObject(value["gold"]) && value["gold"]["rationale"] === null) &&
+  !Object.hasOwn(value, "tools") &&
+  !Object.hasOwn(value, "as_messages")
 
 const isNormalObject = (value: unknown): boolean => value !== null && typeof value !== "string"
 
@@ -156,7 +170,7 @@ const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): R
     }
     return {
       prompt,
-      ...(completions === undefined ? undefined : { completions }),
+      ...completions,
       ...withoutEmpty(optional, isTextual),
     }
   })
@@ -170,22 +184,27 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
+/** The members that completions make. What is no list stays as it is, for the schema to refuse. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,
   names: MemberNames,
   isTextual: boolean,
-): Result.Result<unknown, string> => {
+): Result.Result<Members, string> => {
   const values = isTextual ? fromText(value) : value
-  if (!Array.isArray(values)) return Result.succeed(values)
+  if (!Array.isArray(values)) return Result.succeed(values === undefined ? {} : { completions: values })
   const nameAt = (i: number) => names.completions?.nameAt(i) ?? `completions[${i}]`
-  return Result.all(values.map((completion, i) => toCompletion(completion, prompt, nameAt(i))))
-}
-
-/** What is neither text nor messages stays as it is, for the schema to refuse. */
-const toCompletion = (value: unknown, prompt: Prompt | undefined, path: string): Result.Result<unknown, string> => {
-  if (Messages.isList(value)) return Messages.decodeCompletion(value, prompt, path)
-  return Messages.isMessageLike(value) ? Messages.decodeCompletion([value], prompt, path) : Result.succeed(value)
+  return Result.gen(function* () {
+    const completions: Array<unknown> = []
+    const asMessages: Array<boolean> = []
+    for (const [i, given] of values.entries()) {
+      const messages = Messages.ofCompletion(given)
+      const completion = messages && (yield* Messages.decodeCompletion(messages, prompt, nameAt(i)))
+      completions.push(completion === undefined ? given : Conversation.render(completion))
+      asMessages.push(typeof completion === "object")
+    }
+    return { completions, ...(asMessages.includes(true) && { as_messages: asMessages }) }
+  })
 }
 
 const withoutEmpty = (object: Members, isTextual: boolean): Members =>
@@ -222,47 +241,4 @@ const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => 
     return `${name.nameAt(index)}${FieldPath.formatTail(rest)}: ${message}`
   }
   return `${typeof name === "object" ? name.name : name}${FieldPath.formatTail(path.slice(1))}: ${message}`
-}
-
-/** Readers of JSON give up at depths from about 100 on, and so does the engine's own writer at some thousands. */
-const maxDepth = 100
-
-/**
- * Why a value cannot be written as JSON and read again; it may come from a program, so it may even hold itself.
- * Names `path` and what follows it.
- */
-export const jsonProblem = (value: unknown, path: string): string | undefined => {
-  const problem = findJsonProblem(value, 0)
-  return problem === undefined ? undefined : `${path}${FieldPath.formatTail(problem.keys ?? [])}: ${problem.message}`
-}
-
-interface JsonProblem {
-  /** Not told of what is nested too deep, since the path would be as long. */
-  readonly keys: ReadonlyArray<string | number> | undefined
-  readonly message: string
-}
-
-const findJsonProblem = (value: unknown, depth: number): JsonProblem | undefined => {
-  const message = scalarProblem(value)
-  if (message !== undefined) return { keys: [], message }
-  if (typeof value !== "object" || value === null) return undefined
-  if (depth === maxDepth)
-    return { keys: undefined, message: `expected at most ${maxDepth} levels of nesting, found more` }
-  for (const key of Object.keys(value)) {
-    const problem = findJsonProblem(Reflect.get(value, key), depth + 1)
-    if (problem !== undefined) {
-      return { ...problem, keys: problem.keys && [Array.isArray(value) ? Number(key) : key, ...problem.keys] }
-    }
-  }
-  return undefined
-}
-
-const scalarProblem = (value: unknown): string | undefined => {
-  if (typeof value === "bigint" || typeof value === "function" || typeof value === "symbol") {
-    return `expected values that JSON has, found a ${typeof value}`
-  }
-  return typeof value === "number" &&
-    (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
-    ? `expected numbers that keep their digits, up to 2^53, or text, found ${value}`
-    : undefined
 }

@@ -114,6 +114,10 @@ export interface Part {
   readonly key: string
   readonly prompt: Prompt
   readonly completion: string
+  /** Set where the completion is messages, of which `completion` has the rendered text. */
+  readonly isMessages?: boolean | undefined
+  /** The definitions of the tools that the model had, as JSON text. */
+  readonly tools?: string | undefined
   readonly model: string | undefined
   readonly metadata: Metadata | undefined
 }

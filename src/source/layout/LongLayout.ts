@@ -3,7 +3,7 @@
  *
  * Guarantees: parts of an item have the same key: the value of the key field or, without one, the prompt's text.
  */
-import { Result } from "effect"
+import { Option, Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -15,6 +15,7 @@ import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { MetadataReader } from "../item/Metadata.ts"
 import type { Part } from "./Layout.ts"
 import * as Messages from "../item/Messages.ts"
+import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 
 export interface LongFields {
@@ -51,7 +52,9 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
       place,
       key,
       prompt,
-      completion,
+      completion: Conversation.render(completion),
+      ...(typeof completion !== "string" && { isMessages: true }),
+      tools: Option.getOrUndefined(yield* ToolCalls.definitions(row)),
       model: yield* modelOf(fields.model, row),
       metadata: yield* fields.kept.of(row),
     }
@@ -59,7 +62,7 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
 
 interface Said {
   readonly prompt: Prompt
-  readonly completion: string
+  readonly completion: Prompt
 }
 
 const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row): Result.Result<Said, string> =>
@@ -78,15 +81,20 @@ const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Resul
   if (last < 1)
     return Result.fail(`${name}: expected a prompt and an answer, found ${last === 0 ? "one message" : "none"}`)
   return Result.flatMap(Messages.decode(list, name), (messages) => {
-    const { content, role } = messages[last]!
+    const { content, role, tool_calls } = messages[last]!
     if (role !== "assistant") {
       return Result.fail(
         `${name}[${last}]: expected a message of the assistant at the end, found one of ${describeValue(role)}`,
       )
     }
     const prompt = ItemDecoder.decodePrompt(messages.slice(0, -1), name)
-    return Result.flatMap(prompt, (prompt) =>
-      Result.map(ItemDecoder.decodeText(content, `${name}[${last}].content`), (completion) => ({ prompt, completion })),
+    return Result.flatMap(prompt, (prompt): Result.Result<Said, string> =>
+      tool_calls !== undefined
+        ? Result.succeed({ prompt, completion: [messages[last]!] as const })
+        : Result.map(ItemDecoder.decodeText(content, `${name}[${last}].content`), (completion) => ({
+            prompt,
+            completion,
+          })),
     )
   })
 }

@@ -7,6 +7,7 @@
 import { Record, Result } from "effect"
 import { joinWords } from "../../io/Values.ts"
 import * as Metadata from "../item/Metadata.ts"
+import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
@@ -53,7 +54,8 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
     const { gold, id, key, metadata, model, prompt, system, ...only } = Record.map(fields, ([field]) => field)
     const read = fieldOptions.flatMap((option) => (option === "gold" || option === "metadata" ? [] : fields[option]))
     const kept = Metadata.make(metadata, options.keep ?? [], read, gold)
-    const columns = Metadata.columnsWith([...read, gold], kept)
+    const some = Metadata.columnsWith([...read, gold], kept)
+    const columns = some && [...some, ToolCalls.column]
     const columnModels = name === "wide" && model === undefined ? ColumnModels.ofColumns(completions) : undefined
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {
@@ -81,7 +83,7 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
           areOwn:
             (options.keep ?? []).length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...complete }),
         })
-    return { name, description, columns, reads: "items", toRecord: withSystem(system, toRecord) }
+    return { name, description, columns, reads: "items", toRecord: withTools(withSystem(system, toRecord)) }
   })
 
 /** The options, in which names of members are as `Field.parse` reads them. */
@@ -189,3 +191,8 @@ const withSystem = (
   toRecord: (row: Row) => SourceRecord,
 ): ((row: Row) => SourceRecord) =>
   system === undefined ? toRecord : (row) => SystemPrompt.addTo(toRecord(row), [system], row)
+
+const withTools =
+  (toRecord: (row: Row) => SourceRecord): ((row: Row) => SourceRecord) =>
+  (row) =>
+    ToolCalls.addTo(toRecord(row), row)

@@ -1,20 +1,22 @@
 /**
  * The prompt of completions that are whole conversations: the messages with which all of them begin.
  *
- * Guarantees: one message of the assistant is left of each; conversations that differ earlier are refused. A conversation is
+ * Guarantees: one turn of the assistant is left of each: one message or, where it calls tools, all from its first one on.
+ * Conversations that differ earlier are refused. A conversation is
  * a list of messages or a transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a
  * Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback). Other text is refused, where TRL's
  * `extract_prompt` splits at the first character that differs.
  */
-import { Array as Arr, Result } from "effect"
-import type { Message } from "../../domain/Message.ts"
+import { Array as Arr, Option, Result } from "effect"
+import type { Message, Prompt } from "../../domain/Message.ts"
 import { fromText } from "../record/Field.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>
-  readonly completions: ReadonlyArray<string>
+  /** Text, or the messages of one that calls tools. */
+  readonly completions: ReadonlyArray<Prompt>
 }
 
 /**
@@ -44,13 +46,16 @@ export const split = (
   const shortest = all.reduce((least, { length }) => Math.min(least, length), Infinity)
   let shared = 0
   while (shared < shortest - 1 && others.every((other) => Messages.isEqual(first[shared]!, other[shared]))) shared++
+  // A turn begins with what the assistant says, not with the result of its call.
+  while (shared > 0 && all.some((messages) => messages[shared]?.role === "tool")) shared--
   const prompt = first.slice(0, shared)
   if (!Arr.isReadonlyArrayNonEmpty(prompt)) {
     return Result.fail(`${names.join(", ")}: expected conversations with the same beginning, found different ones`)
   }
-  const later = all.findIndex(({ length }) => length > prompt.length + 1)
+  const turns = all.map((messages) => Messages.toTurn(messages.slice(prompt.length)))
+  const later = turns.findIndex(Option.isNone)
   return later === -1
-    ? Result.succeed({ prompt, completions: all.map((messages) => messages.at(-1)!.content) })
+    ? Result.succeed({ prompt, completions: Arr.getSomes(turns) })
     : Result.fail(
         `${names[later]}: expected conversations that differ in the last message alone, found a difference in message ${prompt.length + 1} of ${all[later]!.length}`,
       )

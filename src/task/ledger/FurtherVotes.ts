@@ -8,7 +8,7 @@ import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
 import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
-import { countedVotes, endedVotesSeen, wantedVotes } from "./Spending.ts"
+import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
 /** An item, by its number in its first vote. */
@@ -111,8 +111,6 @@ export interface FurtherVotesOptions {
   readonly atOnce?: number | undefined
   /** How many votes had ended when the items were chosen. */
   readonly ended: number
-  /** How many votes may count in all. Default: any number. */
-  readonly maxVotes?: number | undefined
   /** The request for another vote on items of this one, which follow one another. */
   readonly request: (
     question: StoredRequest,
@@ -179,13 +177,12 @@ export const writeFurtherVotes = (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,
   ) {
-    const { atOnce = Infinity, ended, maxVotes = Infinity } = options
+    const { atOnce = Infinity, ended } = options
     let votes = 0
     for (const some of Arr.chunksOf(places.slice(0, atOnce), itemsPerStep)) {
       const step = yield* write(
         Effect.gen(function* () {
-          const left = maxVotes === Infinity ? maxVotes : Math.max(0, maxVotes - (yield* countedVotes({ job, sql })))
-          const within = some.slice(0, left).toSorted((a, b) => a.seq - b.seq)
+          const within = some.slice(0, yield* votesLeft({ job, sql })).toSorted((a, b) => a.seq - b.seq)
           const tasks = (yield* Effect.forEach(
             Map.groupBy(within, ({ batch }) => batch),
             ([batch, of]) =>
@@ -204,8 +201,7 @@ export const writeFurtherVotes = (
     }
     const wanted = places.length - votes
     yield* noteWanted(wanted, ended)
-    const beyond =
-      maxVotes === Infinity ? 0 : Math.max(0, wanted - Math.max(0, maxVotes - (yield* countedVotes({ job, sql }))))
+    const beyond = Math.max(0, wanted - (yield* votesLeft({ job, sql })))
     if (votes > 0) yield* planned.open
     return { votes, beyond }
   })

@@ -6,6 +6,7 @@
  */
 /* oxlint-disable max-lines -- what reads and what writes the same rows */
 import { Clock, Effect, type Latch } from "effect"
+import { usesTools } from "../../domain/Message.ts"
 import * as Model from "./Model.ts"
 import type { Parts } from "./Parts.ts"
 import * as Payload from "./Payload.ts"
@@ -19,7 +20,7 @@ import {
   settingOf,
   withPayload,
 } from "./Rows.ts"
-import { type AllottedTasks, countedVotes } from "./Spending.ts"
+import { type AllottedTasks, votesLeft } from "./Spending.ts"
 import * as SeqSet from "./SeqSet.ts"
 
 const detailsOf = (
@@ -35,6 +36,8 @@ const detailsOf = (
   ...(item.models === undefined ? {} : { models: item.models }),
   ...(completionOrigins === undefined ? {} : { completion_origins: completionOrigins }),
   ...(typeof item.prompt === "string" ? {} : { conversation: true }),
+  ...(item.as_messages === undefined ? {} : { as_messages: item.as_messages }),
+  ...(item.tools === undefined ? {} : { tools: item.tools }),
 })
 
 const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, votes = 1 }: Model.NewTask) =>
@@ -52,13 +55,26 @@ const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, vote
 type TaskRow = ReturnType<typeof toRow>
 
 const hasConversation = ({ items }: TaskRow): boolean =>
-  items.some(({ check, conversation }) => conversation === true && check !== true)
+  items.some(
+    ({ as_messages, check, conversation }) => (conversation === true || as_messages !== undefined) && check !== true,
+  )
+
+/** Whether a dataset needs columns of tools for it. */
+const hasTools = ({ of }: TaskRow): boolean =>
+  of.some(
+    ({ isCheck, item: { as_messages, prompt, tools } }) =>
+      isCheck !== true &&
+      (as_messages !== undefined || tools !== undefined || (typeof prompt !== "string" && prompt.some(usesTools))),
+  )
 
 /** The setting that says that a run is an import of votes. */
 const importOf = (run: number): string => `import:${run}`
 
-/** The setting that says whether any prompt that was planned is a list of messages. */
+/** The setting that says whether any prompt or completion that was planned is a list of messages. */
 const conversations = "conversations"
+
+/** The setting that says whether any item that was planned has calls, results or definitions of tools. */
+const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
   const isAskedByTask = (task: "t" | "v") => sql.literal(isAskedBy(task))
@@ -68,9 +84,14 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Whether the prompt of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
+  /** Whether the prompt or a completion of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
+  )
+
+  /** Whether any item that was ever planned has calls, results or definitions of tools. */
+  const hasTools = Effect.map(settingOf({ job, sql }, tools), (value) => value !== undefined).pipe(
+    Effect.withSpan("Ledger.hasTools"),
   )
 
   /** Items that tasks ask for, each once for each of them. */
@@ -141,7 +162,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
   /** Whether a run read votes instead of items. */
   const isImport = (run: number) => Effect.map(settingOf({ job, sql }, importOf(run)), (value) => value !== undefined)
 
-  return { hasConversations, itemsIn, itemsLost, recorded, importedTasks, isImport }
+  return { hasConversations, hasTools, itemsIn, itemsLost, recorded, importedTasks, isImport }
 }
 
 export const writeItems = (
@@ -249,18 +270,21 @@ export const writeItems = (
       WHERE ${here} AND run = ${run}`
   })
 
-  let isNoted = false
+  const noted = new Set<string>()
 
-  /** Notes that a prompt is a list of messages, once. */
-  const noteConversations = Effect.fnUntraced(function* (tasks: ReadonlyArray<TaskRow>) {
-    if (isNoted || !tasks.some(hasConversation)) return false
-    yield* setSetting({ job, sql }, conversations, "true")
-    return true
+  /** Notes what datasets need to know before their first row, once; gives what to add to `noted` when that is recorded. */
+  const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
+    const found = [
+      ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
+      ...(!noted.has(tools) && rows.some(hasTools) ? [tools] : []),
+    ]
+    yield* Effect.forEach(found, (name) => setSetting({ job, sql }, name, "true"), { discard: true })
+    return found
   })
 
   /** What of the items the votes that are left allow, as rows. */
-  const allotted = Effect.fnUntraced(function* (maxVotes: number, allot: (votesLeft: number) => AllottedTasks) {
-    const { beyond, tasks } = allot(Math.max(0, maxVotes - (yield* countedVotes({ job, sql }))))
+  const allotted = Effect.fnUntraced(function* (allot: (votesLeft: number) => AllottedTasks) {
+    const { beyond, tasks } = allot(yield* votesLeft({ job, sql }))
     return { tasks: tasks.map(toRow), beyond }
   })
 
@@ -279,28 +303,22 @@ export const writeItems = (
     },
   ) {
     const { overBudget = 0, tasks } = step
-    const { maxVotes = Infinity } = run
     const allowed =
-      typeof tasks === "function" && maxVotes < Infinity
-        ? allotted(maxVotes, tasks)
-        : Effect.succeed({
-            tasks: (typeof tasks === "function" ? tasks(Infinity).tasks : tasks).map(toRow),
-            beyond: [],
-          })
-    const { beyond, isToNote, known, placed } = yield* write(
+      typeof tasks === "function" ? allotted(tasks) : Effect.succeed({ tasks: tasks.map(toRow), beyond: [] })
+    const { beyond, found, known, placed } = yield* write(
       Effect.gen(function* () {
         const { beyond, tasks } = yield* allowed
         const placed = yield* planTasks(run, tasks)
-        const isToNote = yield* noteConversations(tasks)
+        const found = yield* note(tasks)
         const known = yield* insertKnown(run, step.known)
         yield* recordReading(run, { ...step, counts: { ...step.counts, new: step.counts.new - beyond.length } })
         yield* sql`UPDATE run SET over_budget_count = ${overBudget + beyond.length} WHERE ${here} AND run = ${run.run}`
         if (placed.length > 0) yield* tell("planned")
-        return { beyond, isToNote, known, placed }
+        return { beyond, found, known, placed }
       }),
     )
     known.forEach(knownOf(run.run).add)
-    isNoted ||= isToNote
+    found.forEach((name) => noted.add(name))
     for (const { body, seq } of placed) bodies.add(seq, body)
     if (placed.length > 0) yield* planned.open
     return beyond
@@ -316,10 +334,10 @@ export const writeItems = (
   ) {
     const now = yield* Clock.currentTimeMillis
     const tasks = step.tasks.map(toRow)
-    const isToNote = yield* write(
+    const found = yield* write(
       Effect.gen(function* () {
         const placed = yield* planTasks(run, tasks)
-        const isToNote = yield* noteConversations(tasks)
+        const found = yield* note(tasks)
         for (const [i, { seq }] of placed.entries()) {
           yield* sql`UPDATE task SET state = 'completed', task_id = ${step.tasks[i]!.taskId}, completed_at = ${now}
             WHERE ${here} AND seq = ${seq}`
@@ -331,10 +349,10 @@ export const writeItems = (
         }
         yield* setSetting({ job, sql }, importOf(run.run), "true")
         yield* recordReading(run, step)
-        return isToNote
+        return found
       }),
     )
-    isNoted ||= isToNote
+    found.forEach((name) => noted.add(name))
   })
 
   /** How many items nobody will judge, now that one of their tasks was refused. */

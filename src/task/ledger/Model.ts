@@ -86,8 +86,6 @@ export interface RunTerms extends CampaignTerms {
 export interface Run {
   readonly run: number
   readonly campaign: number
-  /** How many votes may count in all: see `Spending`. Default: any number. */
-  readonly maxVotes?: number | undefined
 }
 
 /** An item with its identity and with its bytes in a task. */
@@ -119,6 +117,10 @@ export const ItemDetails = Schema.Struct({
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
   /** Set where the prompt was a conversation, and the text that was sent is what `Conversation.parse` reads. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
+  /** Which completions were messages, and the texts that were sent are what `Conversation.parse` reads; absent if none was. */
+  as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
+  /** The definitions of tools, as JSON text. */
+  tools: Schema.optionalKey(Schema.String),
   /** The order in which the completions were sent, as indices into those of the input; absent where it is the same. */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
   /** Set where it is no item of the input, but a gold item that was mixed in. */

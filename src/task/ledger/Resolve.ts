@@ -8,11 +8,12 @@
 import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
+import { votesOfAttempt } from "./Charges.ts"
 import type { Issue, LedgerContext, TaskState } from "./Model.ts"
 import { NoSuchTask, NotResolvable, TaskIdTaken } from "./NotResolved.ts"
-import { forUpdate, inChunks, ownerOf } from "./Rows.ts"
+import { forUpdate, inChunks, ownerOf, priceListOf } from "./Rows.ts"
 import type { Parts } from "./Parts.ts"
-import { countedVotes, votesOfAttempt } from "./Spending.ts"
+import { votesLeft } from "./Spending.ts"
 import { issueColumns } from "./Status.ts"
 
 /** States that an attempt may be in when the items are planned again. */
@@ -113,8 +114,8 @@ export const writeDecisions = (
 
   const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
     sql`INSERT INTO task_attempt
-      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, votes)
-      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now},
+      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, price_list, votes)
+      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now}, price_list,
         ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
 
   /** A task as it was before it was given up. */
@@ -125,12 +126,12 @@ export const writeDecisions = (
     return rows[0] === undefined ? task : { ...task, ...rows[0] }
   })
 
-  /** The items of a task planned as another attempt, under another key. */
+  /** The items of a task planned as another attempt, under another key and at the present prices. */
   const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
       idempotency_key = ${nextKey(task.idempotencyKey, task.attempt)}, task_id = NULL, reason = NULL,
-      planned_at = ${now}, resend_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
+      price_list = ${yield* priceListOf({ job, sql })}, planned_at = ${now}, resend_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
       WHERE ${here} AND seq = ${task.seq}`
   })
 
@@ -228,13 +229,12 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans those of them again that are `only`, each as another attempt, while no more than `maxVotes` count. Gives their number. */
+  /** Plans those of them again that are `only`, each as another attempt, while the budget allows it. Gives their number. */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
     maxAttempts: number,
     only?: ReadonlySet<number>,
-    maxVotes = Infinity,
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* Clock.currentTimeMillis
@@ -248,7 +248,7 @@ export const writeDecisions = (
     const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
       write(
         Effect.gen(function* () {
-          let left = maxVotes === Infinity ? maxVotes : maxVotes - (yield* countedVotes({ job, sql }))
+          let left = yield* votesLeft({ job, sql })
           const still = (yield* Effect.filter(some, isStill)).filter(({ items }) => {
             const isWithin = items <= left
             if (isWithin) left -= items

@@ -14,6 +14,7 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import type { ParsedRequest } from "./Model.ts"
 import { promptOf } from "./Rows.ts"
+import type { ReadKinds } from "./VoteKinds.ts"
 
 /** Where another service may list several judgments, which are not read there. */
 const unreadNames = ["annotations", "judgments", "votes"] as const
@@ -89,6 +90,8 @@ export const match = (
       prompt: promptOf(prompt, details),
       completions,
       models: details.models,
+      ...(details.as_messages !== undefined && { asMessages: details.as_messages }),
+      ...(details.tools !== undefined && { tools: details.tools }),
       bestCompletionIndex: order?.[index] ?? index,
       annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
       ...(unread !== undefined && { unread }),
@@ -105,7 +108,7 @@ export const match = (
 }
 
 /**
- * Whether what is answered of the task at `seq` fits, or why it does not. An id of the ledger's other tasks makes it a
+ * Whether what is answered of the task at `seq` fits, with the kinds of its experts, or why it does not. An id of the ledger's other tasks makes it a
  * misfit, so that one result is not taken for several votes; other content of `task_id` may be an id of another kind.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
@@ -117,14 +120,16 @@ export const checkAnswer = Effect.fnUntraced(function* (
   seq: number,
   taskId: string,
   { body, named }: { readonly body: string; readonly named?: string | undefined },
+  kindsIn: ReadKinds,
 ) {
   if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
     return Result.fail(`task_id: expected ${describeValue(taskId)}, found ${describeValue(named)}`)
   }
   const answer = decodeAnswer(body)
   const expected = yield* ledger.expected(seq)
-  if (Result.isSuccess(answer) && Expected.isMetBy(expected, answer.success.results)) return Result.succeed(undefined)
-  return Result.map(match(taskId, yield* ledger.request(seq), body), () => undefined)
+  const kinds = Result.isSuccess(answer) ? kindsIn(answer.success.results) : null
+  if (Result.isSuccess(answer) && Expected.isMetBy(expected, answer.success.results)) return Result.succeed(kinds)
+  return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 
 /** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */

@@ -79,10 +79,12 @@ export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conv
 
 /** Whether an item's stored details fit the prompt that was sent. */
 export const fits = (
-  { completion_origins, conversation, models, order }: ItemDetails,
+  { as_messages, completion_origins, conversation, models, order }: ItemDetails,
   { completions, prompt }: TaskPrompt,
 ): boolean =>
-  [completion_origins, models, order].every((each) => each === undefined || each.length === completions.length) &&
+  [as_messages, completion_origins, models, order].every(
+    (each) => each === undefined || each.length === completions.length,
+  ) &&
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
 /** A task with its request as columns of `task_request`. */
@@ -103,15 +105,26 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly attempt?: number
     readonly leastVotes?: number | null | undefined
     readonly resendAt?: number | null
+    /** Default: that of the job. */
+    readonly priceList?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
   }
 
-/** Inserts planned tasks and their requests. */
+/** The setting that says which prices hold for tasks that are planned: a number of the table `price_list`. */
+export const priceListSetting = "price_list"
+
+/** The number of the prices of tasks that are planned now; null without a price. */
+export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
+  Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
+
+/** Inserts planned tasks, with the prices that hold for them, and their requests. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
 ) {
+  if (tasks.length === 0) return
+  const present = yield* priceListOf({ job, sql })
   const rows = tasks.map((task) => ({
     job,
     seq: task.seq,
@@ -129,6 +142,7 @@ export const insertTasks = Effect.fnUntraced(function* (
     state: "planned",
     planned_at: task.plannedAt,
     resend_at: task.resendAt ?? null,
+    price_list: task.priceList === undefined ? present : task.priceList,
   }))
   yield* insertRows(sql, "task", rows)
   const requests = tasks.map(({ payload, seq }) => ({ job, seq, ...payload }))

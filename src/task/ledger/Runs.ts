@@ -13,7 +13,7 @@ import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
-import { inChunks, setSetting, settingOf, storable, supersede } from "./Rows.ts"
+import { inChunks, priceListOf, setSetting, settingOf, storable, supersede } from "./Rows.ts"
 import { endedVotesSeen, holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
 import { NoSuchCampaign, TermsChanged } from "./WrongLedger.ts"
 
@@ -193,7 +193,8 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
             started_at: now,
           })}`
         }
-        yield* sql`UPDATE task SET state = 'planned', reason = NULL
+        yield* setTerms({ job, sql }, terms)
+        yield* sql`UPDATE task SET state = 'planned', reason = NULL, price_list = ${yield* priceListOf({ job, sql })}
           WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
         const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
         const rows = yield* sql<{
@@ -205,11 +206,8 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
         yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
         if (terms.confidence !== undefined) yield* setSetting({ job, sql }, "confidence", String(terms.confidence))
         else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = 'confidence'`
-        const maxVotes = yield* setTerms({ job, sql }, terms)
-        const run = { run: rows[0]!.run, campaign }
-        if (maxVotes === undefined) return run
-        yield* holdBack({ job, sql }, maxVotes)
-        return { ...run, maxVotes }
+        yield* holdBack({ job, sql })
+        return { run: rows[0]!.run, campaign }
       }),
     )
   })

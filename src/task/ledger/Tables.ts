@@ -214,12 +214,18 @@ const createDeliveries = Effect.gen(function* () {
 /**
  * `canceled` says of a failed task that the service canceled it; `votes` of an attempt how many of its votes count against a
  * budget; `over_budget_count` how many new items of a run were not planned, since the budget did not allow it.
+ * `price_list` is the number of the prices that held when a task was planned, or null if there were none; `prices` are as
+ * `domain/Prices` encodes them, `vote_kinds`, of a task with a result, as `VoteKinds` does.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN canceled INTEGER NOT NULL DEFAULT 0`
   yield* sql`ALTER TABLE task_attempt ADD COLUMN votes INTEGER NOT NULL DEFAULT 0`
   yield* sql`ALTER TABLE run ADD COLUMN over_budget_count BIGINT NOT NULL DEFAULT 0`
+  yield* sql`CREATE TABLE price_list (job INTEGER NOT NULL, list INTEGER NOT NULL, prices TEXT NOT NULL, PRIMARY KEY (job, list))`
+  yield* sql`ALTER TABLE task ADD COLUMN price_list INTEGER`
+  yield* sql`ALTER TABLE task ADD COLUMN vote_kinds TEXT`
+  yield* sql`ALTER TABLE task_attempt ADD COLUMN price_list INTEGER`
   yield* sql`UPDATE task_attempt SET votes = CASE
       WHEN state = 'refused' OR (state IN ('planned', 'superseded') AND sent_at IS NULL) THEN 0
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`

@@ -301,9 +301,11 @@ export const writeTasks = (
             readonly attempt: number
             readonly leastVotes: number | null
             readonly resendAt: number | null
+            readonly priceList: number | null
           }
         >`DELETE FROM task WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}
-          RETURNING campaign, part, attempt, least_votes AS "leastVotes", resend_at AS "resendAt", ${sql.literal(Rows.batchColumns)}`
+          RETURNING campaign, part, attempt, least_votes AS "leastVotes", resend_at AS "resendAt",
+            price_list AS "priceList", ${sql.literal(Rows.batchColumns)}`
         if (whole === undefined) return
         yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
         let at = seq
@@ -402,6 +404,7 @@ export const writeTasks = (
     state: "completed" | "invalid",
     reason: string | null,
     taskId: string | undefined,
+    kinds: string | null = null,
   ) {
     const now = yield* Clock.currentTimeMillis
     const body = Payload.encode(result)
@@ -409,7 +412,7 @@ export const writeTasks = (
       Effect.gen(function* () {
         const rows =
           yield* sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, completed_at = ${now},
-          due_at = ${dueAtIn(state)}
+          due_at = ${dueAtIn(state)}, vote_kinds = ${kinds}
           WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
         if (rows.length === 0) return rows
         yield* sql`INSERT INTO task_result ${sql.insert({ job, seq, body })}
@@ -420,9 +423,13 @@ export const writeTasks = (
     yield* Metrics.countTasks(state, length)
   })
 
-  /** Stores a result, unless the task has another id than `taskId` since its items were planned again. */
-  const markCompleted = (seq: number, result: string, taskId?: string) =>
-    storeResult(seq, result, "completed", null, taskId)
+  /**
+   * Stores a result, unless the task has another id than `taskId` since its items were planned again.
+   *
+   * @param kinds those of its experts, as `VoteKinds` reads them
+   */
+  const markCompleted = (seq: number, result: string, taskId?: string, kinds?: string | null) =>
+    storeResult(seq, result, "completed", null, taskId, kinds)
   /** Without `result`, an earlier one is kept. */
   const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
     result === undefined

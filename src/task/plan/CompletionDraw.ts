@@ -31,11 +31,12 @@ export const make =
     const drawn = indices(completionsSeed, whole)
       .slice(0, completionsPerItem)
       .toSorted((a, b) => a - b)
-    const { completions, gold, metadata = {}, models } = item
+    const { as_messages, completions, gold, metadata = {}, models } = item
     const picked = {
       ...item,
       completions: apply(completions, drawn),
       ...(models === undefined ? undefined : { models: apply(models, drawn) }),
+      ...(as_messages === undefined ? undefined : { as_messages: apply(as_messages, drawn) }),
       ...(gold === undefined
         ? undefined
         : { gold: { ...gold, best_completion_index: drawn.indexOf(gold.best_completion_index) } }),

@@ -8,7 +8,7 @@ import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as ItemBytes from "../ledger/ItemBytes.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
-import { content, type SourceItem } from "../../domain/PromptItem.ts"
+import { content, type SourceItem, toJson } from "../../domain/PromptItem.ts"
 import type { Reject, RejectCode } from "../../domain/Reject.ts"
 import { parseTaskRequest, rlhfRanking, type TaskPrompt, type TaskRequest } from "../../domain/Task.ts"
 import { charactersOf } from "../../domain/Text.ts"
@@ -61,7 +61,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
   reason: `id: expected an id of its own, found ${JSON.stringify(item.id)}, under which other content was read before`,
-  raw: JSON.stringify(item),
+  raw: toJson(item),
 })
 
 /** Why the service does not take an item, if so. The text is left out: such items are large, and nothing is wrong with the record. */

@@ -13,6 +13,9 @@ import type { TaskRequest } from "../../../src/domain/Task.ts"
 /** What makes the service do something else than judge. */
 export const misfits = { failed: "(nobody can say)", invalid: "(half an answer)" }
 
+/** The kind of expert who judges a prompt, which the result then tells: `By judge: …`. */
+export const kindOf = (prompt: string): string | undefined => /^By (\w+):/.exec(prompt)?.[1]
+
 export const limits = { bodyBytes: 5500, completions: 4 }
 
 interface Task {
@@ -58,7 +61,10 @@ const resultOf = ({ body, id }: Task) => {
   const results = body.prompts.map(({ completions, prompt }) => ({
     prompt,
     best_completion_index: parseInt(digest(prompt).slice(0, 8), 16) % completions.length,
-    annotations: { rationale: `because of ${digest(completions)}` },
+    annotations: {
+      rationale: `because of ${digest(completions)}`,
+      ...(kindOf(prompt) !== undefined && { kind: kindOf(prompt) }),
+    },
   }))
   const half = body.prompts.some(({ prompt }) => prompt.includes(misfits.invalid))
   return { task_id: id, status: "completed", results: half ? results.slice(1) : results }

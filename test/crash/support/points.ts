@@ -136,6 +136,7 @@ export const together: Readonly<Record<string, ReadonlyArray<Event>>> = {
   "item: added": ["task: added planned"],
   "task_request: added": ["task: added planned"],
   "campaign: added": ["run: added"],
+  "price_list: added": ["run: added"],
   "known: removed": ["known: added"],
   "task_request: expected, items, body": ["task: halved"],
   "task_attempt: added": ["task: failed → planned", "task: invalid → planned", "task: in_doubt → given_up"],

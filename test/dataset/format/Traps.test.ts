@@ -62,7 +62,7 @@ describe("refused with its reason", () => {
     [
       "openai-preference",
       [user("a"), assistant("b"), tool("c")],
-      'prompt[2].role: expected system or user or assistant, found "tool"',
+      "prompt[2].role: expected system or user or assistant, found a result without the id of its call",
     ],
     ["openai-preference", [user("a"), assistant("b")], 'prompt[1].role: expected user or tool last, found "assistant"'],
     ["hh", [system("a"), user("b")], 'prompt[0].role: expected user or assistant, found "system"'],
@@ -168,8 +168,8 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       [`{"prompt":[],"chosen":[],"rejected":[${a},${b}]}`],
       [
         "1: prompt: expected at least one message, found an empty array",
-        "1: chosen[0]: expected a value, found nothing",
-        "1: rejected[1]: expected nothing of this name, found an object",
+        "1: chosen: expected at least one message, found an empty array",
+        "1: rejected: expected one message, or calls of tools with what follows them, found an array",
       ],
     ],
     [
@@ -261,7 +261,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       ],
       [
         '1: conversations[0].from: expected human or observation in its turn, found "gpt"',
-        '1: rejected.from: expected "gpt", found "human"',
+        '1: rejected.from: expected gpt or function_call, found "human"',
         '2: conversations[0].from: expected human or observation in its turn, found "gpt"',
       ],
     ],
@@ -303,8 +303,8 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         `{"input":{"messages":[${q}],"tools":[],"parallel_tool_calls":true},"preferred_output":[${a},${a}],"non_preferred_output":[${q}]}`,
       ],
       [
-        "1: preferred_output[1]: expected nothing of this name, found an object",
-        '1: non_preferred_output[0].role: expected "assistant", found "user"',
+        "1: preferred_output: expected one message, or calls of tools with what follows them, found an array",
+        '1: non_preferred_output[0].role: expected assistant or tool, found "user"',
       ],
     ],
     [

@@ -61,6 +61,50 @@ describe("Krippendorff's alpha", () => {
     assert.closeTo(alpha!, 0.743, 0.0005)
   })
 
+  it("is 0.849 for the same units as interval data (Krippendorff 2011, D), and what the definition gives", () => {
+    const units = [
+      [1, 1, 1],
+      [2, 2, 3, 2],
+      [3, 3, 3, 3],
+      [3, 3, 3, 3],
+      [2, 2, 2, 2],
+      [1, 2, 3, 4],
+      [4, 4, 4, 4],
+      [1, 1, 2, 1],
+      [2, 2, 2, 2],
+      [5, 5, 5],
+      [1, 1],
+      [3],
+    ]
+    const ofValues = (units: ReadonlyArray<ReadonlyArray<number>>) => {
+      const { add, alpha } = KrippendorffAlpha.makeInterval()
+      for (const values of units) add(values)
+      return alpha()
+    }
+    assert.closeTo(ofValues(units)!, 0.849, 0.0005)
+    assert.strictEqual(
+      ofValues([
+        [1, 1],
+        [3, 3, 3],
+      ]),
+      1,
+    )
+    assert.isNull(ofValues([[2, 2], [2, 2, 2], [5]]))
+    assert.isNull(ofValues([]))
+
+    const squares = (values: ReadonlyArray<number>) =>
+      values.flatMap((a) => values.map((b) => (a - b) ** 2)).reduce((sum, square) => sum + square, 0)
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.integer({ min: -3, max: 9 }), { maxLength: 5 }), { maxLength: 12 }), (units) => {
+        const pairable = units.filter((values) => values.length > 1)
+        const all = pairable.flat()
+        const observed = pairable.reduce((sum, values) => sum + squares(values) / (values.length - 1), 0) / all.length
+        const expected = squares(all) / (all.length * (all.length - 1))
+        assert.isTrue(isClose(ofValues(units), all.length === 0 || expected === 0 ? null : 1 - observed / expected))
+      }),
+    )
+  })
+
   it("is what the definition gives, pair by pair", () => {
     fc.assert(fc.property(units, (units) => assert.isTrue(isClose(ofUnits(units), byPairs(units)))))
   })

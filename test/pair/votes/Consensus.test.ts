@@ -531,7 +531,7 @@ describe("what votes say besides the choice", () => {
   })
 
   it("of another shape is left out, and the votes are read nevertheless", () => {
-    const odd = { strength: "much", all_bad: 1, edited: 7, aspects: [1], flags: { a: 1 } }
+    const odd = { strength: "much", all_bad: 1, edited: 7, aspects: [1], flags: { a: 1 }, guidelines_version: "B" }
     const item = judgedItem(abc, [{ best: 1, annotations: { votes: [said("ann", 1, odd), said("bob", 1, {})] } }])
     assert.strictEqual(votesOf(item).length, 2)
     const consensus = Consensus.byMajority(item)

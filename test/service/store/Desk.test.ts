@@ -241,6 +241,21 @@ describe("prompts that miss a vote again", () => {
 })
 
 describe("void votes", () => {
+  it.effect("of several people can be voided and restored, also of those who voted after others' were voided", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const [ann = "", bob = ""] = yield* experts
+      yield* create(colors, { votes: 3 })
+      const voidings: Array<number> = []
+      for (const one of [ann, bob]) {
+        yield* judge([[one, "blue"]])
+        voidings.push((yield* desk.voidVotes(one, "careless", "Lea")).voidingId)
+      }
+      for (const voiding of voidings) assert.strictEqual((yield* desk.restoreVotes(voiding, "Lea")).votes, 1)
+      yield* assertCounters
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
   it.effect("are not replaced by the same expert, even if nobody else is there", () =>
     Effect.gen(function* () {
       const { expert_id } = yield* (yield* Experts).create("Ann")

@@ -360,6 +360,7 @@ describe("undo", () => {
         judgedToday: 0,
         votesNeeded: 4,
         undoable: false,
+        stopped: undefined,
       })
 
       // Back again, the last one first.

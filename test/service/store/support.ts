@@ -6,6 +6,7 @@ import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
+import type { Qualification } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue, type VoteQueueOptions } from "../../../src/service/store/VoteQueue.ts"
 import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
@@ -22,7 +23,7 @@ export const makeEvents = () => {
   return { events, layer }
 }
 
-export type Store = Database | Desk | Experts | SqlClient.SqlClient | TaskStore | VoteQueue
+export type Store = Database | Desk | Experts | Qualification | SqlClient.SqlClient | TaskStore | VoteQueue
 
 interface StoreOptions extends VoteQueueOptions {
   readonly webhooks?: Layer.Layer<Webhooks>

@@ -54,7 +54,7 @@ describe("joining", () => {
       assert.deepStrictEqual(json, {
         expert_id: expert.expertId,
         name: "Eva",
-        progress: { judged: 0, judged_today: 0, needed: 0, undoable: false },
+        progress: { judged: 0, judged_today: 0, needed: 0, undoable: false, stopped: null },
       })
       assert.strictEqual((yield* expert.ask("POST", "/annotate/api/sign-out")).status, 204)
       assertProblem(yield* expert.ask("GET", "/annotate/api/session"), 401, "not-signed-in")
@@ -202,7 +202,10 @@ describe("work", () => {
       assert.deepInclude(undone.item.draft, { mode: "rank", ranking, rationale: "By length." })
       yield* expert.ask("POST", `/annotate/api/items/${one.item.item_id}/vote`, vote(0))
       const { json: done } = yield* expert.ask("POST", `/annotate/api/items/${two.item.item_id}/vote`, vote(0))
-      assert.deepInclude(done, { item: null, progress: { judged: 2, judged_today: 2, needed: 0, undoable: true } })
+      assert.deepInclude(done, {
+        item: null,
+        progress: { judged: 2, judged_today: 2, needed: 0, undoable: true, stopped: null },
+      })
       const { json: last } = yield* expert.ask("POST", "/annotate/api/undo")
       assert.strictEqual(last.item.item_id, two.item.item_id)
     }))
@@ -294,7 +297,7 @@ Be fair.`
       yield* expert.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, { ...vote(0), assessment })
       const store = Context.get(service.services, TaskStore)
       const [item] = (yield* Effect.flatMap(store.detail(task, 0), Effect.fromOption)).items
-      assert.hasAllKeys(item!.votes[0], ["expert", "expert_name", "choice", "order", "seconds", "all_bad"])
+      assert.hasAllKeys(item!.votes[0], ["expert", "kind", "expert_name", "choice", "order", "seconds", "all_bad"])
       assert.isFalse(item!.votes[0]!.all_bad)
     }))
 })

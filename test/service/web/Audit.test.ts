@@ -21,6 +21,9 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "tasks.cancel": "task.cancel",
   "tasks.returnItem": "item.return",
   "groups.set": "group.set",
+  "qualification.set": "qualification.set",
+  "qualification.admit": "expert.admit",
+  "qualification.requalify": "expert.requalify",
   "tokens.create": "token.create",
   "tokens.rotate": "token.rotate",
   "tokens.revoke": "token.revoke",
@@ -33,6 +36,7 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "desk.withdrawDecision": "item.withdraw-decision",
   "desk.voidVotes": "expert.void-votes",
   "desk.restoreVotes": "expert.restore-votes",
+  "desk.editGuidelines": "guidelines.edit",
   "experts.invite": "expert.link",
   "experts.inviteAgain": "expert.link",
   "experts.setActive": "expert.deactivate",
@@ -132,7 +136,15 @@ describe("the audit log", () => {
       yield* ask("desk.restoreVotes", voiding)
 
       const other = yield* taskOf(service, [["p", "a", "b"]])
+      yield* ask("desk.editGuidelines", { task_id: other }, { text: "Be fairer.", version: 1 })
+      yield* ask("desk.editGuidelines", { task_id: other }, { text: "Late.", version: 1 })
       yield* ask("groups.set", {}, { group_id: other, priority: "high", experts: [expert.expertId] })
+      const required = { items: 1, min_percent: 50, pause_percent: null, guidelines: "" }
+      yield* ask("qualification.set", {}, required)
+      yield* ask("qualification.set", {}, { ...required, items: 2 })
+      yield* ask("qualification.requalify", params)
+      yield* ask("qualification.admit", params)
+      yield* ask("qualification.admit", { expert_id: "nobody" })
       yield* ask("groups.set", {}, { group_id: "none", priority: "high", experts: null })
 
       const { json: token } = yield* ask("tokens.create", {}, { name: "nightly" })

@@ -9,6 +9,7 @@ import * as RequestGuard from "../../../src/service/http/RequestGuard.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
+import type { GoldItem } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
@@ -37,8 +38,11 @@ export const inProcess =
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provide(effect, Layer.fresh(over(filename)))
 
+const oneGoldItem: ReadonlyArray<GoldItem> = [{ key: "1", prompt: "gold", completions: ["other", "right"], best: 1 }]
+
 interface Options {
   readonly publicUrl?: string
+  readonly gold?: ReadonlyArray<GoldItem>
 }
 
 /** All routes of the pages, over everything that they use, on a free port of loopback. */
@@ -53,7 +57,7 @@ export const started = Effect.fnUntraced(function* (options: Options = {}) {
   const services = yield* HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provideMerge(Layer.merge(accounts, ServiceAddress.layer(options))),
     Layer.provideMerge(Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer)),
-    Layer.provideMerge(VoteQueue.layer()),
+    Layer.provideMerge(VoteQueue.layer({ goldItems: options.gold ?? oneGoldItem })),
     Layer.provideMerge(Webhooks.layer({ allowLoopback: true })),
     Layer.provideMerge(Database.layer),
     Layer.provideMerge(NodeServer.layer({})),

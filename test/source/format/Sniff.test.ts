@@ -38,6 +38,10 @@ describe("Sniff", () => {
     ["json", '[{"a":1,},{"a":2}]', "f"],
     ["json", '[{"a":1},{"a":2,}]', "f.jsonl"],
     ["json", "[x", "f"],
+    // What Python writes for a missing value.
+    ["jsonl", '{"a":NaN}\n{"a":NaN}\n', "f"],
+    ["json", '[{"a":NaN},{"a":NaN}]', "f.jsonl"],
+    ["json", '{\n"a":NaN\n}\n', "f"],
     // Objects over several lines.
     ["json", `${pretty(item)}\n${pretty(item)}\n`, "f"],
     ["json", pretty(item), "f.jsonl"],

@@ -76,7 +76,7 @@ describe("ItemDecoder", () => {
       ]),
       [
         [{ role: "user", content: "Q" }],
-        "prompt[1].tool_calls: expected messages of role and content alone, found an array",
+        "prompt[1].tool_calls[0].function: expected name and arguments, found nothing",
         'prompt[0].name: expected messages of role and content alone, found "Ann"',
         'prompt[0]["odd name"]: expected messages of role and content alone, found 0',
         'prompt[0].content[1].type: expected "text", found "image_url"',

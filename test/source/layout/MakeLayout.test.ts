@@ -547,6 +547,7 @@ describe("MakeLayout", () => {
         "prompt",
         "response_a",
         "response_b",
+        "tools",
       ])
       assert.include(look([record], { keep: ["topic"] }).columns ?? [], "topic")
       assert.isUndefined(look([record], { keep: ["*"] }).columns)

@@ -1,6 +1,8 @@
 /** The annotation page: sign-in state, the current item, and notices. */
 import { useState } from "preact/hooks"
 import type { AnnotationState } from "./annotationState.ts"
+import { isBusy } from "./annotationStep.ts"
+import { GuidelinesChanged } from "./GuidelinesChanged.tsx"
 import { Header } from "./Header.tsx"
 import { KeysDialog } from "./KeysDialog.tsx"
 import { Notices } from "./Notices.tsx"
@@ -21,7 +23,13 @@ export const App = () => {
         <Header state={state} dispatch={dispatch} onKeys={showKeys} onSignOut={() => setDialog("signOut")} />
       )}
       <Notices state={state} dispatch={dispatch} />
-      {state.item !== null && state.entry !== null ? (
+      {state.item !== null && state.item.guidelines_change !== null ? (
+        <GuidelinesChanged
+          item={state.item}
+          isBusy={isBusy(state)}
+          onContinue={() => dispatch({ _tag: "want", wanted: { _tag: "guidelines" } })}
+        />
+      ) : state.item !== null && state.entry !== null ? (
         <Workbench
           key={`${state.item.item_id} ${state.item.undone}`}
           state={state}
@@ -75,6 +83,16 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
             Try again
           </button>
         )}
+      </main>
+    )
+  }
+  const stopped = state.progress?.stopped ?? null
+  if (stopped !== null) {
+    return (
+      <main class="middle">
+        <h1>No work for you at present</h1>
+        <p>{stopped}</p>
+        <p class="muted">This page checks every 15 seconds while it is visible.</p>
       </main>
     )
   }

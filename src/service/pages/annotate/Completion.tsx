@@ -1,14 +1,17 @@
 /** One completion: its number, its text, and its rank in the judgment. */
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
+import { Marked } from "../shared/Marked.tsx"
 import { Clamped } from "./Clamped.tsx"
-import { Marked } from "./Marked.tsx"
+import { type Conversation, Turns } from "./Turns.tsx"
 import type { Entry } from "./entry.ts"
 import * as ranking from "./ranking.ts"
 
 export interface CompletionProps {
   readonly place: number
   readonly text: string
+  /** Its messages, if it calls tools. */
+  readonly turns: Conversation | null
   readonly entry: Entry
   readonly isMarked: boolean
   readonly source: boolean
@@ -31,6 +34,7 @@ const rankButtons = [
 export const Completion = ({
   place,
   text,
+  turns,
   entry,
   isMarked,
   source,
@@ -119,6 +123,8 @@ export const Completion = ({
         {(shown) =>
           text.trim() === "" ? (
             <p class="muted">(This completion is empty.)</p>
+          ) : parts === null && turns !== null && !source && shown === text ? (
+            <Turns turns={turns} below={3} />
           ) : parts === null ? (
             <RichText text={shown} source={source} below={3} />
           ) : (

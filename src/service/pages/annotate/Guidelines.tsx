@@ -1,30 +1,47 @@
-/** The guidelines of the client organization. Once closed, they stay closed until they change. */
+/** What precedes an item: the guidelines of the client organization, which stay closed until they change; what a qualification is. */
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
 
 export interface GuidelinesProps {
-  readonly text: string
+  readonly item: HeldItem
   readonly isOpen: boolean
   readonly onToggle: (open: boolean) => void
 }
 
-export const Guidelines = ({ text, isOpen, onToggle }: GuidelinesProps) => (
-  <section class="card guidelines" aria-label="Guidelines">
-    <h2>
-      <button
-        type="button"
-        class="guidelines-head"
-        aria-expanded={isOpen}
-        title="Open or close (G)"
-        onClick={() => onToggle(!isOpen)}
-      >
-        <span class="caret" aria-hidden="true" />
-        Guidelines
-      </button>
-    </h2>
-    {isOpen && (
-      <div class="guidelines-text" tabIndex={0} role="group" aria-label="Text of the guidelines">
-        <RichText text={text} below={2} />
-      </div>
+export const Guidelines = ({
+  item: { guidelines, guidelines_version, qualification, task },
+  isOpen,
+  onToggle,
+}: GuidelinesProps) => (
+  <>
+    {qualification && (
+      <p class="notice plain">
+        <span>
+          These {task.prompts} items are your qualification: after them you get work, if enough of them are right. They
+          can’t be skipped or taken back.
+        </span>
+      </p>
     )}
-  </section>
+    {guidelines !== null && guidelines.trim() !== "" && (
+      <section class="card guidelines" aria-label="Guidelines">
+        <h2>
+          <button
+            type="button"
+            class="guidelines-head"
+            aria-expanded={isOpen}
+            title="Open or close (G)"
+            onClick={() => onToggle(!isOpen)}
+          >
+            <span class="caret" aria-hidden="true" />
+            Guidelines{guidelines_version > 1 && `, version ${guidelines_version}`}
+          </button>
+        </h2>
+        {isOpen && (
+          <div class="guidelines-text" tabIndex={0} role="group" aria-label="Text of the guidelines">
+            <RichText text={guidelines} below={2} />
+          </div>
+        )}
+      </section>
+    )}
+  </>
 )

@@ -13,6 +13,7 @@ export interface HeaderProps {
 export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
   const { item, progress } = state
   const task = item?.task
+  const ofWhat = item?.qualification === true ? "of your qualification" : "in this task"
   return (
     <header class="top">
       <div class="top-where">
@@ -21,15 +22,17 @@ export const Header = ({ state, dispatch, onKeys, onSignOut }: HeaderProps) => {
         ) : (
           <>
             <strong class="numbers">
-              Item {task.number} of {task.prompts}
+              {item?.qualification === true ? "Qualification: item" : "Item"} {task.number} of {task.prompts}
             </strong>
             <progress
               max={task.prompts}
               value={task.judged}
-              aria-label="Judged by you in this task"
-              title={`You have judged ${task.judged} of this task's ${task.prompts}`}
+              aria-label={`Judged by you ${ofWhat}`}
+              title={`You have judged ${task.judged} of ${task.prompts} ${ofWhat}`}
             />
-            <span class="small muted numbers wide-only">{task.judged} judged by you in this task</span>
+            <span class="small muted numbers wide-only">
+              {task.judged} judged by you {ofWhat}
+            </span>
           </>
         )}
       </div>

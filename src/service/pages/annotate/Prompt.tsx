@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
+import { type Conversation, Turns } from "./Turns.tsx"
 
 export interface PromptProps {
   readonly item: Pick<HeldItem, "prompt" | "turns">
@@ -10,19 +11,15 @@ export interface PromptProps {
   readonly source: boolean
 }
 
-const roles: Readonly<Record<string, string>> = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }
-
 export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =>
   turns === null || source ? (
     <RichText text={text} source={source} below={2} />
   ) : (
-    <Turns turns={text === prompt ? turns : endOf(turns, text.length)} />
+    <LastTurns turns={text === prompt ? turns : endOf(turns, text.length)} />
   )
 
-type Conversation = NonNullable<HeldItem["turns"]>
-
 /** Where there is no room for all of them, the last ones are shown: that is what the completions answer. */
-const Turns = ({ turns }: { readonly turns: Conversation }) => {
+const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
     const box = list.current?.closest(".clamped")
@@ -31,18 +28,7 @@ const Turns = ({ turns }: { readonly turns: Conversation }) => {
     observer.observe(list.current)
     return () => observer.disconnect()
   })
-  return (
-    <ol class="turns" ref={list}>
-      {turns.map(({ role, content }, i) => (
-        <li key={i} class={`turn ${Object.hasOwn(roles, role) ? role : ""}`}>
-          <h3 class="role">
-            <bdi>{roles[role] ?? role}</bdi>
-          </h3>
-          {content.trim() === "" ? <p class="muted">(Empty.)</p> : <RichText text={content} below={3} />}
-        </li>
-      ))}
-    </ol>
-  )
+  return <Turns turns={turns} below={2} list={list} />
 }
 
 /** The turns at the end within so many characters; the first one may be cut. */
@@ -50,11 +36,12 @@ const endOf = (turns: Conversation, characters: number): Conversation => {
   let left = characters
   return turns
     .toReversed()
-    .flatMap(({ role, content }) => {
+    .flatMap((turn) => {
       if (left <= 0) return []
+      const { content, role, tool_calls = [] } = turn
       const shown = content.slice(Math.max(0, content.length - left))
-      left -= content.length + role.length
-      return [{ role, content: shown }]
+      left -= content.length + role.length + tool_calls.reduce((sum, call) => sum + call.function.arguments.length, 0)
+      return [{ ...turn, content: shown }]
     })
     .toReversed()
 }

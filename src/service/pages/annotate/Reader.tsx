@@ -7,9 +7,10 @@
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { useModal } from "../shared/Dialog.tsx"
+import { Marked } from "../shared/Marked.tsx"
 import { RichText } from "../shared/RichText.tsx"
 import * as entries from "./entry.ts"
-import { Marked } from "./Marked.tsx"
+import { Turns } from "./Turns.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
@@ -39,6 +40,7 @@ export const Reader = ({ page, item, entry, source, difference, onMove, onPick, 
   const name = isPrompt ? "Prompt" : `Completion ${page + 1} of ${completions.length}`
   const isPicked = entry.mode === "best" ? entry.best === page : (entry.ranks[page] ?? null) !== null
   const text = isPrompt ? prompt : (completions[page] ?? "")
+  const turns = isPrompt ? null : (item.completion_turns[page] ?? null)
   const parts = isPrompt ? null : difference.partsOf(page)
   const statement = entries.format(entry)
   return (
@@ -85,6 +87,8 @@ export const Reader = ({ page, item, entry, source, difference, onMove, onPick, 
             <p class="muted">(Empty.)</p>
           ) : isPrompt ? (
             <Prompt item={item} text={prompt} source={source} />
+          ) : parts === null && turns !== null && !source ? (
+            <Turns turns={turns} below={2} />
           ) : parts === null ? (
             <RichText text={text} source={source} below={2} />
           ) : (

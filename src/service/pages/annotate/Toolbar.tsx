@@ -10,7 +10,8 @@ export interface View {
 export interface ToolbarProps {
   readonly count: number
   readonly views: ReadonlyArray<View>
-  readonly onSetAside: (kind: "skip" | "flag") => void
+  /** Null where the item can't be left to others. */
+  readonly onSetAside: ((kind: "skip" | "flag") => void) | null
 }
 
 export const Toolbar = ({ count, views, onSetAside }: ToolbarProps) => (
@@ -32,13 +33,15 @@ export const Toolbar = ({ count, views, onSetAside }: ToolbarProps) => (
         </button>
       ))}
     </div>
-    <div class="row tight">
-      <button type="button" class="button plain compact" title="Skip (S)" onClick={() => onSetAside("skip")}>
-        Skip…
-      </button>
-      <button type="button" class="button plain compact" title="Flag (X)" onClick={() => onSetAside("flag")}>
-        Flag…
-      </button>
-    </div>
+    {onSetAside !== null && (
+      <div class="row tight">
+        <button type="button" class="button plain compact" title="Skip (S)" onClick={() => onSetAside("skip")}>
+          Skip…
+        </button>
+        <button type="button" class="button plain compact" title="Flag (X)" onClick={() => onSetAside("flag")}>
+          Flag…
+        </button>
+      </div>
+    )}
   </div>
 )

@@ -106,7 +106,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         return dispatch({ _tag: "want", wanted: { _tag: "undo" } })
       case "skip":
       case "flag":
-        return reader === null ? setReasonFor(action._tag) : undefined
+        return reader === null && !item.qualification ? setReasonFor(action._tag) : undefined
       case "mode":
         return edit(entries.switchMode)
       case "rationale":
@@ -169,13 +169,11 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
       <h1 class="unseen" tabIndex={-1} ref={heading}>
         Item {task.number} of {task.prompts}
       </h1>
-      {guidelines !== null && guidelines.trim() !== "" && (
-        <Guidelines
-          text={guidelines}
-          isOpen={closed !== guidelines}
-          onToggle={(open) => setClosed(open ? "" : guidelines)}
-        />
-      )}
+      <Guidelines
+        item={item}
+        isOpen={closed !== guidelines}
+        onToggle={(open) => setClosed(open ? "" : (guidelines ?? ""))}
+      />
       <section class="card prompt" aria-label="Prompt">
         <div class="row section-head">
           <h2>Prompt</h2>
@@ -206,7 +204,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
               onClick: () => setExpand(shown.expand ? "" : "on"),
             },
           ]}
-          onSetAside={setReasonFor}
+          onSetAside={item.qualification ? null : setReasonFor}
         />
         {difference.isOn && <DifferenceBar difference={difference} marked={marked} count={completions.length} />}
         <div class={`completions ${gridOf(completions.length)}`}>
@@ -215,14 +213,13 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
               key={place}
               place={place}
               text={text}
+              turns={item.completion_turns[place] ?? null}
               entry={entry}
               isMarked={place === marked}
               source={shown.source}
               expand={shown.expand}
               parts={difference.partsOf(place)}
-              element={(element) => {
-                cards.current[place] = element
-              }}
+              element={(element) => void (cards.current[place] = element)}
               onMark={() => setMarked(place)}
               onPick={() => pick(place)}
               onRank={rank}

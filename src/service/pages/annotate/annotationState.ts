@@ -4,7 +4,7 @@ import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"
 
 export type Wanted =
-  | { readonly _tag: "next" | "submit" | "undo" | "signOut" }
+  | { readonly _tag: "next" | "guidelines" | "submit" | "undo" | "signOut" }
   | { readonly _tag: "skip"; readonly reason: string }
   | { readonly _tag: "flag"; readonly flag: Flagging }
 
@@ -66,7 +66,7 @@ export type Event =
   | { readonly _tag: "start"; readonly code: string | null; readonly mode: Mode }
   | {
       readonly _tag: "answer"
-      readonly ask: "next" | "submit" | "skip" | "flag" | "undo"
+      readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo"
       readonly work: Work
       /** What this device has kept for the item, newer than what the service has. */
       readonly copy: Draft | null

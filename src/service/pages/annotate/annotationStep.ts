@@ -135,7 +135,10 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
       const body = entries.submission(entry, seconds)
       // Changed while the submission waited for a connection.
       if (body === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
-      return post("submit", `${path}/vote`, body)
+      return post("submit", `${path}/vote`, { ...body, guidelines_version: item.guidelines_version })
+    }
+    if (wanted?._tag === "guidelines") {
+      return post("guidelines", `${path}/guidelines`, { version: item.guidelines_version })
     }
     if (wanted?._tag === "skip") return post("skip", `${path}/skip`, { reason: wanted.reason })
     if (wanted?._tag === "flag") return post("flag", `${path}/flag`, wanted.flag)

@@ -5,6 +5,7 @@
  */
 import { useContext, useState } from "preact/hooks"
 import type { ExpertSummary, NewInvitation } from "../../pageApi/DashboardApi.ts"
+import type { Standing } from "../../pageApi/QualificationApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, percent } from "./format.ts"
@@ -12,6 +13,8 @@ import { Say, useAction, useResource } from "./hooks.ts"
 import { NameForm } from "./FieldForm.tsx"
 import { Secret } from "./Copy.tsx"
 import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
+import { QualificationDialog, QualificationSummary, StandingBadge, StandingDialog } from "./Qualification.tsx"
+import * as qualificationClient from "./qualificationClient.ts"
 import { format } from "./routes.ts"
 import { For, useMay } from "./role.tsx"
 import { Table } from "./Table.tsx"
@@ -19,11 +22,20 @@ import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {
   const resource = useResource("experts", client.experts, 10_000)
+  const qualification = useResource("qualification", qualificationClient.read, 10_000)
+  const [requiring, setRequiring] = useState(false)
+  const [admitting, setAdmitting] = useState<ExpertSummary>()
   const [made, setMade] = useState<NewInvitation>()
   const [renewing, setRenewing] = useState<ExpertSummary>()
   const [stopping, setStopping] = useState<ExpertSummary>()
   const say = useContext(Say)
-  const reload = () => void resource.reload()
+  const reload = () => {
+    void resource.reload()
+    void qualification.reload()
+  }
+  const required = qualification.data
+  const standings = new Map(required?.standings.map((standing) => [standing.expert_id, standing]))
+  const standing = admitting && standings.get(admitting.expert_id)
   const show = (invitation: NewInvitation) => {
     setMade(invitation)
     reload()
@@ -70,10 +82,32 @@ export const ExpertsPage = () => {
           experts.length === 0 ? (
             <p class="card nothing">Nobody judges yet. Invite the first expert.</p>
           ) : (
-            <ExpertTable experts={experts} onRenew={setRenewing} onStop={setStopping} reload={reload} />
+            <ExpertTable
+              experts={experts}
+              standings={standings}
+              onAdmit={setAdmitting}
+              onRenew={setRenewing}
+              onStop={setStopping}
+              reload={reload}
+            />
           )
         }
       </Loaded>
+      <Loaded resource={qualification}>
+        {(qualification) => <QualificationSummary qualification={qualification} onChange={() => setRequiring(true)} />}
+      </Loaded>
+      {requiring && required !== undefined && (
+        <QualificationDialog qualification={required} onClose={() => setRequiring(false)} reload={reload} />
+      )}
+      {admitting !== undefined && standing !== undefined && required?.settings && (
+        <StandingDialog
+          expert={admitting}
+          settings={required.settings}
+          standing={standing}
+          onClose={() => setAdmitting(undefined)}
+          reload={reload}
+        />
+      )}
       {renewing !== undefined && (
         <Confirm
           title="Make a new link?"
@@ -134,10 +168,15 @@ interface RowProps {
 
 const ExpertTable = ({
   experts,
+  standings,
+  onAdmit,
   onRenew,
   ...props
 }: RowProps & {
   readonly experts: ReadonlyArray<ExpertSummary>
+  /** Empty where no qualification is required. */
+  readonly standings: ReadonlyMap<string, Standing>
+  readonly onAdmit: (expert: ExpertSummary) => void
   readonly onRenew: (expert: ExpertSummary) => void
 }) => {
   const mayChange = useMay("manager")
@@ -156,7 +195,14 @@ const ExpertTable = ({
             </a>
           ),
         },
-        { label: "State", cell: (expert) => <Badge label={stateOf(expert)} /> },
+        {
+          label: "State",
+          cell: (expert) => {
+            const standing = standings.get(expert.expert_id)
+            const isAsked = standing !== undefined && expert.joined && standing.state !== "working"
+            return isAsked ? <StandingBadge standing={standing} /> : <Badge label={stateOf(expert)} />
+          },
+        },
         { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
         { label: "Judged", cell: ({ judged }) => count(judged) },
         {
@@ -180,14 +226,26 @@ const ExpertTable = ({
             mayChange &&
             expert.kind === "person" &&
             expert.active && (
-              <button
-                type="button"
-                class="button compact"
-                aria-label={`New link for ${expert.name}`}
-                onClick={() => onRenew(expert)}
-              >
-                New link
-              </button>
+              <span class="row tight">
+                {standings.has(expert.expert_id) && (
+                  <button
+                    type="button"
+                    class="button compact"
+                    aria-label={`Qualification of ${expert.name}`}
+                    onClick={() => onAdmit(expert)}
+                  >
+                    Qualification
+                  </button>
+                )}
+                <button
+                  type="button"
+                  class="button compact"
+                  aria-label={`New link for ${expert.name}`}
+                  onClick={() => onRenew(expert)}
+                >
+                  New link
+                </button>
+              </span>
             ),
         },
       ]}

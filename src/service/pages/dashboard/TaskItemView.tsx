@@ -141,6 +141,9 @@ const Votes = ({ item }: { readonly item: TaskItem }) => {
         { label: "Expert", class: "anywhere", cell: ({ expert_name }) => <bdi>{expert_name}</bdi> },
         { label: "Choice", cell: ({ choice }) => <strong>{letter(choice)}</strong> },
         ...(ranked ? [{ label: "Ranking", cell: rankingOf }] : []),
+        ...(item.votes.some(({ guidelines_version }) => guidelines_version !== undefined)
+          ? [{ label: "Guidelines", cell: versionOf }]
+          : []),
         { label: "Order shown", cell: (vote) => order(vote.order) },
         { label: "Time taken", cell: (vote) => seconds(vote.seconds) },
         { label: "Rationale", class: "wide", cell: reasonsOf },
@@ -162,6 +165,8 @@ const VoidVotes = ({ item }: { readonly item: TaskItem }) => (
 )
 
 const rankingOf = (vote: TaskItem["votes"][number]) => (vote.ranking === undefined ? null : ranking(vote.ranking))
+
+const versionOf = ({ guidelines_version = 1 }: TaskItem["votes"][number]) => `version ${guidelines_version}`
 
 /** What the vote says besides its choice, a line each. */
 const saidOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [

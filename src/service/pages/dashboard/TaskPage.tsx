@@ -4,10 +4,11 @@ import type { TaskDetail, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
+import { Guidelines } from "./Guidelines.tsx"
 import { Say, ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
 import { CopyButton } from "./Copy.tsx"
-import { Fact, Loaded, LongText, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
+import { Fact, Loaded, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
 import { For } from "./role.tsx"
 import { allTasks, format } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
@@ -58,7 +59,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
 const isOpen = (task: TaskSummary) => task.status === "pending" || task.status === "in_progress"
 
 const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
-  const { task, guidelines } = detail
+  const { task } = detail
   const [asking, setAsking] = useState(false)
   const say = useContext(Say)
   return (
@@ -120,14 +121,7 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
           </span>
         </p>
       )}
-      <div class="guidelines">
-        <h2 class="caption">Guidelines</h2>
-        {guidelines === null ? (
-          <p class="muted">None were sent with this task.</p>
-        ) : (
-          <LongText text={guidelines} label="the guidelines" below={2} lines={6} />
-        )}
-      </div>
+      <Guidelines detail={detail} reload={reload} />
       {asking && (
         <Confirm
           title="Cancel this task?"

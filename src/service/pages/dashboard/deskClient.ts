@@ -23,3 +23,6 @@ export const group = (groupId: string) => get<DeskApi.GroupDetail>(`/groups/${id
 export const voidVotes = (expertId: string, reason: string) =>
   post<DeskApi.Voided>(`/experts/${id(expertId)}/void`, { reason })
 export const restoreVotes = (voidingId: number) => post<DeskApi.Voided>(`/voidings/${voidingId}/undo`)
+export const guidelines = (taskId: string) => get<DeskApi.GuidelineHistory>(`/tasks/${id(taskId)}/guidelines`)
+export const editGuidelines = (taskId: string, text: string, version: number) =>
+  put<DeskApi.GuidelineHistory>(`/tasks/${id(taskId)}/guidelines`, { text, version })

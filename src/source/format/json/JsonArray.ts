@@ -17,6 +17,7 @@ import { reject, type RowResult } from "../../record/Row.ts"
 import { decode, RecordBuffer, notUtf8, rawMembers, tooLarge } from "../../../io/RecordBuffer.ts"
 import * as Json from "../../../io/Json.ts"
 import { defaultMaxLineBytes, type LinesOptions, split } from "../../../io/Lines.ts"
+import * as JsonRecord from "./JsonRecord.ts"
 
 /** `file` is the name in places and rejects. */
 export const rows = (file: string, options?: LinesOptions) =>
@@ -206,11 +207,11 @@ class ElementScanner {
     const text = decode(trimmedEnd(bytes))
     if (text === undefined) return this.#addReject(notUtf8(bytes))
     const place = { file: this.#file, line: this.#line, row: ++this.#row, raw: text }
-    const value = Json.parse(text, "the end of the record")
     this.#rows.push(
-      Result.isSuccess(value)
-        ? Result.succeed({ place, value: value.success })
-        : reject(place, "invalid_json", value.failure),
+      Result.match(JsonRecord.parse(text, "the end of the record"), {
+        onFailure: (problem) => reject(place, "invalid_json", problem),
+        onSuccess: ({ json, value }) => Result.succeed({ place, value, json }),
+      }),
     )
   }
 

@@ -5,8 +5,8 @@
  */
 import { Array, Result, Stream } from "effect"
 import { reject, type RowResult } from "../../record/Row.ts"
-import * as Json from "../../../io/Json.ts"
 import * as Lines from "../../../io/Lines.ts"
+import * as JsonRecord from "./JsonRecord.ts"
 
 /** `file` is the name in places and rejects. */
 export const rows =
@@ -18,8 +18,8 @@ const toRow = (file: string, line: Lines.LineResult): RowResult => {
   if (Result.isFailure(line)) return Result.fail(line.failure)
   const { number, text } = line.success
   const place = { file, line: number, raw: text }
-  const value = Json.parse(text)
-  return Result.isSuccess(value)
-    ? Result.succeed({ place, value: value.success, json: text, isWellFormed: !text.includes("\\u") })
-    : reject(place, "invalid_json", value.failure)
+  return Result.match(JsonRecord.parse(text), {
+    onFailure: (problem) => reject(place, "invalid_json", problem),
+    onSuccess: ({ json, value }) => Result.succeed({ place, value, json, isWellFormed: !text.includes("\\u") }),
+  })
 }

@@ -118,12 +118,25 @@ describe("annotation: judging", () => {
     driver.choose(1).write("why")
     driver.now += 7_000
     assert.deepStrictEqual(driver.submit().asks, [
-      ["POST", "/items/1/vote", { best: 1, ranking: null, rationale: "why", seconds: 7 }],
+      ["POST", "/items/1/vote", { best: 1, ranking: null, rationale: "why", seconds: 7, guidelines_version: 1 }],
     ])
     driver.do({ _tag: "answer", ask: "submit", work: work(item(2), 1), copy: null })
     assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
     assert.deepStrictEqual([driver.state.item?.item_id, driver.state.entry?.best, driver.state.revision], [2, null, 0])
     assert.strictEqual(driver.state.notice?.text, "Submitted. Item 2 of 10 is next.")
+  })
+
+  it("says that a change of the guidelines was seen, keeps the item, and submits under the version shown", () => {
+    const changed = item(1, 2, { guidelines_version: 3, guidelines_change: { from: 1, before: "old" } })
+    const driver = Driver.with(work(changed))
+    assert.deepStrictEqual(driver.do({ _tag: "want", wanted: { _tag: "guidelines" } }).asks, [
+      ["POST", "/items/1/guidelines", { version: 3 }],
+    ])
+    driver.do({ _tag: "answer", ask: "guidelines", work: work({ ...changed, guidelines_change: null }), copy: null })
+    assert.isNull(driver.state.item?.guidelines_change)
+    assert.deepStrictEqual(driver.choose(0).submit().asks, [
+      ["POST", "/items/1/vote", { best: 0, ranking: null, rationale: "", seconds: 0, guidelines_version: 3 }],
+    ])
   })
 
   it("sends nothing that is incomplete, and nothing twice", () => {
@@ -164,7 +177,11 @@ describe("annotation: judging", () => {
     assert.strictEqual(driver.state.entry?.rationale, "old")
     driver.choose(0)
     assert.deepStrictEqual(driver.edit((entry) => ({ ...entry, rationale: "new" })).submit().asks, [
-      ["POST", "/items/1/vote", { best: null, ranking: [[1], [0]], rationale: "new", seconds: 9 }],
+      [
+        "POST",
+        "/items/1/vote",
+        { best: null, ranking: [[1], [0]], rationale: "new", seconds: 9, guidelines_version: 1 },
+      ],
     ])
   })
 

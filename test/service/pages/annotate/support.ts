@@ -3,12 +3,16 @@ import type { HeldItem, Progress, Work } from "../../../../src/service/pageApi/A
 export const item = (id: number, completions = 2, more: Partial<HeldItem> = {}): HeldItem => ({
   item_id: id,
   guidelines: null,
+  guidelines_version: 1,
+  guidelines_change: null,
   rubric: { strength: [], all_bad: false, flags: [], edit: false, aspects: [] },
   prompt: `prompt ${id}`,
   turns: null,
+  completion_turns: [],
   completions: Array.from({ length: completions }, (_, index) => `completion ${index}`),
   draft: null,
   undone: false,
+  qualification: false,
   held_until: 1_000_000 + 1_800_000,
   task: { task_id: "task_1", prompts: 10, judged: id - 1, number: id },
   ...more,
@@ -19,6 +23,7 @@ export const progress = (judged: number, more: Partial<Progress> = {}): Progress
   judged_today: judged,
   needed: 100,
   undoable: judged > 0,
+  stopped: null,
   ...more,
 })
 

@@ -1,5 +1,5 @@
 /** A text with its differences marked. */
-import type { Part } from "../shared/difference.ts"
+import type { Part } from "./difference.ts"
 
 export interface MarkedProps {
   /** What is only here counts as added to, or as missing from, the text it is compared with. */

@@ -1,0 +1,28 @@
+/** The flag that says where another service's annotations have what prefstream reads: for collecting, and for the dataset. */
+import { Option, Record, Result } from "effect"
+import { type Command, Flag } from "effect/cli"
+import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { assignment, repeated } from "./Values.ts"
+
+export const annotationPath = repeated(
+  Flag.String("annotation-path").pipe(
+    Flag.filterMap(
+      (text) => {
+        const [name, path] = assignment(text)
+        return AnnotationPaths.isMember(name) && Result.isSuccess(FieldPath.parse(path))
+          ? Option.some([name, path] as const)
+          : Option.none()
+      },
+      () => `MEMBER=PATH, where MEMBER is one of ${AnnotationPaths.members.join(", ")}`,
+    ),
+  ),
+  "MEMBER=PATH",
+  "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
+)
+
+/** For commands that read results. */
+export const annotationFlags = { annotationPath }
+
+export const annotationPathsOf = ({ annotationPath }: Command.Command.Config.Infer<typeof annotationFlags>) =>
+  annotationPath.length > 0 ? Record.fromEntries(annotationPath) : undefined

@@ -1,0 +1,61 @@
+/** What a job's votes cost, for a terminal. */
+import { excerpt } from "../../io/Values.ts"
+import type { RunReport } from "../../pipeline/RunReport.ts"
+import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
+import { count, type Rows, rowsOf } from "./Text.ts"
+
+/** Such as `120 votes (48.00)`. */
+export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
+
+/** Whether results by a cheaper kind of expert left enough of the budget for another item. */
+export const hasRoom = ({ spending, votes }: RunReport): boolean =>
+  spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
+
+/** Such as `0.40 per vote, judge 0.01, specialist 2.50`. */
+export const perVote = ({ price, prices }: Pick<SpendingReport, "price" | "prices">): string =>
+  [`${price} per vote`, ...Object.entries(prices).map(([kind, price]) => `${kindOf(kind)} ${price}`)].join(", ")
+
+const kindOf = (kind: string | null): string => (kind === null ? "unknown kind" : excerpt(kind, 40))
+
+/** Others are in the report. */
+const maxKinds = 5
+
+const kindCost = ({ cost_per_right_vote, kind, ...votes }: SpendingReport["kinds"][number]): string =>
+  `${kindOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote`}`
+
+/** What was spent by kind, where the service tells any. */
+const byKind = (kinds: SpendingReport["kinds"]): ReadonlyArray<string> =>
+  kinds.every(({ kind }) => kind === null)
+    ? []
+    : [
+        ...kinds.slice(0, maxKinds).map(kindCost),
+        ...(kinds.length > maxKinds ? [`and ${count(kinds.length - maxKinds, "other kind")}`] : []),
+      ]
+
+export const spending = ({
+  budget,
+  committed,
+  cost_per_pair,
+  cost_per_right_vote,
+  kinds,
+  left,
+  over_budget,
+  spent,
+  ...prices
+}: SpendingReport): Rows => [
+  ["cost", `${votesCost(spent)} spent, ${votesCost(committed)} committed, at ${perVote(prices)}`],
+  ...rowsOf("by kind", byKind(kinds)),
+  [
+    "",
+    cost_per_pair !== null &&
+      `${cost_per_pair} per pair${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote on gold items`}`,
+  ],
+  ["budget", left !== null && `${budget}, of which ${left.cost} is left: ${count(left.votes, "vote")}`],
+  ["", over_budget.votes > 0 && overBudget(over_budget)],
+]
+
+/** What the rest would cost. */
+export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
+  items === 0
+    ? `further votes that the budget does not allow: ${votesCost({ cost, votes })}`
+    : `${count(items, "item")} beyond it would take ${votesCost({ cost, votes })}`

@@ -1,0 +1,292 @@
+/** What experts said besides their choices, where a rubric asked for it; no section without any such answer. */
+import type { Distribution } from "../../domain/Distribution.ts"
+import type { QualityReport } from "../../domain/QualityReport.ts"
+import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
+import { count, decimal, length, name, plural, shareOf } from "./format.ts"
+import { Figure, type FigureProps } from "./Figure.tsx"
+import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
+import { type Fact, Facts, More, Name, Section, Table } from "./parts.tsx"
+import { drawSteps, type Series, stepsOf } from "./steps.ts"
+import { list } from "./wording.ts"
+
+/** More plots of aspects than this make the page long; the table has all. */
+const maxDrawn = 12
+const maxModels = 30
+
+const mean = (value: number | null): string => (value === null ? "–" : decimal(value))
+
+const signed = (value: number): string => `${value > 0 ? "+" : ""}${decimal(value)}`
+
+const lead = ({ all_bad, aspects, edited, items, strength, votes }: RubricReport, judged: number): string => {
+  const parts = [
+    ...(strength === null ? [] : [`a mean strength of ${mean(strength.votes.mean)}`]),
+    ...(all_bad.answered === 0 ? [] : [`${plural(all_bad.items, "item")} without a good completion`]),
+    ...(edited.items === 0 ? [] : [plural(edited.items, "edit")]),
+    ...(aspects.length === 0 ? [] : [`ratings of ${plural(aspects.length, "aspect")}`]),
+  ]
+  return `${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")} say more than the choice${parts.length === 0 ? "" : `: ${list(parts)}`}.`
+}
+
+const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArray<Fact> => [
+  ...(strength === null
+    ? []
+    : [
+        {
+          term: "Mean strength",
+          value: mean(strength.votes.mean),
+          words: `of ${plural(strength.votes.count, "vote")}; 1 is the least`,
+        },
+        {
+          term: "Agreement on strength",
+          value: mean(strength.krippendorff_alpha),
+          words:
+            strength.krippendorff_alpha === null
+              ? "unknown: no item has two strengths that differ"
+              : "Krippendorff’s alpha, interval, of votes for the same completion",
+        },
+      ]),
+  ...(all_bad.answered === 0
+    ? []
+    : [
+        {
+          term: "All completions bad",
+          value: shareOf(all_bad.items, all_bad.answered),
+          words: plural(all_bad.items, "item"),
+        },
+      ]),
+  {
+    term: "Best completion edited",
+    value: shareOf(edited.items, items),
+    words:
+      edited.length_change.p50 === null
+        ? "0 items"
+        : `${plural(edited.items, "item")}; the median edit ${describeChange(edited.length_change.p50)}`,
+  },
+]
+
+const describeChange = (characters: number): string => {
+  const size = Math.round(Math.abs(characters))
+  if (size === 0) return "keeps the length"
+  return characters > 0 ? `adds ${plural(size, "character")}` : `takes away ${plural(size, "character")}`
+}
+
+/** The answers of one scale as a plot with its table; undefined if there is nothing to draw. */
+const scaleFigure = (
+  scale: string,
+  series: ReadonlyArray<Series>,
+  {
+    caption,
+    label,
+    title,
+  }: { readonly caption: FigureProps["caption"]; readonly label: string; readonly title?: string },
+): FigureProps | undefined => {
+  const given = series.filter(({ values }) => values.count > 0)
+  if (given.length === 0) return undefined
+  const steps = stepsOf(given)
+  const description = `Distribution of ${scale}: ${list(given.map((each) => `the mean of ${each.title.toLowerCase()} is ${mean(each.values.mean)}`))}.`
+  const titled = title === undefined ? {} : { title }
+  if (steps !== undefined) {
+    return {
+      plots: [{ ...titled, description, draw: drawSteps(given, steps, label) }],
+      caption,
+      label: scale,
+      columns: [
+        { title: "Answer", isText: true },
+        ...given.flatMap((each) => [{ title: each.title }, { title: "Share" }]),
+      ],
+      rows: steps.map(({ counts, step }) => [
+        count(step),
+        ...counts.flatMap((answers, i) => [count(answers), shareOf(answers, given[i]!.values.count)]),
+      ]),
+    }
+  }
+  const drawn = given.filter(({ values }) => isSpread(values))
+  const sharedAxis = drawn.map(({ values }) => values.histogram)
+  return drawn.length === 0
+    ? undefined
+    : {
+        plots: drawn.map((each) => ({
+          title: [title, each.title].filter((part) => part !== undefined).join(": "),
+          description,
+          draw: drawHistogram(each.values.histogram, {
+            unit: "number",
+            label,
+            fill: each.fill,
+            height: 140,
+            sharedAxis,
+          }),
+        })),
+        caption,
+        label: scale,
+        columns: [{ title: "Side", isText: true }, { title: "Answers" }, { title: "Count" }, { title: "Share" }],
+        rows: drawn.flatMap((each) => rowsOf(each.values.histogram, "number").map((row) => [each.title, ...row])),
+      }
+}
+
+const outcomeNames: Record<StrengthReport["by_outcome"][number]["outcome"], string> = {
+  one_vote: "one vote",
+  unanimous: "all votes for the same completion",
+  divided: "votes divided",
+  tie: "tie",
+}
+
+const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
+  const figure = scaleFigure("strengths", [{ title: "Votes", fill: "var(--accent)", values: strength.votes }], {
+    label: "how much better the best is →",
+    caption: "Bars: share of the votes that say a strength.",
+  })
+  return (
+    <>
+      <h3>Strength</h3>
+      <div class="columns">
+        {figure !== undefined && <Figure {...figure} />}
+        <div>
+          <Table
+            label="Mean strength by outcome of the votes"
+            columns={[{ title: "Outcome", isText: true }, { title: "Items" }, { title: "Mean strength" }]}
+            rows={strength.by_outcome.map(({ items, mean, outcome }) => [
+              outcomeNames[outcome] ?? outcome,
+              count(items),
+              decimal(mean),
+            ])}
+          />
+          <p class="muted small">
+            An item’s strength is the mean of the votes for its best completion, as in the dataset. Where experts agree,
+            it should be greater than where they are divided.
+          </p>
+        </div>
+      </div>
+    </>
+  )
+}
+
+const difference = ({ chosen, rejected }: AspectReport): string =>
+  chosen.mean === null || rejected.mean === null ? "–" : signed(chosen.mean - rejected.mean)
+
+const sides = ({ chosen, rejected }: AspectReport): ReadonlyArray<Series> => [
+  { title: "Chosen", fill: "var(--accent)", values: chosen },
+  { title: "Rejected", fill: "var(--rejected)", values: rejected },
+]
+
+const AspectsByModel = ({ aspects }: { readonly aspects: ReadonlyArray<AspectReport> }) => {
+  const models = [...new Set(aspects.flatMap((aspect) => aspect.models.map(({ model }) => model)))]
+  if (models.length === 0) return null
+  const rows = models.map((model) => aspects.map((aspect) => aspect.models.find((row) => row.model === model)))
+  return (
+    <>
+      <h3>Aspects by model</h3>
+      <Table
+        label="Mean rating of each aspect by model"
+        class="aspects"
+        columns={[
+          { title: "Model", isText: true },
+          ...aspects.map(({ aspect }) => ({ title: <Name text={aspect} /> })),
+        ]}
+        rows={rows
+          .slice(0, maxModels)
+          .map((row, i) => [<Name text={models[i]!} />, ...row.map((cell) => mean(cell?.mean ?? null))])}
+      />
+      <More shown={maxModels} of={models.length} what="models" />
+      <p class="muted small">The mean of all ratings of a model’s completions, whether or not they are in a pair.</p>
+    </>
+  )
+}
+
+const Aspects = ({ aspects }: { readonly aspects: ReadonlyArray<AspectReport> }) => (
+  <>
+    <h3>Aspects</h3>
+    <Table
+      label="Ratings by aspect"
+      class="aspects"
+      columns={[
+        { title: "Aspect", isText: true },
+        { title: "Chosen" },
+        { title: "Rejected" },
+        { title: "Difference" },
+        { title: "Ratings" },
+        { title: "Alpha" },
+      ]}
+      rows={aspects.map((aspect) => [
+        <Name text={aspect.aspect} />,
+        mean(aspect.chosen.mean),
+        mean(aspect.rejected.mean),
+        difference(aspect),
+        count(aspect.chosen.count + aspect.rejected.count),
+        mean(aspect.krippendorff_alpha),
+      ])}
+    />
+    <p class="muted small">
+      Means of the ratings of completions that are chosen, and of those that are rejected, in the pairs of the dataset.
+      Alpha: Krippendorff’s, interval, of several experts’ ratings of the same completion.
+    </p>
+    <div class="columns">
+      {aspects.slice(0, maxDrawn).map((aspect) => {
+        const figure = scaleFigure(`ratings of ${name(aspect.aspect)}`, sides(aspect), {
+          title: name(aspect.aspect),
+          label: "rating →",
+          caption: (
+            <>
+              <span class="key chosen">Chosen</span> {mean(aspect.chosen.mean)},{" "}
+              <span class="key rejected">rejected</span> {mean(aspect.rejected.mean)} on average. Bars: share of the
+              ratings of each side.
+            </>
+          ),
+        })
+        return figure === undefined ? null : <Figure key={aspect.aspect} {...figure} />
+      })}
+    </div>
+    <More shown={maxDrawn} of={aspects.length} what="aspects are drawn" />
+    <AspectsByModel aspects={aspects} />
+  </>
+)
+
+const Edits = ({ change }: { readonly change: Distribution }) => (
+  <>
+    <h3>Edits</h3>
+    <Figure
+      plots={[
+        {
+          title: "Length of the edit less that of the completion",
+          description: `Histogram of what edits change in length; the median is ${length(change.p50)} characters.`,
+          draw: drawHistogram(change.histogram, {
+            unit: "characters",
+            label: "← shorter · longer →",
+            fill: "var(--accent)",
+            marks: [{ at: 0, words: "equally long" }],
+          }),
+        },
+      ]}
+      caption={`What edits of the best completion change in its length, in characters; on average ${(change.mean ?? 0) > 0 ? "+" : ""}${length(change.mean)}.${leftOut(change.histogram, "characters")}`}
+      label="Changes in length by edits"
+      columns={[{ title: "Characters" }, { title: "Items" }, { title: "Share" }]}
+      rows={rowsOf(change.histogram, "characters")}
+    />
+  </>
+)
+
+const Flags = ({ flags: { items, kinds } }: Pick<QualityReport, "flags">) => (
+  <>
+    <h3>Flags and marks</h3>
+    <Table
+      label="Flags and marks"
+      columns={[{ title: "Flag", isText: true }, { title: "Count" }]}
+      rows={kinds.map(({ flags, kind }) => [<Name text={kind.replaceAll("_", " ")} />, count(flags)])}
+    />
+    <p class="muted small">Of {plural(items, "judged item")} that experts flagged; each expert’s mark counts.</p>
+  </>
+)
+
+export const Rubric = ({ report: { flags, funnel, rubric } }: { readonly report: QualityReport }) => {
+  if (rubric === undefined) return null
+  const { aspects, edited, strength } = rubric
+  const judged = funnel.find(({ step }) => step === "judged")?.count ?? rubric.items
+  return (
+    <Section id="rubric" title="Rubric" lead={lead(rubric, judged)}>
+      <Facts facts={facts(rubric)} />
+      {strength !== null && <Strength strength={strength} />}
+      {aspects.length > 0 && <Aspects aspects={aspects} />}
+      {isSpread(edited.length_change) && <Edits change={edited.length_change} />}
+      {flags.kinds.length > 0 && <Flags flags={flags} />}
+    </Section>
+  )
+}

@@ -1,0 +1,139 @@
+/**
+ * Counts what experts answered to a rubric: strengths, whether all is bad, edits, and ratings by aspect.
+ *
+ * Guarantees: an item's strength, edit and verdict are those of its consensus, as the dataset's columns have them. A rating of an
+ * expert counts once per completion and side. Memory: 40 bytes per different number, and some for each aspect and model.
+ */
+import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
+import * as Assessment from "../../domain/Assessment.ts"
+import { firstOfText } from "../../domain/Tally.ts"
+import * as Distribution from "../stats/Distribution.ts"
+import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
+import * as Moments from "../stats/Moments.ts"
+import type { Consensus } from "../votes/Consensus.ts"
+import { isDecided, type ItemVote } from "../votes/ItemVotes.ts"
+import { characters } from "./Lengths.ts"
+
+const maxAspects = 50
+const maxModels = 100
+
+type Outcome = StrengthReport["by_outcome"][number]["outcome"]
+const outcomes: ReadonlyArray<Outcome> = ["one_vote", "unanimous", "divided", "tie"]
+
+const outcomeOf = ({ agreement, isTie }: Consensus): Outcome =>
+  agreement === null ? "one_vote" : isTie ? "tie" : agreement === 1 ? "unanimous" : "divided"
+
+const isAnswered = (vote: ItemVote): boolean => Assessment.names.some((name) => vote[name] !== undefined)
+
+const newAspect = () => ({
+  chosen: Distribution.make(),
+  rejected: Distribution.make(),
+  alpha: KrippendorffAlpha.makeInterval(),
+  models: new Map<string, Moments.Moments>(),
+  ratings: 0,
+})
+type AspectTally = ReturnType<typeof newAspect>
+
+const reportOf = (aspect: string, { alpha, chosen, models, rejected }: AspectTally): AspectReport => ({
+  aspect,
+  chosen: chosen.distribution(),
+  rejected: rejected.distribution(),
+  krippendorff_alpha: alpha.alpha(),
+  models: [...models]
+    .map(([model, moments]) => ({ model, ratings: moments.count(), mean: moments.mean()! }))
+    .toSorted((a, b) => b.ratings - a.ratings || (a.model < b.model ? -1 : 1))
+    .slice(0, maxModels)
+    .toSorted((a, b) => b.mean - a.mean || b.ratings - a.ratings || (a.model < b.model ? -1 : 1)),
+})
+
+export const make = () => {
+  const strengths = Distribution.make()
+  const strengthAlpha = KrippendorffAlpha.makeInterval()
+  const byOutcome = new Map(outcomes.map((outcome) => [outcome, Moments.make()]))
+  const changes = Distribution.make()
+  const aspects = new Map<string, AspectTally>()
+  let items = 0
+  let votes = 0
+  let verdicts = 0
+  let allBad = 0
+
+  const aspectOf = (name: string): AspectTally => {
+    const aspect = aspects.get(name) ?? newAspect()
+    aspects.set(name, aspect)
+    return aspect
+  }
+
+  return {
+    /** A judged item, with its pairs; none if it is left out of the dataset. */
+    add: (consensus: Consensus, pairs: ReadonlyArray<PreferencePair>): void => {
+      const answered = consensus.votes.filter(isAnswered)
+      if (answered.length === 0) return
+      const { annotations, bestCompletionIndex: best, completions, models } = consensus.judgment
+      items++
+      votes += answered.length
+
+      const first = firstOfText(completions)
+      const said = answered.filter((vote) => vote.strength !== undefined)
+      for (const { strength } of said) strengths.add(strength!)
+      strengthAlpha.add(
+        said.filter((vote) => isDecided(vote) && vote.choice === first[best]).map(({ strength }) => strength!),
+      )
+      const { all_bad, edited, strength } = Assessment.read(annotations, best, completions.length)
+      if (strength !== undefined) byOutcome.get(outcomeOf(consensus))!.add(strength)
+      if (all_bad !== undefined) verdicts++
+      if (all_bad === true) allBad++
+      if (edited !== undefined && edited !== completions[best]) {
+        changes.add(characters(edited) - characters(completions[best]!))
+      }
+
+      const chosen = new Set(pairs.map(({ chosen_index }) => chosen_index))
+      const rejected = new Set(pairs.map(({ rejected_index }) => rejected_index))
+      for (const name of new Set(answered.flatMap((vote) => Object.keys(vote.aspects ?? {})))) {
+        const aspect = aspectOf(name)
+        for (const i of completions.keys()) {
+          const ratings = answered.flatMap((vote) => vote.aspects?.[name]?.[i] ?? [])
+          aspect.alpha.add(ratings)
+          aspect.ratings += ratings.length
+          const model = models?.[i]
+          if (model !== undefined && ratings.length > 0 && !aspect.models.has(model)) {
+            aspect.models.set(model, Moments.make())
+          }
+          for (const rating of ratings) {
+            if (chosen.has(i)) aspect.chosen.add(rating)
+            if (rejected.has(i)) aspect.rejected.add(rating)
+            if (model !== undefined) aspect.models.get(model)!.add(rating)
+          }
+        }
+      }
+    },
+    /** Undefined if no vote has an answer. */
+    finish: (): RubricReport | undefined => {
+      if (items === 0) return undefined
+      const ofVotes = strengths.distribution()
+      const lengthChange = changes.distribution()
+      return {
+        items,
+        votes,
+        strength:
+          ofVotes.count === 0
+            ? null
+            : {
+                votes: ofVotes,
+                by_outcome: [...byOutcome].flatMap(([outcome, moments]) => {
+                  const mean = moments.mean()
+                  return mean === null ? [] : [{ outcome, items: moments.count(), mean }]
+                }),
+                krippendorff_alpha: strengthAlpha.alpha(),
+              },
+        all_bad: { answered: verdicts, items: allBad },
+        edited: { items: lengthChange.count, length_change: lengthChange },
+        aspects: [...aspects]
+          .toSorted(([a, one], [b, other]) => other.ratings - one.ratings || (a < b ? -1 : 1))
+          .slice(0, maxAspects)
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, aspect]) => reportOf(name, aspect)),
+      }
+    },
+  }
+}

@@ -1,0 +1,48 @@
+/** Shown once before the next item: that the guidelines have a new version, and what is different in it. */
+import { useEffect, useRef } from "preact/hooks"
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { Changes } from "../shared/Changes.tsx"
+import { RichText } from "../shared/RichText.tsx"
+
+export const GuidelinesChanged = ({
+  item: { guidelines, guidelines_change, guidelines_version },
+  isBusy,
+  onContinue,
+}: {
+  readonly item: HeldItem
+  readonly isBusy: boolean
+  readonly onContinue: () => void
+}) => {
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    window.scrollTo(0, 0)
+  }, [guidelines_version])
+  if (guidelines_change === null) return null
+  const { before, from } = guidelines_change
+  return (
+    <main class="bench">
+      <section class="card changed stack">
+        <h1 tabIndex={-1} ref={heading}>
+          Guidelines changed: version {guidelines_version}
+        </h1>
+        <p class="muted">Judge your next items by this version. It is shown with each of them.</p>
+        <Changes
+          before={{ name: `Version ${from}`, text: before }}
+          after={{ name: `Version ${guidelines_version}`, text: guidelines ?? "" }}
+        />
+        <p>
+          <button type="button" class="button primary" aria-disabled={isBusy} onClick={onContinue}>
+            Continue with the next item
+          </button>
+        </p>
+        {guidelines !== null && (
+          <details>
+            <summary>The new version in full</summary>
+            <RichText text={guidelines} below={1} />
+          </details>
+        )}
+      </section>
+    </main>
+  )
+}

@@ -1,0 +1,86 @@
+/**
+ * A conversation turn by turn: what somebody says, what the assistant calls, and what a tool returns.
+ *
+ * Guarantees: arguments and results that are JSON are indented; digits stay as they are. Other text is shown as it is.
+ */
+import type { Ref } from "preact"
+import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
+import { RichText } from "../shared/RichText.tsx"
+import { indentJson } from "./json.ts"
+
+export type Conversation = NonNullable<HeldItem["turns"]>
+type Turn = Conversation[number]
+
+const roles: Readonly<Record<string, string>> = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }
+
+/** @param below the level of the headings above it */
+export const Turns = ({
+  turns,
+  below,
+  list,
+}: {
+  readonly turns: Conversation
+  readonly below: 2 | 3
+  readonly list?: Ref<HTMLOListElement>
+}) => {
+  const Heading = below === 2 ? "h3" : "h4"
+  return (
+    <ol class="turns" ref={list ?? null}>
+      {turns.map((turn, i) => (
+        <li key={i} class={`turn ${Object.hasOwn(roles, turn.role) ? turn.role : ""}`}>
+          {(turn.content !== "" || turn.tool_calls === undefined) && (
+            <>
+              <Heading class="role">
+                <bdi>{nameOf(turn)}</bdi>
+                <Id id={turn.tool_call_id} />
+              </Heading>
+              <Content turn={turn} below={below} />
+            </>
+          )}
+          {turn.tool_calls?.map(({ id, function: { name, arguments: text } }, i) => (
+            <div key={i} class="tool-call">
+              <Heading class="role">
+                {"Assistant calls "}
+                <code>
+                  <bdi>{name}</bdi>
+                </code>
+                <Id id={id} />
+              </Heading>
+              <Json text={text} />
+            </div>
+          ))}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const nameOf = ({ name, role }: Turn): string => {
+  const called = Object.hasOwn(roles, role) ? roles[role]! : role
+  return role === "tool" && name !== undefined ? `${called} ${name}` : called
+}
+
+/** By which a result belongs to its call. */
+const Id = ({ id }: { readonly id: string | undefined }) =>
+  id === undefined ? null : (
+    <span class="muted">
+      {" "}
+      <bdi>{id}</bdi>
+    </span>
+  )
+
+const Content = ({ turn: { content, role }, below }: { readonly turn: Turn; readonly below: 2 | 3 }) => {
+  if (content.trim() === "") return <p class="muted">(Empty.)</p>
+  return role === "tool" && indentJson(content) !== undefined ? (
+    <Json text={content} />
+  ) : (
+    <RichText text={content} below={below === 2 ? 3 : 4} />
+  )
+}
+
+const Json = ({ text }: { readonly text: string }) => (
+  // Scrolls, and so must be reachable by keyboard.
+  <pre class="json" tabIndex={0} dir="ltr">
+    {indentJson(text) ?? text}
+  </pre>
+)

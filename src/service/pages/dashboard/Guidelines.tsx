@@ -1,0 +1,159 @@
+/** The guidelines of a task: the newest version, a form for the next one, and what changed in each. */
+import { useContext, useId, useState } from "preact/hooks"
+import type { GuidelineHistory } from "../../pageApi/DeskApi.ts"
+import type { TaskDetail } from "../../pageApi/DashboardApi.ts"
+import { Changes } from "../shared/Changes.tsx"
+import * as client from "./deskClient.ts"
+import { Say, useAction, useResource } from "./hooks.ts"
+import { Loaded, LongText, Problem, Time } from "./parts.tsx"
+import { For } from "./role.tsx"
+
+export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
+  const { guidelines, guidelines_version: version, task } = detail
+  const [open, setOpen] = useState<"edit" | "versions" | null>(null)
+  return (
+    <div class="guidelines stack tight">
+      <div class="row">
+        <h2 class="caption">Guidelines{version > 1 && `, version ${version}`}</h2>
+        {open !== "edit" && (
+          <For role="manager">
+            <button
+              type="button"
+              class="button compact"
+              aria-label="Edit the guidelines"
+              onClick={() => setOpen("edit")}
+            >
+              Edit
+            </button>
+          </For>
+        )}
+        {version > 1 && open !== "edit" && (
+          <button
+            type="button"
+            class="button compact"
+            aria-expanded={open === "versions"}
+            onClick={() => setOpen(open === "versions" ? null : "versions")}
+          >
+            What changed
+          </button>
+        )}
+      </div>
+      {open !== "edit" &&
+        (guidelines === null ? (
+          <p class="muted">None were sent with this task.</p>
+        ) : (
+          <LongText text={guidelines} label="the guidelines" below={2} lines={6} />
+        ))}
+      {open !== null && (
+        <History
+          key={`${open} ${version}`}
+          taskId={task.task_id}
+          editing={open === "edit"}
+          onClose={() => setOpen(null)}
+          reload={reload}
+        />
+      )}
+    </div>
+  )
+}
+
+const History = ({
+  taskId,
+  editing,
+  onClose,
+  reload,
+}: {
+  readonly taskId: string
+  readonly editing: boolean
+  readonly onClose: () => void
+  readonly reload: () => void
+}) => {
+  const resource = useResource("guidelines", () => client.guidelines(taskId), undefined)
+  return (
+    <Loaded resource={resource}>
+      {(history) =>
+        editing ? (
+          <EditForm taskId={taskId} history={history} onClose={onClose} reload={reload} />
+        ) : (
+          <Versions {...history} />
+        )
+      }
+    </Loaded>
+  )
+}
+
+const EditForm = ({
+  taskId,
+  history: { has_rubric, versions },
+  onClose,
+  reload,
+}: {
+  readonly taskId: string
+  readonly history: GuidelineHistory
+  readonly onClose: () => void
+  readonly reload: () => void
+}) => {
+  const newest = versions[0]!
+  const [text, setText] = useState(newest.text)
+  const action = useAction()
+  const say = useContext(Say)
+  const id = useId()
+  return (
+    <form
+      class="sunken stack tight"
+      aria-label="Edit the guidelines"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void action.run(
+          () => client.editGuidelines(taskId, text, newest.version),
+          () => {
+            say(`The guidelines have version ${newest.version + 1}.`)
+            onClose()
+            reload()
+          },
+        )
+      }}
+    >
+      <div class="field">
+        <label for={id}>Text of the guidelines (Markdown)</label>
+        <textarea
+          class="input"
+          id={id}
+          rows={12}
+          maxLength={1_000_000}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </div>
+      <p class="muted small">
+        The new version is for all tasks that came with the same guidelines, and for those that will. Experts are told
+        of it before their next item; votes given so far stay. {has_rubric && "The rubric stays as it was sent."}
+      </p>
+      <Problem words={action.problem} />
+      <div class="row">
+        <button type="submit" class="button primary" aria-disabled={action.busy || text === newest.text}>
+          Save version {newest.version + 1}
+        </button>
+        <button type="button" class="button" onClick={onClose}>
+          Cancel
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const Versions = ({ versions }: GuidelineHistory) => (
+  <ol class="stack versions" aria-label="Versions of the guidelines">
+    {versions.slice(0, -1).map(({ at, by, text, version }, i) => (
+      <li key={version} class="sunken stack tight">
+        <p>
+          <strong>Version {version}</strong> by <bdi>{by}</bdi>, {at !== null && <Time at={at} />}
+        </p>
+        <Changes
+          before={{ name: `Version ${version - 1}`, text: versions[i + 1]!.text }}
+          after={{ name: `Version ${version}`, text }}
+        />
+      </li>
+    ))}
+  </ol>
+)

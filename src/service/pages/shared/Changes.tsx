@@ -1,0 +1,52 @@
+/** What changed from one text to another: both, one beside or above the other, with their differences marked. */
+import { useEffect, useState } from "preact/hooks"
+import type { Difference, Part } from "./difference.ts"
+import { Marked } from "./Marked.tsx"
+import { compare } from "./textClient.ts"
+
+export interface ChangesProps {
+  readonly before: { readonly name: string; readonly text: string }
+  readonly after: { readonly name: string; readonly text: string }
+}
+
+const whole = (text: string): ReadonlyArray<Part> => [{ text, only: false }]
+
+export const Changes = ({ before, after }: ChangesProps) => {
+  const [found, setFound] = useState<Difference | "pending" | "refused">("pending")
+  useEffect(() => {
+    setFound("pending")
+    return compare(before.text, after.text, {
+      done: (difference) => setFound(difference ?? "refused"),
+      failed: () => setFound("refused"),
+    })
+  }, [before.text, after.text])
+  const sides = typeof found === "string" ? { left: whole(before.text), right: whole(after.text) } : found
+  return (
+    <div class="changes" aria-busy={found === "pending"}>
+      <Side kind="del" name={before.name} parts={sides.left} />
+      <Side kind="ins" name={after.name} parts={sides.right} />
+      {found === "refused" && <p class="muted small">The texts are too different to mark what changed.</p>}
+    </div>
+  )
+}
+
+const Side = ({
+  kind,
+  name,
+  parts,
+}: {
+  readonly kind: "ins" | "del"
+  readonly name: string
+  readonly parts: ReadonlyArray<Part>
+}) => (
+  <div class="changes-side">
+    <p class="small muted">{name}</p>
+    <div class="changes-text" tabIndex={0} role="group" aria-label={name}>
+      {parts.every(({ text }) => text.trim() === "") ? (
+        <p class="muted">(empty)</p>
+      ) : (
+        <Marked kind={kind} parts={parts} />
+      )}
+    </div>
+  </div>
+)

@@ -1,0 +1,220 @@
+/**
+ * Qualification: the gold items that a new person judges before anything else, and who is paused for judging too few
+ * gold items right.
+ *
+ * Guarantees: whether a person gets work is computed from rows within the write that gives or takes work, so that
+ * neither a restart nor a second window gets past it. Who has voted before, and was not asked to qualify since, is not
+ * asked. Within one round no item comes twice; items of earlier rounds come last. Judgments of qualification items are
+ * no votes. Automatic experts are not concerned.
+ */
+import { Clock, Context, Effect, Layer, Option, Random, Result } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Audit from "../database/Audit.ts"
+import { Database } from "../database/Database.ts"
+import { toStorableText } from "../database/TaskTables.ts"
+import type * as Api from "../pageApi/QualificationApi.ts"
+import * as Places from "./Places.ts"
+import * as Standings from "./Standings.ts"
+import { InvalidVote, NoSuchExpert, NotHeld, type PersonVote, QualificationRefused } from "./VoteQueueModel.ts"
+
+export interface GoldItem {
+  /** The same for the same prompt and completions. */
+  readonly key: string
+  readonly prompt: string
+  /** Distinct. In the order of their texts, which does not change with the file. */
+  readonly completions: ReadonlyArray<string>
+  /** The index of the right one. */
+  readonly best: number
+}
+
+interface Row {
+  readonly n: number
+  readonly gold: string
+  readonly shown_order: string
+  readonly draft: string | null
+}
+
+/** @param gold undefined: the service has no gold file */
+const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefined) {
+  const { sql, write } = yield* Database
+  const items = new Map((gold ?? []).map((item) => [item.key, item]))
+  const { lastDecision, settings, standing, standingOf } = yield* Standings.make((gold ?? []).map(({ key }) => key))
+
+  /** The item that the person is shown, of those that the file still has. */
+  const shown = Effect.fnUntraced(function* (expertNo: number) {
+    const { n } = yield* lastDecision(expertNo)
+    const rows = yield* sql<Row>`SELECT n, gold, shown_order, draft FROM qualification
+      WHERE expert_no = ${expertNo} AND n > ${n} AND kind = 'item' AND given_at IS NULL`
+    return rows.find(({ gold }) => items.has(gold))
+  })
+
+  /** An item of the file: any of those that the person never judged, or else the one that was judged longest ago. */
+  const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
+    const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
+      WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`
+    const last = new Map(judged.map((row) => [row.gold, row.last]))
+    const fresh = [...items.values()].filter(({ key }) => !last.has(key))
+    const chance = yield* Effect.provideService(Random.next, Random.Random, random)
+    if (fresh.length > 0) return fresh[Math.floor(chance * fresh.length)]
+    return [...items.values()].toSorted((a, b) => last.get(a.key)! - last.get(b.key)!)[0]
+  })
+
+  const next = Effect.fnUntraced(function* (
+    expertNo: number,
+    { judged }: Standings.Standing,
+    now: number,
+    random: Random.Random,
+  ) {
+    const required = yield* settings
+    const row = yield* shown(expertNo)
+    const toItem = (row: Row) => ({
+      n: row.n,
+      item: items.get(row.gold)!,
+      order: orderOf(row),
+      draft: Option.fromNullOr(row.draft),
+      guidelines: required!.guidelines === "" ? undefined : required!.guidelines,
+      items: required!.items,
+      judged,
+    })
+    if (row !== undefined) return toItem(row)
+    const item = (yield* draw(expertNo, random))!
+    const order = yield* Effect.provideService(Random.shuffle(item.completions.keys()), Random.Random, random)
+    const values = { kind: "item", at: now, gold: item.key, shown_order: JSON.stringify(order) }
+    const [made] = yield* sql<Row>`INSERT INTO qualification ${sql.insert({ expert_no: expertNo, ...values })}
+      RETURNING n, gold, shown_order, draft`
+    return toItem(made!)
+  })
+
+  const saveDraft = Effect.fnUntraced(function* (expertNo: number, n: number, draft: string) {
+    const row = yield* shown(expertNo)
+    if (row?.n !== n) return false
+    yield* sql`UPDATE qualification SET draft = ${draft} WHERE n = ${n}`
+    return true
+  })
+
+  const answer = Effect.fnUntraced(function* (
+    expertNo: number,
+    n: number,
+    given: PersonVote,
+    now: number,
+  ): Effect.fn.Return<Result.Result<void, NotHeld | InvalidVote>, SqlError> {
+    const row = yield* shown(expertNo)
+    if (row?.n !== n || (yield* standing(expertNo)).state !== "qualifying") return Result.fail(new NotHeld())
+    const vote = Places.toIndices(given, orderOf(row))
+    if (Result.isFailure(vote)) return Result.fail(new InvalidVote({ problem: vote.failure }))
+    const { choice } = vote.success
+    const correct = choice === items.get(row.gold)!.best ? 1 : 0
+    yield* sql`UPDATE qualification SET choice = ${choice}, correct = ${correct}, given_at = ${now}, draft = NULL
+      WHERE n = ${n}`
+    return Result.void
+  })
+
+  /** How many qualification items the person judged ever, and since then. */
+  const judgedBy = Effect.fnUntraced(function* (expertNo: number, since: number) {
+    const [row] = yield* sql<{ ever: number; since: number }>`
+      SELECT COUNT(*) AS ever, COUNT(*) FILTER (WHERE given_at >= ${since}) AS since
+      FROM qualification WHERE expert_no = ${expertNo} AND given_at IS NOT NULL`
+    return row!
+  })
+
+  const summary = Effect.gen(function* () {
+    const required = yield* settings
+    const people =
+      required === undefined
+        ? []
+        : yield* sql<{ expert_no: number; expert_id: string }>`
+            SELECT expert_no, expert_id FROM expert WHERE kind = 'person' ORDER BY expert_no`
+    return {
+      settings: required ?? null,
+      available: gold === undefined ? null : items.size,
+      standings: yield* Effect.forEach(people, ({ expert_id, expert_no }) =>
+        Effect.map(standingOf(expert_no, required!), ({ judged, right, state }) => ({
+          expert_id,
+          state,
+          right,
+          judged,
+        })),
+      ),
+    } satisfies Api.Qualification
+  }).pipe(Effect.withSpan("Qualification.summary"))
+
+  const problemWith = ({ items: wanted, min_percent, pause_percent }: Api.QualificationSettings) => {
+    if (wanted === 0 && pause_percent === null) return undefined
+    if (gold === undefined) return "There are no gold items. Start the service with --gold FILE."
+    if (wanted > items.size) {
+      return `The gold file has ${items.size} distinct items. Ask for at most as many, or start the service with a longer one.`
+    }
+    return wanted > 0 && pause_percent !== null && pause_percent > min_percent
+      ? `Who qualifies with ${min_percent} % would be paused below ${pause_percent} %. Pause at ${min_percent} % or below.`
+      : undefined
+  }
+
+  const set = Effect.fn("Qualification.set")(function* (required: Api.QualificationSettings) {
+    const problem = problemWith(required)
+    if (problem !== undefined) return yield* new QualificationRefused({ problem })
+    const guidelines = toStorableText(required.guidelines.trim())
+    yield* write(
+      Effect.gen(function* () {
+        yield* sql`DELETE FROM qualification_setting`
+        if (required.items > 0 || required.pause_percent !== null) {
+          yield* sql`INSERT INTO qualification_setting ${sql.insert({ id: 1, ...required, guidelines })}`
+        }
+        const { items, min_percent, pause_percent } = required
+        yield* Audit.record(sql, "qualification.set", "qualification", { items, min_percent, pause_percent })
+      }),
+    )
+  })
+
+  /** Stores a decision about a person; `refuse` says why it can't be made. */
+  const decide = Effect.fnUntraced(function* (
+    kind: "admit" | "requalify",
+    expertId: string,
+    refuse: (required: Api.QualificationSettings | undefined) => string | undefined,
+  ) {
+    const at = yield* Clock.currentTimeMillis
+    const failed = yield* write(
+      Effect.gen(function* () {
+        const [person] = yield* sql<{ expert_no: number; name: string }>`
+          SELECT expert_no, name FROM expert WHERE expert_id = ${expertId} AND kind = 'person'`
+        if (person === undefined) return new NoSuchExpert({ expertId })
+        const problem = refuse(yield* settings)
+        if (problem !== undefined) return new QualificationRefused({ problem })
+        yield* sql`INSERT INTO qualification ${sql.insert({ expert_no: person.expert_no, kind, at })}`
+        yield* Audit.record(sql, `expert.${kind}`, expertId, { name: person.name })
+        return undefined
+      }),
+    )
+    if (failed !== undefined) return yield* failed
+  })
+
+  const admit = Effect.fn("Qualification.admit")((expertId: string) => decide("admit", expertId, () => undefined))
+
+  const requalify = Effect.fn("Qualification.requalify")((expertId: string) =>
+    decide("requalify", expertId, (required) =>
+      required === undefined || required.items === 0
+        ? "No qualification items are required. Set their number first."
+        : undefined,
+    ),
+  )
+
+  const required = yield* settings
+  if (required !== undefined && required.items > items.size) {
+    yield* Effect.logWarning(
+      `New experts must judge ${required.items} gold items, and the service has ${items.size}. Start it with a gold file that has as many, or ask for fewer in the dashboard.`,
+    )
+  }
+
+  return { standing, next, saveDraft, answer, judgedBy, summary, set, admit, requalify }
+})
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `next`
+const orderOf = ({ shown_order }: Row) => JSON.parse(shown_order) as ReadonlyArray<number>
+
+/** `standing`, `next`, `saveDraft` and `answer` are for use within one write of `Database`, by `PersonQueue`. */
+export class Qualification extends Context.Service<Qualification, Effect.Success<ReturnType<typeof make>>>()(
+  "prefstream/service/Qualification",
+) {
+  /** @param gold the items of the gold file; undefined: there is none */
+  static readonly layer = (gold: ReadonlyArray<GoldItem> | undefined): Layer.Layer<Qualification, SqlError, Database> =>
+    Layer.effect(Qualification, make(gold))
+}

@@ -1,0 +1,128 @@
+/**
+ * An item with the votes that were imported, between records and the result of its task in the ledger.
+ *
+ * Guarantees: `fromStored` reads what `resultOf` writes. Votes, decision and flags refer to the completions in the order of the
+ * task, whatever order a record has.
+ */
+import { Array as Arr, Record, Schema } from "effect"
+import * as Decision from "../domain/Decision.ts"
+import { type Flag, flagsIn } from "../domain/Flag.ts"
+import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
+import { type ImportedVote, onePerExpert } from "../domain/Vote.ts"
+import * as VotedResult from "../domain/VotedResult.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import type { BatchItem } from "./ledger/Model.ts"
+
+/** An item with all its votes. */
+export interface ImportedItem {
+  /** Set where the item is not yet in the ledger. */
+  readonly item: BatchItem | undefined
+  /** The task's number in the ledger; -1 if it is not yet there. */
+  readonly seq: number
+  readonly taskId: string
+  readonly prompt: TaskPrompt
+  readonly votes: Array<ImportedVote>
+  /** How often it has each vote, by `keyOf`. */
+  readonly keys: Map<string, number>
+  readonly flags: Array<Flag>
+  decision: Decision.Decision | undefined
+  /** Whether the ledger lacks something of it. */
+  isChanged: boolean
+}
+
+const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
+const decodeStored = Schema.decodeUnknownSync(Stored)
+
+/** What makes two votes on an item the same. */
+export const keyOf = (vote: ImportedVote): string => {
+  const { all_bad, aspects, choice, edited, expert, judged_at, ranking, rationale, strength } = vote
+  const told = [strength, judged_at].map((value) => value && String(value))
+  const all = [expert, choice, ranking, rationale, ...told, all_bad, edited, aspects]
+  return Sha256.hex(JSON.stringify(all)).slice(0, 32)
+}
+
+const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
+  const keys = new Map<string, number>()
+  for (const vote of votes) keys.set(keyOf(vote), (keys.get(keyOf(vote)) ?? 0) + 1)
+  return keys
+}
+
+/** One that the ledger has. */
+export const fromStored = ({
+  prompts: [prompt],
+  result,
+  seq,
+  taskId,
+}: {
+  readonly prompts: ReadonlyArray<TaskPrompt>
+  readonly result: string
+  readonly seq: number
+  readonly taskId: string
+}): ImportedItem => {
+  const { annotations: found, best_completion_index } = decodeStored(result).results[0]!
+  const annotations = found ?? {}
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `resultOf`
+  const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
+  return {
+    item: undefined,
+    seq,
+    taskId,
+    prompt: prompt!,
+    votes,
+    keys: countKeys(votes),
+    flags: [...flagsIn(annotations)],
+    decision: Decision.readIn(annotations, best_completion_index),
+    isChanged: false,
+  }
+}
+
+export const empty = (item: BatchItem, taskId: string): ImportedItem => ({
+  item,
+  seq: -1,
+  taskId,
+  prompt: { prompt: item.prompt, completions: item.item.completions },
+  votes: [],
+  keys: new Map(),
+  flags: [],
+  decision: undefined,
+  isChanged: false,
+})
+
+/** For each completion of a record, its place among those of the item; undefined where they are not the same. */
+export const placesIn = (
+  known: TaskPrompt,
+  { item: { completions }, prompt }: BatchItem,
+): ReadonlyArray<number> | undefined => {
+  if (known.prompt !== prompt || known.completions.length !== completions.length) return undefined
+  const taken = new Set<number>()
+  const places = completions.flatMap((text, i) => {
+    const free = (at: number) => known.completions[at] === text && !taken.has(at)
+    const at = free(i) ? i : known.completions.findIndex((_, at) => free(at))
+    if (at === -1) return []
+    taken.add(at)
+    return [at]
+  })
+  return places.length === completions.length ? places : undefined
+}
+
+/** A vote on the completions in another order. */
+export const moved = (
+  { aspects, choice, order, ranking, ...vote }: ImportedVote,
+  places: ReadonlyArray<number>,
+): ImportedVote => ({
+  ...vote,
+  choice: places[choice]!,
+  ...(aspects === undefined
+    ? {}
+    : { aspects: Record.map(aspects, (ratings) => ratings.map((_, at) => ratings[places.indexOf(at)]!)) }),
+  ...(ranking === undefined ? {} : { ranking: ranking.map((group) => Arr.map(group, (index) => places[index]!)) }),
+  ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
+})
+
+/** The result of its task, as JSON. */
+export const resultOf = ({ decision, flags, prompt, taskId, votes }: ImportedItem): string => {
+  const result = VotedResult.of(prompt, votes, flags)
+  const decided =
+    decision === undefined ? result : Decision.decided(result, prompt.completions, onePerExpert(votes), decision)
+  return JSON.stringify({ task_id: taskId, status: "completed", results: [decided] })
+}

@@ -1,0 +1,92 @@
+/**
+ * Qualification as people meet it: a lead asks for it in the dashboard, an expert fails it by keyboard and is told why,
+ * the lead sees that and lets the expert in. `SCREENSHOTS=DIR` keeps pictures.
+ */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { hasBrowser, launched, open } from "../support/browser.ts"
+import { folder, invite, serve, signIn } from "../support/browserService.ts"
+import { picture } from "../support/pictures.ts"
+
+const gold = ["red", "green", "blue"].map((color) => ({
+  prompt: `Which is **${color}**?`,
+  completions: [`The ${color} one.`, `Another one than ${color}.`],
+  gold: { best_completion_index: 0 },
+}))
+
+it.live.skipIf(!hasBrowser)("a lead asks for a qualification, an expert fails it and is let in", () =>
+  Effect.gen(function* () {
+    const scratch = yield* folder
+    const file = join(scratch, "gold.jsonl")
+    writeFileSync(file, gold.map((item) => `${JSON.stringify(item)}\n`).join(""))
+    const { baseUrl, link, token } = yield* serve(join(scratch, "service.db"), "--gold", file)
+    const browser = yield* launched
+    const lead = yield* open(browser)
+    const expert = yield* open(browser)
+    yield* Effect.promise(async () => {
+      const { page } = lead
+      await signIn(page, link, "Lea")
+      const invitation = await invite(page, "Grace Hopper")
+      await page.getByRole("button", { name: "Done" }).click()
+      await page.getByText("New people get work at once, and nobody is paused.").waitFor()
+      await page.getByRole("button", { name: "Change the qualification" }).focus()
+      await page.keyboard.press("Enter")
+      await page.getByText("The gold file has 3 distinct items.").waitFor()
+      await page.getByLabel("Gold items that a new person judges first").fill("5")
+      await page.getByLabel("Percent of them that must be right").fill("100")
+      await page.getByLabel("Guidelines shown with them").fill("Prefer the one that **is** the color.")
+      await page.getByRole("checkbox", { name: /^Pause who judges/ }).check()
+      await page.getByRole("button", { name: "Save" }).click()
+      await page.getByText("Ask for at most as many").waitFor()
+      await picture(page, "qualification-1-set")
+      await page.getByLabel("Gold items that a new person judges first").fill("2")
+      await page.keyboard.press("Enter")
+      await page.getByText("New people judge 2 gold items before anything else").waitFor()
+
+      const body = { task_type: "rlhf_ranking", prompts: [{ prompt: "Real work", completions: ["a", "b"] }] }
+      const headers = { authorization: `Bearer ${token}` }
+      assert.isTrue((await page.request.post(`${baseUrl}/tasks`, { headers, data: body })).ok())
+
+      const at = expert.page
+      await at.goto(invitation)
+      await at.getByText("Qualification: item 1 of 2").waitFor()
+      await at.getByText("These 2 items are your qualification").waitFor()
+      await at.getByText("Prefer the one that is the color.").waitFor()
+      assert.strictEqual(await at.getByRole("button", { name: "Skip…" }).count(), 0)
+      await picture(at, "qualification-2-item")
+      for (const number of [1, 2]) {
+        await at.getByText(`Qualification: item ${number} of 2`).waitFor()
+        const wrong = await at.getByRole("article").filter({ hasText: "Another one" }).getAttribute("aria-label")
+        await at.keyboard.press("s")
+        assert.strictEqual(await at.getByRole("dialog").count(), 0)
+        await at.keyboard.press(/\d+/.exec(wrong ?? "")![0])
+        await at.keyboard.press("Enter")
+      }
+      await at.getByRole("heading", { name: "No work for you at present" }).waitFor()
+      await at.getByText("You judged 0 of the 2 qualification items right").waitFor()
+      await picture(at, "qualification-3-failed")
+      await at.reload()
+      await at.getByText("You judged 0 of the 2 qualification items right").waitFor()
+
+      await page.reload()
+      const row = page.getByRole("row", { name: /Grace Hopper/ })
+      await row.getByText("Not qualified").waitFor()
+      await picture(page, "qualification-4-experts")
+      await page.getByRole("button", { name: "Qualification of Grace Hopper" }).click()
+      await page.getByRole("radio", { name: /Let in/ }).focus()
+      await picture(page, "qualification-5-let-in")
+      await page.keyboard.press("Enter")
+      await row.getByText("Joined").waitFor()
+
+      await at.reload()
+      await at.getByText("Real work").waitFor()
+    })
+    assert.deepStrictEqual(
+      lead.account.problems.filter((problem) => !/status of 409/.test(problem)),
+      [],
+    )
+    assert.deepStrictEqual(expert.account.problems, [])
+  }).pipe(Effect.scoped),
+)
