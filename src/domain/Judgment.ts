@@ -9,6 +9,11 @@ import type { Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import type { Gold, Metadata } from "./PromptItem.ts"
 
+/** Says that a task has no judgment of an item, since the service withdrew its prompt. */
+export interface Withdrawn extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
+  readonly isWithdrawn: true
+}
+
 /** What one task said of one item. */
 export interface Judgment {
   /** The id at the service. */

@@ -42,8 +42,8 @@ export type Annotations = typeof Annotations.Type
 /** The result of one prompt. */
 export const ResultItem = Schema.Struct({
   prompt: Schema.String,
-  /** Zero-based index into that prompt's completions. */
-  best_completion_index: Schema.Int,
+  /** Zero-based index into that prompt's completions. Null if the prompt was withdrawn (`annotations.withdrawn`): there is no judgment. */
+  best_completion_index: Schema.NullOr(Schema.Int),
   annotations: Schema.optionalKey(Schema.NullOr(Annotations)),
 })
 export type ResultItem = typeof ResultItem.Type

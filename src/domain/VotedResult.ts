@@ -26,6 +26,14 @@ export const assess = (
     })),
   )
 
+/** The problems that experts reported, with those that they marked in their votes. */
+export const flagsOf = (votes: ReadonlyArray<Vote | ImportedVote>, flags: ReadonlyArray<Flag>): ReadonlyArray<Flag> => [
+  ...flags,
+  ...votes.flatMap((vote) =>
+    "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],
+  ),
+]
+
 /** @param votes in the order in which they were given; at least one. All are kept; of each expert, the first counts */
 export const of = (
   { completions, prompt }: TaskPrompt,
@@ -34,10 +42,7 @@ export const of = (
 ): ResultItem => {
   const counted = onePerExpert(votes)
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, counted)
-  const marked = votes.flatMap((vote) =>
-    "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],
-  )
-  const all = [...flags, ...marked]
+  const all = flagsOf(votes, flags)
   return {
     prompt,
     best_completion_index: best,

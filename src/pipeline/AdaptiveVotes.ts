@@ -48,15 +48,17 @@ export const choose = ({ annotationPaths }: ReadSettings): Choose =>
       return number
     }
     const items: Array<OpenItem & ItemPlace> = []
-    yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, item, seq }) =>
+    yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
       Effect.sync(() => {
+        // Nobody judges it any more.
+        if (item === undefined) return
         const { completions, gold, isCheck } = item
         const first = firstOfText(completions)
         const course = courses.get(seq)
         items.push({
           seq,
           batch,
-          isSettled: isCheck || course === undefined || course.isWaiting || course.left === 0,
+          isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
           completions: new Set(completions).size,
           votes: votesOf(item)
             .filter(isDecided)

@@ -25,6 +25,8 @@ export const make = Effect.fnUntraced(function* (
   made: {
     readonly judged: number
     readonly kept: number
+    /** Items whose prompts the service withdrew. */
+    readonly withdrawn: number
     readonly pairs: number
     readonly lost: ReadonlyArray<{ readonly reason: LossReason; readonly count: number }>
     readonly written: Pick<Written, "rows" | "omitted">
@@ -58,7 +60,10 @@ export const make = Effect.fnUntraced(function* (
   ])
   const unsent = lostAs("refused", "given_up", "not_submitted")
   const submitted = planned - sumOf(unsent)
-  const unjudged = lostAs("waiting", "in_doubt", "failed", "invalid", "pruned")
+  const unjudged = [
+    ...lostAs("waiting", "in_doubt", "failed", "invalid", "pruned"),
+    ...present([{ reason: "withdrawn", count: made.withdrawn }]),
+  ]
   return [
     { step: "read", unit: "records", count: planned + sumOf(unread), lost: [] },
     { step: "submitted", unit: "items", count: submitted, lost: [...unread, ...unsent] },

@@ -30,7 +30,15 @@ import * as Stop from "./Stop.ts"
 
 export { type DatasetSettings, DatasetSettingsInvalid, type ResultsSettings } from "./DatasetSettings.ts"
 export { ThresholdsExceeded } from "./Export.ts"
-export { leaderboard, type LeaderboardSettings } from "./Leaderboard.ts"
+export {
+  datasetLeaderboards,
+  GroupsInvalid,
+  leaderboard,
+  type LeaderboardGroup,
+  leaderboards,
+  type LeaderboardSettings,
+} from "./Leaderboard.ts"
+export { NoDataset } from "./DatasetVotes.ts"
 export type { RunReport, RunStatus } from "./RunReport.ts"
 export * as CronJob from "./CronJob.ts"
 export * as Inspection from "./Inspection.ts"

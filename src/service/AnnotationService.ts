@@ -8,7 +8,7 @@
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
-import { AnnotationApi, Organization, warningsOf } from "../api/AnnotationApi.ts"
+import { Organization, warningsOf } from "../api/AnnotationApi.ts"
 import { IdempotencyKeyReused, TaskNotFound } from "../api/Problems.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as FileLock from "../node/FileLock.ts"
@@ -26,6 +26,8 @@ import * as ProblemResponses from "./http/ProblemResponses.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as RequestGuard from "./http/RequestGuard.ts"
 import * as TaskLimits from "./http/TaskLimits.ts"
+import * as VotesApi from "./http/VotesApi.ts"
+import { ServiceApi } from "./http/VotesApi.ts"
 import * as TaskReads from "./http/TaskReads.ts"
 import { Database } from "./database/Database.ts"
 import { Desk } from "./store/Desk.ts"
@@ -87,11 +89,9 @@ export interface ServiceOptions {
   readonly allowPrivateWebhooks?: boolean | undefined
 }
 
-const api = AnnotationApi.prefix("/v1")
-
 const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
   HttpApiBuilder.group(
-    api,
+    ServiceApi,
     "tasks",
     Effect.fnUntraced(function* (handlers) {
       const store = yield* TaskStore
@@ -148,7 +148,7 @@ export const layer = (options: ServiceOptions) => {
   const votes = options.votes ?? 1
   const timeout = options.requestTimeout ?? RequestGuard.defaultTimeout
   const rateLimit = options.rateLimit === "none" ? undefined : (options.rateLimit ?? RateLimit.defaultRateLimit)
-  const documented = api.annotateMerge(
+  const documented = ServiceApi.annotateMerge(
     ApiDocument.annotations({ limits, rateLimit, votes, timeout, publicUrl: options.publicUrl }),
   )
   const workforce = Layer.unwrap(
@@ -179,7 +179,7 @@ export const layer = (options: ServiceOptions) => {
     RequestGuard.layer({ bodyBytes: limits.bodyBytes, timeout }),
     TaskReads.layer,
   ).pipe(
-    Layer.provide(taskHandlers(limits, votes)),
+    Layer.provide([taskHandlers(limits, votes), VotesApi.handlers]),
     Layer.provide(OrganizationTokens.layer(limits)),
     Layer.provide(OrganizationAccess.layer({ token: options.token, rateLimit })),
   )

@@ -83,7 +83,10 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
       )
     const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
     return {
-      summary: { ...summary, layout: summary.layout && `${described}; ${describe(fields, kind)}` },
+      summary: {
+        ...summary,
+        layout: summary.layout && `${described.replace(`, id at ""`, "")}; ${describe(fields, kind)}`,
+      },
       records: Stream.mapArray(
         rows,
         Arr.map((row): VoteRecord => Result.flatMap(row, toVotes)),
@@ -108,9 +111,9 @@ const none: VoteFields.VoteFields = {
 }
 
 const rewriteBy =
-  ({ is, toRecord }: ToolExports.Shape) =>
+  ({ toRecord }: ToolExports.Shape) =>
   (value: unknown): unknown =>
-    isObject(value) && is(value) ? toRecord(value) : value
+    isObject(value) ? toRecord(value) : value
 
 const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: VoteFields.VoteFields) =>
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])

@@ -71,7 +71,8 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    decision: Decision.readIn(annotations, best_completion_index),
+    // An import writes no result without it.
+    decision: best_completion_index === null ? undefined : Decision.readIn(annotations, best_completion_index),
     isChanged: false,
   }
 }

@@ -1,13 +1,14 @@
 /**
  * The judgments of a ledger, by task and by item, in the order in which the items were planned.
  *
- * Guarantees: each result fits its task (`ResultMatch`). A stored result that no longer fits its task ends the stream.
+ * Guarantees: each result fits its task (`ResultMatch`). Prompts that the service withdrew give no judgment; an item of
+ * which no task gives one is no judged item. A stored result that no longer fits its task ends the stream.
  */
 import { Array as Arr, Effect, Option, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
-import type { Judgment } from "../domain/Judgment.ts"
+import type { Judgment, Withdrawn } from "../domain/Judgment.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask } from "./ledger/Model.ts"
@@ -59,14 +60,25 @@ export const ofCampaign = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
-  completedOf(campaign).pipe(Stream.mapEffect(ofTask(paths)), Stream.flatMap(Stream.fromIterable))
+  completedOf(campaign).pipe(
+    Stream.mapEffect(ofTask(paths)),
+    Stream.map((outcomes) => outcomes.filter(isJudgment)),
+    Stream.flatMap(Stream.fromIterable),
+  )
 
 /** An item with its place in the ledger: its number in its first vote. */
 export interface PlacedItem extends ItemPlace {
-  readonly item: JudgedItem
+  /** Undefined if no judgment is left: all its prompts were withdrawn. */
+  readonly item: JudgedItem | undefined
+  /** Whether the item was mixed in to measure experts. */
+  readonly isCheck: boolean
+  /** Whether a prompt of it was withdrawn: no further vote is wanted. */
+  readonly isWithdrawn: boolean
 }
 
-/** The items of `items` with their places. */
+const isJudgment = (outcome: Judgment | Withdrawn): outcome is Judgment => !("isWithdrawn" in outcome)
+
+/** The items of `items` with their places, and those whose prompts were withdrawn. */
 export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -76,14 +88,25 @@ export const placed = (
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(
       Effect.fnUntraced(function* ([batch, tasks]) {
-        const places: Array<Array<Judgment>> = Array.from({ length: tasks[0].batchItems }, () => [])
+        const places: Array<Array<Judgment | Withdrawn>> = Array.from({ length: tasks[0].batchItems }, () => [])
         for (const task of tasks) {
           const first = task.seq - batch - (task.vote - 1) * task.batchItems
-          for (const [i, judgment] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(judgment)
+          for (const [i, outcome] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(outcome)
         }
-        return places.flatMap((judgments, i) =>
-          Arr.isArrayNonEmpty(judgments) ? [{ seq: batch + i, batch, item: judgedItem(judgments) }] : [],
-        )
+        return places.flatMap((outcomes, i): ReadonlyArray<PlacedItem> => {
+          const [one] = outcomes
+          if (one === undefined) return []
+          const judgments = outcomes.filter(isJudgment)
+          return [
+            {
+              seq: batch + i,
+              batch,
+              item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
+              isCheck: one.isCheck,
+              isWithdrawn: judgments.length < outcomes.length,
+            },
+          ]
+        })
       }),
     ),
     Stream.flatMap(Stream.fromIterable),
@@ -97,7 +120,37 @@ export const placed = (
 export const items = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
-): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => Stream.map(placed(campaign, paths), ({ item }) => item)
+): Stream.Stream<JudgedItem, JudgmentsError, LedgerReader> => judged(placed(campaign, paths))
+
+/** @param onOther called for each item without a judgment */
+const judged = <E, R>(
+  items: Stream.Stream<PlacedItem, E, R>,
+  onOther: (item: PlacedItem) => void = () => {},
+): Stream.Stream<JudgedItem, E, R> =>
+  items.pipe(
+    Stream.chunks,
+    Stream.map((all) =>
+      all.flatMap((placed) => {
+        if (placed.item === undefined) onOther(placed)
+        return placed.item ?? []
+      }),
+    ),
+    Stream.filter(Arr.isArrayNonEmpty),
+    Stream.flattenArray,
+  )
+
+/** The same, and how many items without a judgment have passed since the stream began: their prompts were withdrawn. Gold items that were mixed in do not count. */
+export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
+  let withdrawn = 0
+  const count = ({ isCheck }: PlacedItem) => {
+    if (!isCheck) withdrawn++
+  }
+  const items = Stream.suspend(() => {
+    withdrawn = 0
+    return judged(placed(campaign, paths), count)
+  })
+  return { items, withdrawn: () => withdrawn }
+}
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {
   return {

@@ -94,7 +94,10 @@ const withoutLedger = Effect.gen(function* () {
         ...(item.metadata === undefined ? {} : { metadata: item.metadata }),
       }))
       const prompts = items.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
-      const judgments = () => Result.getOrThrow(match(taskId, { items: details, prompts }, view.body))
+      const judgments = () =>
+        Result.getOrThrow(match(taskId, { items: details, prompts }, view.body)).flatMap((outcome) =>
+          "isWithdrawn" in outcome ? [] : [outcome],
+        )
       const found = judgments()
       // What is kept is what was sent and what the service answered, as the ledger does.
       return side === "memory" ? { body, judgments } : { judgments: () => found }

@@ -172,6 +172,7 @@ describe("the report in a browser", () => {
         "Leaderboard",
         "Models",
         "Gold items",
+        "Costs",
         "Chosen position",
         "Length of chosen and rejected",
         "Sizes",
@@ -180,6 +181,18 @@ describe("the report in a browser", () => {
         "Splits",
         "Examples",
       ])
+      assert.include(
+        await section(page, "Costs").innerText(),
+        "4483.64 was spent on 9,812 votes, 300.00 for 120 votes still to come; 216.36 of the budget of 5000 is left",
+      )
+      assert.deepStrictEqual(
+        await page.getByRole("region", { name: "Costs by kind of expert" }).locator("tbody tr").allInnerTexts(),
+        [
+          "automatic\t0.01\t7,204\t72.04\t84.8% of 402\t0.0118",
+          "specialist\t2.50\t1,604\t4010.00\t95.5% of 198\t2.6190",
+          "unknown\t0.40\t1,004\t401.60\t91.7% of 12\t0.4364",
+        ],
+      )
       assert.strictEqual(await page.locator("figure svg[role=img]").count(), 24)
       const leaderboard = (await section(page, "Leaderboard").innerText()).replace(/\s+/g, " ")
       assert.include(leaderboard, "5 models. large-2 is better than large-1 in 100% of the resamples")
@@ -199,6 +212,7 @@ describe("the report in a browser", () => {
     opened(reports.minimal(), wide, async (page) => {
       assert.include(await section(page, "Agreement").innerText(), "Each item has one vote: agreement is unknown.")
       assert.include(await section(page, "Gold items").innerText(), "No item has a known answer")
+      assert.include(await section(page, "Costs").innerText(), "No price of a vote was given")
       assert.include(await section(page, "Chosen position").innerText(), "is not known")
       assert.include(await section(page, "Models").innerText(), "The input does not say which model wrote which")
       assert.include(await section(page, "Experts").first().innerText(), "votes without a name")

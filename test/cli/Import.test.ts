@@ -261,6 +261,17 @@ describe("prefstream import", () => {
       )
     }))
 
+  test("takes a cell of an expert's column that has no value for no vote", () =>
+    Effect.gen(function* () {
+      const { report, said } = yield* imported(
+        ["id,prompt,response1,response2,rater1,rater2,rater3", "1,P,a,b,1,,2", "2,Q,a,b,NA,1,nan", "3,R,a,b,n/a,NULL,"],
+        [],
+        "votes.csv",
+      )
+      assert.deepInclude(report, { read: 3, imported: 2, rejected: 1, votes: 3 })
+      assert.match(said.stderr, /from 1 on/)
+    }))
+
   test("finds a column for each expert in a JSON array, which may have NaN for a missing input", () =>
     Effect.gen(function* () {
       const of = (idx: number, input: string, votes: ReadonlyArray<number>) => `    {

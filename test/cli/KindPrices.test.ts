@@ -165,7 +165,10 @@ describe("--price KIND=AMOUNT", () => {
       )
       assert.strictEqual(asked(service), 17)
       const said = yield* say("submit", "--dry-run")
-      assert.include(said.stdout, "0 votes (0) at 3 per vote, senior 9, after 17 votes (53.76) of earlier runs")
+      assert.include(
+        said.stdout,
+        "0 votes (0) at most, at 3 per vote, senior 9, after 17 votes (53.76) of earlier runs",
+      )
     }))
 
   test("may be a map in prefstream.yaml, to the last digit; and needs the price of all other votes", () =>

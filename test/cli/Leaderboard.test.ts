@@ -2,6 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Leaderboard } from "../../src/domain/Leaderboard.ts"
+import type { LeaderboardGroup } from "../../src/pipeline/Leaderboard.ts"
 import { cli, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
@@ -65,6 +66,117 @@ describe("prefstream leaderboard", () => {
       assert.match(csv[0]!, /^group,rank,model,rating,rating_low,rating_high,/)
       assert.match(csv[1]!, /^1,1,always,[\d.]+,[\d.]+,,/)
       assert.strictEqual(csv.length, 6)
+    }))
+
+  test("rates the pairs of a dataset as it rates a job of one vote per item, and says what they lack", () =>
+    Effect.gen(function* () {
+      const args = yield* jobOf([
+        ...items(20, "one", "two", "three"),
+        ...items(12, "two", "one"),
+        ...items(3, "x", "two"),
+      ])
+      const dataset = `${args[2]!}/dataset`
+      const boardOf = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const { status, stderr, stdout } = yield* cli(["leaderboard", ...args, "--json", "--resamples", "50"])
+        assert.strictEqual(status, 0, stderr)
+        const board: Leaderboard = JSON.parse(stdout)
+        return { board, stderr }
+      })
+      const ofJob = yield* boardOf("--dir", args[2]!)
+      const ofDataset = yield* boardOf(dataset)
+      const ofFile = yield* boardOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
+      assert.deepStrictEqual(ofDataset.board, ofJob.board)
+      assert.deepStrictEqual(ofFile.board, ofJob.board)
+      assert.match(ofDataset.stderr, /each item of the dataset counted as one vote/)
+      assert.notMatch(ofJob.stderr, /counted as one vote/)
+
+      const weighted = yield* cli(["leaderboard", dataset, "--weighted", "--control", "position"])
+      assert.strictEqual(weighted.status, 2)
+      assert.match(weighted.stderr, /--weighted, --control position: a dataset does not say who voted/)
+      const other = yield* cli(["leaderboard", args[2]!])
+      assert.strictEqual(other.status, 2)
+      assert.match(other.stderr, /not a dataset: expected manifest\.json/)
+      const noPairs = yield* cli(["leaderboard", `${args[2]!}/../items.jsonl`])
+      assert.strictEqual(noPairs.status, 2)
+      assert.match(noPairs.stderr, /row 1 of .*items\.jsonl is not a pair of a dataset/)
+    }))
+
+  test("rates a full ranking of a dataset by its pairs alone, which have no ties", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const pairOf = (i: number, chosen: number, rejected: number) =>
+        JSON.stringify({
+          prompt: `Question ${i}?`,
+          chosen: `Answer ${chosen}`,
+          rejected: `Answer ${rejected}`,
+          item_id: `item-${i}`,
+          chosen_index: chosen,
+          rejected_index: rejected,
+          chosen_model: `model-${chosen}`,
+          rejected_model: `model-${rejected}`,
+          metadata: i < 3 ? JSON.stringify({ topic: i % 2 === 0 ? "even, and more" : 1 }) : null,
+        })
+      // 2 is better than 0 and 1, of which nothing is said.
+      yield* write(
+        `${folder}/pairs.jsonl`,
+        [0, 1, 2, 3].flatMap((i) => [pairOf(i, 2, 0), pairOf(i, 2, 1), ...(i === 0 ? [pairOf(i, 0, 1)] : [])]),
+      )
+      const { stdout } = yield* cli(["leaderboard", `${folder}/pairs.jsonl`, "--json", "--resamples", "0"])
+      const board: Leaderboard = JSON.parse(stdout)
+      assert.deepStrictEqual(
+        board.models.map(({ losses, model, ties, wins }) => [model, wins, ties, losses]),
+        [
+          ["model-2", 8, 0, 0],
+          ["model-0", 1, 0, 4],
+          ["model-1", 0, 0, 5],
+        ],
+      )
+      assert.deepStrictEqual([board.items, board.votes, board.comparisons], [4, 4, 9])
+
+      const by = ["leaderboard", `${folder}/pairs.jsonl`, "--by", "topic", "--resamples", "0"]
+      const text = (yield* cli(by)).stdout
+      assert.match(text, /^topic: even, and more \(2 items\)\n3 models: 2 votes on 2 items, 5 comparisons/)
+      assert.match(text, /\n\ntopic: 1 \(1 item\)\n/)
+      assert.match(text, /\n\nno topic \(1 item\)\n/)
+      const csv = (yield* cli([...by, "--csv"])).stdout.trimEnd().split("\n")
+      assert.match(csv[0]!, /^topic,group,rank,model,/)
+      assert.match(csv[1]!, /^"even, and more",1,1,model-2,/)
+      assert.strictEqual(csv.length, 1 + 3 * 3)
+      const json = JSON.parse((yield* cli([...by, "--json"])).stdout)
+      assert.strictEqual(json.by, "topic")
+      assert.deepStrictEqual(
+        json.groups.map(({ group, items }: { readonly group: string; readonly items: number }) => [group, items]),
+        [
+          ["even, and more", 2],
+          ["1", 1],
+          [null, 1],
+        ],
+      )
+      const bad = yield* cli(["leaderboard", `${folder}/pairs.jsonl`, "--by", "a b"])
+      assert.strictEqual(bad.status, 2)
+      assert.match(bad.stderr, /--by a b: not a field path/)
+    }))
+
+  test("rates a job by a field of the items' metadata, and refuses one with too many values", () =>
+    Effect.gen(function* () {
+      const withTopic = (lines: ReadonlyArray<string>) =>
+        lines.map((line, i) =>
+          JSON.stringify({ ...JSON.parse(line), metadata: { topic: i % 2 === 0 ? "a" : "b", number: i } }),
+        )
+      const args = yield* jobOf(withTopic([...items(80, "one", "two"), ...items(25, "two", "one")]))
+      const { groups }: { readonly groups: ReadonlyArray<LeaderboardGroup> } = JSON.parse(
+        (yield* cli([...args, "--by", "topic", "--json", "--resamples", "0"])).stdout,
+      )
+      assert.deepStrictEqual(
+        groups.map(({ group, items, leaderboard }) => [group, items, leaderboard!.models[0]!.wins]),
+        [
+          ["a", 53, 40],
+          ["b", 52, 40],
+        ],
+      )
+      const { status, stderr } = yield* cli([...args, "--by", "number"])
+      assert.strictEqual(status, 2)
+      assert.match(stderr, /--by number: more than 100 values/)
     }))
 
   test("of few items says that there are no intervals", () =>

@@ -78,6 +78,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream export-votes --dir judged > votes.jsonl": ok,
   "npx prefstream leaderboard --dir week-48": { ends: 0, before: "results" },
   "npx prefstream leaderboard --dir week-48 --control length --weighted": { ends: 0, before: "results" },
+  "npx prefstream leaderboard --dir week-48 --by topic": { ends: 0, before: "results" },
+  "npx prefstream leaderboard week-48/dataset": { ends: 0, before: "results" },
   // src/cli
   "npx prefstream run items.jsonl --dir week-48": ok,
   "npx prefstream run question.jsonl --completions answers/gpt-3.5.jsonl --completions answers/gpt-4.jsonl --key question_id --prompt-path 'turns[0].content' --completion-path 'choices[0].turns[0].content' --dir arena":

@@ -205,6 +205,7 @@ const check = Effect.gen(function* () {
       judged: kept,
       kept,
       pairs: 0,
+      withdrawn: 0,
       lost: [],
       written,
     })

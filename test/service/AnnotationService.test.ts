@@ -434,7 +434,7 @@ layer(Service.layer)("AnnotationService", (it) => {
     Effect.gen(function* () {
       const base = yield* Service
       const document = yield* call("GET", `${base}/v1/openapi.json`, { headers: { authorization: "" } })
-      assert.deepStrictEqual(Object.keys(document.json.paths), ["/v1/tasks", "/v1/tasks/{task_id}"])
+      assert.deepStrictEqual(Object.keys(document.json.paths), ["/v1/tasks", "/v1/tasks/{task_id}", "/v1/votes"])
       const responses = document.json.paths["/v1/tasks"].post.responses
       assert.containsAllKeys(responses, ["201", "400", "401", "413", "415", "422", "500"])
       assert.containsAllKeys(responses["201"].headers, ["location"])

@@ -111,6 +111,7 @@ describe("three experts on one task", () => {
             const top = ranking?.[0]?.map(indexOf) ?? []
             return {
               expert: ids[name],
+              kind: "person",
               choice: best === undefined ? order.find((index) => top.includes(index)) : indexOf(best),
               ...(ranking !== undefined && {
                 // Within a group as the expert gave it.

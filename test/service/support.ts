@@ -58,7 +58,7 @@ export const call = Effect.fnUntraced(function* (
   )
   const response = yield* HttpClient.execute(request)
   const text = yield* response.text
-  const isJson = /json/.test(response.headers["content-type"] ?? "")
+  const isJson = /[/+]json/.test(response.headers["content-type"] ?? "")
   return {
     status: response.status,
     headers: response.headers,

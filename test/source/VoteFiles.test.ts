@@ -197,6 +197,70 @@ describe("exports of annotation tools", () => {
         ],
       )
     }))
+
+  test("Argilla: records as its server has them", () =>
+    Effect.gen(function* () {
+      const response = (user_id: string, status: string, said: { readonly [question: string]: string }) => ({
+        user_id,
+        status,
+        values: Object.fromEntries(Object.entries(said).map(([question, value]) => [question, { value }])),
+      })
+      const { layout, votes } = yield* read([
+        {
+          id: "r1",
+          fields: { prompt: "P", response1: "one", response2: "two" },
+          external_id: null,
+          responses: [
+            response("u1", "submitted", { preference: "response1", why: "shorter" }),
+            response("u2", "submitted", { preference: "response2" }),
+            response("u3", "discarded", { preference: "response2" }),
+          ],
+        },
+      ])
+      assert.match(layout, /^Argilla \(server\): /)
+      assert.strictEqual(votes[0]?.item.id, "r1")
+      assert.deepStrictEqual(votes[0]?.votes, [
+        { expert: "u1", choice: 0, rationale: "shorter" },
+        { expert: "u2", choice: 1 },
+      ])
+    }))
+
+  test("Argilla: records that nobody answered are rejected, and hide no others", () =>
+    Effect.gen(function* () {
+      const record = (prompt: string, preference: ReadonlyArray<unknown>) => ({
+        prompt,
+        response1: "one",
+        response2: "two",
+        preference,
+        external_id: null,
+      })
+      const source = yield* sourceOf([
+        record("Q", []),
+        record("P", [{ user_id: "u1", value: "response2", status: "submitted" }]),
+      ])
+      const found = yield* Effect.scoped(Stream.runCollect(source.records))
+      assert.deepStrictEqual(
+        found.map(Result.match({ onFailure: ({ reason }) => reason, onSuccess: ({ votes }) => votes })),
+        ["votes: expected at least one vote, found none", [{ expert: "u1", choice: 1 }]],
+      )
+    }))
+
+  test("Label Studio: the template's names, and exports of versions before 1", () =>
+    Effect.gen(function* () {
+      const record = (id: number, selected: string, name: string) => ({
+        id,
+        data: { prompt: `P ${id}`, text1: "one", text2: "two" },
+        [name]: [{ completed_by: 1, result: [{ type: "pairwise", value: { selected } }] }],
+      })
+      const { votes } = yield* read([record(1, "left", "annotations"), record(2, "right", "completions")])
+      assert.deepStrictEqual(
+        votes.map(({ item, votes }) => [item.completions, votes]),
+        [
+          [["one", "two"], [{ expert: "1", choice: 0 }]],
+          [["one", "two"], [{ expert: "1", choice: 1 }]],
+        ],
+      )
+    }))
 })
 
 describe("choices", () => {

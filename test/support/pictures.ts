@@ -29,14 +29,19 @@ const violations = async (page: Page) => {
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`))
   })
 }
+/** Keeps a picture, if pictures are wanted, and checks nothing. */
+export const screenshot = async (page: Page, name: string) => {
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) })
+}
+
 /** The page is accessible, as far as a program can tell: wide and light, narrow and dark. */
 export const picture = async (page: Page, name: string) => {
   const size = page.viewportSize()!
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}.png`) })
+  await screenshot(page, name)
   assert.deepStrictEqual(await violations(page), [], name)
   await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" })
   await page.setViewportSize({ width: 375, height: 812 })
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-phone.png`) })
+  await screenshot(page, `${name}-phone`)
   assert.deepStrictEqual(await violations(page), [], `${name}, narrow`)
   await page.emulateMedia({ colorScheme: "light" })
   await page.setViewportSize(size)

@@ -300,12 +300,12 @@ export const full = (): QualityReport => {
       price: "0.40",
       prices: { automatic: "0.01", specialist: "2.50" },
       budget: "5000",
-      spent: { votes: 9812, cost: "4321.55" },
+      spent: { votes: 9812, cost: "4483.64" },
       committed: { votes: 120, cost: "300.00" },
-      left: { votes: 151, cost: "378.45" },
+      left: { votes: 86, cost: "216.36" },
       over_budget: { items: 31, votes: 93, cost: "232.50" },
-      cost_per_pair: "0.9004",
-      cost_per_right_vote: "0.4982",
+      cost_per_pair: "0.9341",
+      cost_per_right_vote: "0.5169",
       kinds: [
         {
           kind: "automatic",
@@ -586,6 +586,11 @@ export const hostile = (): QualityReport => {
     ...base,
     guidelines: attacks.join("\n"),
     service: `javascript:${text(0)}`,
+    spending: base.spending && {
+      ...base.spending,
+      prices: Object.fromEntries(attacks.map((kind) => [kind, "0.10"])),
+      kinds: attacks.map((kind, i) => ({ ...base.spending!.kinds[i % 3]!, kind })),
+    },
     funnel: base.funnel.map((step, i) => ({
       ...step,
       lost: [

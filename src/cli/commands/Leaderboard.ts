@@ -1,7 +1,7 @@
-/** `prefstream leaderboard`: the models of a job, rated by the votes on their completions. */
+/** `prefstream leaderboard`: the models of a job or of a dataset, rated by the votes on their completions. */
 import { Console, Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
-import { leaderboard } from "../../pipeline/Leaderboard.ts"
+import { Argument, Command, Flag } from "effect/cli"
+import { datasetLeaderboards, leaderboards } from "../../pipeline/Leaderboard.ts"
 import { controlNames, defaultPrior, defaultResamples, tieModels } from "../../pair/rating/Leaderboard.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
@@ -10,11 +10,23 @@ import { endOfDryRun } from "../flags/PipelineFile.ts"
 import { integer, numberIn, option, repeated, toggle } from "../flags/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import * as LeaderboardTable from "../output/LeaderboardTable.ts"
-import { printable, say } from "../output/Text.ts"
+import { present, printable, say } from "../output/Text.ts"
 
 export const leaderboardCommand = Command.make(
   "leaderboard",
   {
+    dataset: Argument.String("DATASET").pipe(
+      Argument.withDescription(
+        "Dataset folder, or one of its files (Parquet, JSONL), in place of a job: each item counts as one vote",
+      ),
+      Argument.optional,
+      Argument.map(Option.getOrUndefined),
+    ),
+    by: option(
+      Flag.String("by"),
+      "FIELD",
+      "Rate once for each value of this field of the items' metadata, at most 100",
+    ),
     campaign: campaignFlag("rate"),
     tieModel: option(
       Flag.Literals("tie-model", tieModels),
@@ -51,25 +63,53 @@ export const leaderboardCommand = Command.make(
     if (flags.csv === true && flags.json === true) {
       return yield* new ExitStatus.UsageError({ message: "--csv, --json: expected one of them" })
     }
-    const place = yield* placeOf(flags)
-    yield* endOfDryRun()
-    const board = yield* leaderboard({
-      campaign: flags.campaign,
-      annotationPaths: annotationPathsOf(flags),
+    const options = {
       ties: flags.tieModel,
-      weighted: flags.weighted,
       controls: flags.control,
       prior: flags.prior,
       resamples: flags.resamples,
       seed: flags.resampleSeed,
-    }).pipe(Effect.provide(existingLedger(place.location)))
-    if (Option.isNone(board)) {
+    }
+    const { dataset } = flags
+    const groups = yield* Effect.gen(function* () {
+      if (dataset === undefined) {
+        const place = yield* placeOf(flags)
+        yield* endOfDryRun()
+        const { campaign, weighted } = flags
+        return yield* leaderboards(flags.by, {
+          ...options,
+          campaign,
+          weighted,
+          annotationPaths: annotationPathsOf(flags),
+        }).pipe(Effect.provide(existingLedger(place.location)))
+      }
+      const refused = present([
+        flags.campaign !== undefined && "--campaign",
+        flags.weighted === true && "--weighted",
+        flags.control.includes("position") && "--control position",
+      ])
+      if (refused.length > 0) {
+        return yield* new ExitStatus.UsageError({
+          message: `${refused.join(", ")}: a dataset does not say who voted, or what was shown first; rate the job, with --dir, in place of ${dataset}`,
+        })
+      }
+      yield* endOfDryRun()
+      return yield* datasetLeaderboards(dataset, flags.by, options)
+    }).pipe(
+      Effect.catchTags({
+        GroupsInvalid: ({ message }) => new ExitStatus.UsageError({ message: `--by ${message}` }),
+        NoDataset: ({ message }) => new ExitStatus.UsageError({ message }),
+      }),
+    )
+    if (groups.every(({ leaderboard }) => leaderboard === null)) {
       yield* say(LeaderboardTable.nothing)
       return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
     }
-    const form =
-      flags.json === true ? JSON.stringify : flags.csv === true ? LeaderboardTable.csv : LeaderboardTable.text
-    yield* Console.log(flags.json === true ? form(board.value) : printable(form(board.value)))
+    const printed = flags.by === undefined ? undefined : { by: flags.by, groups }
+    yield* flags.json === true
+      ? Console.log(JSON.stringify(printed ?? groups[0]!.leaderboard))
+      : Console.log(printable((flags.csv === true ? LeaderboardTable.csv : LeaderboardTable.text)(groups, flags.by)))
+    if (dataset !== undefined) yield* say(LeaderboardTable.ofDataset, "info")
   }),
 ).pipe(
   Command.withDescription(
@@ -82,6 +122,10 @@ export const leaderboardCommand = Command.make(
     {
       command: "prefstream leaderboard --dir week-48 --control length --weighted --json",
       description: "At equal length, reliable experts' votes counting more, for programs",
+    },
+    {
+      command: "prefstream leaderboard week-48/dataset --by topic",
+      description: "By the pairs of a dataset, a table for each topic in the items' metadata",
     },
   ]),
 )

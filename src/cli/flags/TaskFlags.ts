@@ -125,7 +125,7 @@ export const spendingFlags = {
   price: repeated(
     Flag.String("price").pipe(Flag.filterMap(parsePrice, () => Prices.form)),
     "[KIND=]AMOUNT",
-    "Price of a vote, an item in a task, such as 0.40; judge=0.01: of one kind of expert; repeatable; the job keeps it",
+    "Price of a vote, such as 0.40, or of one kind of expert: judge=0.01; repeatable; the job keeps it",
   ).pipe(Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes")),
   budget: option(
     Flag.String("budget").pipe(

@@ -7,6 +7,7 @@
 import * as CsvField from "../../domain/CsvField.ts"
 import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import { minItems } from "../../pair/rating/Accrual.ts"
+import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
 import { count, number, present } from "./Text.ts"
 
 /** Why there is no leaderboard. */
@@ -85,7 +86,22 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
 
-export const text = (board: Leaderboard): string => {
+/** What the pairs of a dataset lack. */
+export const ofDataset =
+  "each item of the dataset counted as one vote, by its pairs: ties, votes against the choice, and strengths did not; --dir JOB counts all votes"
+
+/** A group's table comes after its value. @param by the field whose values groups are of, if there are any */
+export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
+  groups
+    .map(({ group, items, leaderboard }) =>
+      [
+        ...(by === undefined ? [] : [`${group === null ? `no ${by}` : `${by}: ${group}`} (${count(items, "item")})`]),
+        leaderboard === null ? "no vote compares two models" : boardText(leaderboard),
+      ].join("\n"),
+    )
+    .join("\n\n")
+
+const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
@@ -123,7 +139,15 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
   ["extreme", ({ extreme }) => extreme],
 ]
 
-export const csv = ({ models }: Leaderboard): string =>
-  [columns.map(([name]) => name), ...models.map((row) => columns.map(([, of]) => CsvField.encode(of(row))))]
-    .map((cells) => cells.join(","))
+export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
+  [
+    [...(by === undefined ? [] : [by]), ...columns.map(([name]) => name)],
+    ...groups.flatMap(({ group, leaderboard }) =>
+      (leaderboard?.models ?? []).map((row) => [
+        ...(by === undefined ? [] : [group]),
+        ...columns.map(([, of]) => of(row)),
+      ]),
+    ),
+  ]
+    .map((cells) => cells.map(CsvField.encode).join(","))
     .join("\n")

@@ -29,7 +29,7 @@ const spending = ({
 }: NonNullable<Preview["spending"]>): Rows => [
   [
     "cost",
-    `${votesCost(added)} at ${perVote(prices)}${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
+    `${votesCost(added)}${Object.keys(prices.prices).length === 0 ? "" : " at most,"} at ${perVote(prices)}${before.votes === 0 ? "" : `, after ${votesCost(before)} of earlier runs`}`,
   ],
   ["budget", budget !== null && `${budget}, of which ${left} is left afterwards`],
   ["", over_budget.votes > 0 && overBudget(over_budget)],

@@ -19,10 +19,15 @@ const facts = ({
   cost_per_right_vote,
   left,
   over_budget,
+  prices,
   spent,
 }: Spending): ReadonlyArray<Fact> => [
   { term: "Spent", value: spent.cost, words: plural(spent.votes, "vote") },
-  { term: "Committed", value: committed.cost, words: `${plural(committed.votes, "vote")}, at the highest price` },
+  {
+    term: "Committed",
+    value: committed.cost,
+    words: `${plural(committed.votes, "vote")}${Object.keys(prices).length === 0 ? "" : ", at the highest price"}`,
+  },
   ...(left === null ? [] : [{ term: "Left", value: left.cost, words: `enough for ${plural(left.votes, "vote")}` }]),
   ...(over_budget.votes === 0
     ? []

@@ -41,7 +41,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
           value: mean(strength.krippendorff_alpha),
           words:
             strength.krippendorff_alpha === null
-              ? "unknown: no item has two strengths that differ"
+              ? "unknown: no item has two strengths, or all are equal"
               : "Krippendorff’s alpha, interval, of votes for the same completion",
         },
       ]),

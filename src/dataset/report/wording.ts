@@ -53,6 +53,7 @@ const reasons: Record<string, string> = {
   waiting: "without a result yet",
   failed: "failed at the service",
   invalid: "with a result that does not fit",
+  withdrawn: "withdrawn at the service",
   too_few_votes: "with too few votes",
   tie: "ties",
   low_agreement: "with too little agreement",

@@ -88,11 +88,13 @@ export const make = () => {
      * Adds the votes on an item, and returns their comparisons by vote. Adds nothing once there are too many models.
      *
      * @param weightOf how much a vote counts
+     * @param compare what a vote says of two completions
      */
     add: (
       { completions, models }: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,
       weightOf: (vote: ItemVote) => number = () => 1,
+      compare: typeof comparisonOf = comparisonOf,
     ): ReadonlyArray<ReadonlyArray<Comparison>> => {
       if (models === undefined || numbers.size > maxModels) return []
       const first = firstOfText(completions)
@@ -109,7 +111,7 @@ export const make = () => {
         const comparisons: Array<Comparison> = []
         for (let i = 0; i < texts.length; i++) {
           for (let j = i + 1; j < texts.length; j++) {
-            const preferred = comparisonOf(vote, texts[i]!, texts[j]!)
+            const preferred = compare(vote, texts[i]!, texts[j]!)
             if (preferred === undefined) continue
             const step = Math.round((lengths[i]! - lengths[j]!) / (lengths[i]! + lengths[j]!) / lengthStep)
             const position = shown[i]! < shown[j]! ? 1 : -1

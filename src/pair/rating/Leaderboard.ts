@@ -24,7 +24,7 @@ import { normal95 } from "../stats/BinomialTest.ts"
 import type * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as Random from "../stats/Random.ts"
-import { type ItemVote, votesOf } from "../votes/ItemVotes.ts"
+import { type comparisonOf, type ItemVote, votesOf } from "../votes/ItemVotes.ts"
 import * as Reliabilities from "../votes/Reliabilities.ts"
 import * as Accrual from "./Accrual.ts"
 import * as Comparisons from "./Comparisons.ts"
@@ -85,8 +85,12 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   const weightOf = reliabilityOf === undefined ? undefined : weightBy(reliabilityOf)
   return {
     /** An item that names no models is ignored. */
-    add: (item: Pick<JudgedItem, "completions" | "models">, votes: ReadonlyArray<ItemVote>): void => {
-      const compared = comparisons.add(item, votes, weightOf?.(item))
+    add: (
+      item: Pick<JudgedItem, "completions" | "models">,
+      votes: ReadonlyArray<ItemVote>,
+      compare?: typeof comparisonOf,
+    ): void => {
+      const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
     /** Undefined without a comparison of two models, or if there are too many models. */
@@ -101,6 +105,54 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
+/** An item with its votes, and what they say of two of its completions; without that, what their choices and rankings say. */
+export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
+  readonly votes: ReadonlyArray<ItemVote>
+  readonly comparisonOf?: typeof comparisonOf
+}
+
+/** Options of `grouped`. */
+export interface GroupedOptions extends LeaderboardOptions {
+  /** Weights votes; without it, all count 1. */
+  readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
+  /** More groups are not rated. Default: no limit. */
+  readonly maxGroups?: number | undefined
+}
+
+/**
+ * Rates the models of each group of items; null without a comparison, or with more than `maxModels`. Undefined if there are
+ * more than `maxGroups`.
+ */
+export const grouped = Effect.fnUntraced(function* <G, E, R>(
+  items: Stream.Stream<RatedItem, E, R>,
+  groupOf: (item: RatedItem) => G,
+  { maxGroups = Infinity, reliabilityOf, ...options }: GroupedOptions = {},
+) {
+  const groups = new Map<G, { readonly board: ReturnType<typeof make>; items: number }>()
+  yield* items.pipe(
+    Stream.takeWhile(() => groups.size <= maxGroups),
+    Stream.runForEach((item) =>
+      Effect.sync(() => {
+        const group = groupOf(item)
+        const own = groups.get(group) ?? { board: make(reliabilityOf), items: 0 }
+        groups.set(group, own)
+        own.items++
+        own.board.add(item, item.votes, item.comparisonOf)
+      }),
+    ),
+  )
+  return groups.size > maxGroups
+    ? undefined
+    : [...groups].map(([group, { board, items }]) => ({ group, items, leaderboard: board.finish(options) ?? null }))
+})
+
+/** Judged items with their votes, without those that were mixed in to measure experts. */
+export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<RatedItem, E, R> =>
+  items.pipe(
+    Stream.filter(({ isCheck }) => !isCheck),
+    Stream.map((item) => ({ ...item, votes: votesOf(item) })),
+  )
+
 /**
  * Rates the models of a stream of items, which must be the same in each run if votes are `weighted`: reliabilities are
  * estimated first. Items that were mixed in to measure experts do not count. Undefined without a comparison of two
@@ -113,13 +165,9 @@ export const of = Effect.fnUntraced(function* <E, R>(
     readonly weighted?: boolean | undefined
   } = {},
 ) {
-  const board = make(options.weighted === true ? (yield* Reliabilities.of(items)).of : undefined)
-  yield* Stream.runForEach(items, (item) =>
-    Effect.sync(() => {
-      if (!item.isCheck) board.add(item, votesOf(item))
-    }),
-  )
-  return board.finish(options)
+  const reliabilityOf = options.weighted === true ? (yield* Reliabilities.of(items)).of : undefined
+  const groups = yield* grouped(ratedItems(items), () => null, { ...options, reliabilityOf })
+  return groups?.[0]?.leaderboard ?? undefined
 })
 
 const methodOf = (options: LeaderboardOptions, weighted: boolean): LeaderboardMethod => ({

@@ -16,9 +16,10 @@ export const createDeskTables = Effect.gen(function* () {
   yield* sql`CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`
   yield* sql`CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`
   // A lead's judgment, which is the item's result whatever its votes say. operator: a name.
+  // choice: null where the lead withdrew the prompt, for the reason that `rationale` gives: the result is that there is no judgment.
   yield* sql`CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
-    choice INTEGER NOT NULL,
+    choice INTEGER,
     rationale TEXT NOT NULL,
     operator TEXT NOT NULL,
     at INTEGER NOT NULL

@@ -25,6 +25,7 @@ export const createTaskTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // status: pending, in_progress, completed, cancelled. unanswered: cancelled because no expert had an answer.
+  // extra_votes: the sum of those of its items.
   // completes_at: of a task in progress that has all its votes, when it is completed. See `Completions`.
   yield* sql`CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
@@ -35,6 +36,7 @@ export const createTaskTables = Effect.gen(function* () {
     status TEXT NOT NULL,
     prompts INTEGER NOT NULL,
     votes_required INTEGER NOT NULL,
+    extra_votes INTEGER NOT NULL DEFAULT 0,
     prompts_done INTEGER NOT NULL DEFAULT 0,
     votes_given INTEGER NOT NULL DEFAULT 0,
     unanswered INTEGER NOT NULL DEFAULT 0,
@@ -68,28 +70,32 @@ export const createTaskTables = Effect.gen(function* () {
     votes_required INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID`
   yield* sql`INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`
+  const needed = (row: "NEW" | "OLD") => sql.literal(`(${row}.prompts * ${row}.votes_required + ${row}.extra_votes)`)
   yield* sql`CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
-      votes_required = votes_required + NEW.prompts * NEW.votes_required WHERE status = NEW.status;
+      votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
   END`
   yield* sql`CREATE TRIGGER task_moved AFTER UPDATE OF status ON task WHEN OLD.status <> NEW.status BEGIN
     UPDATE task_count SET tasks = tasks - 1, votes_given = votes_given - OLD.votes_given,
-      votes_required = votes_required - OLD.prompts * OLD.votes_required WHERE status = OLD.status;
+      votes_required = votes_required - ${needed("OLD")} WHERE status = OLD.status;
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
-      votes_required = votes_required + NEW.prompts * NEW.votes_required WHERE status = NEW.status;
+      votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
   END`
-  yield* sql`CREATE TRIGGER task_voted AFTER UPDATE OF votes_given ON task
-    WHEN OLD.status = NEW.status AND OLD.votes_given <> NEW.votes_given BEGIN
-    UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given WHERE status = NEW.status;
+  yield* sql`CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, extra_votes ON task
+    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR OLD.extra_votes <> NEW.extra_votes) BEGIN
+    UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given,
+      votes_required = votes_required + NEW.extra_votes - OLD.extra_votes WHERE status = NEW.status;
   END`
 
-  // votes + claimed + active holds + open = the task's votes_required; a finished task's items have nothing open, nor
-  // has one that a lead decided, however few its votes.
+  // votes + claimed + active holds + open = the task's votes_required + extra_votes; a finished task's items have nothing
+  // open, nor has one that a lead decided or withdrew, however few its votes.
+  // extra_votes: asked for when the item was reopened.
   // claimed: votes that automatic experts are about to give. content: see `Contents`.
   yield* sql`CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
     votes INTEGER NOT NULL DEFAULT 0,
+    extra_votes INTEGER NOT NULL DEFAULT 0,
     claimed INTEGER NOT NULL DEFAULT 0,
     content INTEGER NOT NULL
   )`
@@ -175,6 +181,11 @@ export const createTaskTables = Effect.gen(function* () {
     correct INTEGER
   )`
   yield* sql`CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`
+  // Of votes with which experts marked a problem, by a rubric's names.
+  yield* sql`CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`
+  // Items that experts flagged, a row for each flag.
+  yield* sql`CREATE VIEW flagged_item AS SELECT item_id FROM flag
+    UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`
   // Of people, who may take back what they voted last.
   yield* sql`CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`
 })

@@ -93,6 +93,12 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
       "429": "Too many requests: come back after `Retry-After`.",
     },
   },
+  "votes.export": {
+    summary: "Read all votes as a table",
+    statuses: {
+      "200": "One record per vote, streamed.",
+    },
+  },
   "tasks.get": {
     summary: "Read a task and its results",
     statuses: {
@@ -123,9 +129,10 @@ const assessment = {
 const schemaOfAnnotations = {
   type: "object",
   description: "What the experts said. Ignore members that you don't know.",
-  required: ["rationale", "votes", "agreement"],
+  required: ["rationale"],
   properties: {
     rationale: { type: "string", description: "Of the earliest vote for the best completion that has one, or empty." },
+    withdrawn: { type: "object", description: "Where a lead withdrew the prompt (`by`, `at`): there is no judgment." },
     agreement: { type: "number", minimum: 0, maximum: 1, description: "Share of first-choice votes for the best." },
     tie: { type: "boolean", description: "Present where several had the most first-choice votes." },
     ranking: {
@@ -169,6 +176,10 @@ const schemaOfAnnotations = {
             items: { type: "string" },
             description: "What the expert marked, by the rubric's names.",
           },
+          guidelines_version: {
+            type: "integer",
+            description: "The version of the guidelines that the expert saw, where they were changed. 1 is as sent.",
+          },
           details: { type: "object", description: "What an automatic expert says of its vote." },
         },
       },
@@ -179,7 +190,7 @@ const schemaOfAnnotations = {
 /** What is said of a member, wherever a schema has it. */
 const members: Record<string, string> = {
   task_id: "`task_` and 32 hexadecimal digits.",
-  status: "`completed` and `cancelled` are final.",
+  status: "`cancelled` is final, and so is `completed`, but for changed results.",
   metadata: "A JSON object of the client's own. It stands in the result as it was sent.",
   warnings: "Members of the request that are not known, and change nothing, by their places (up to 100).",
   results: "One item per prompt, in the order of the prompts; present once the task is completed.",
@@ -193,7 +204,7 @@ const members: Record<string, string> = {
   group:
     "Tasks with the same group complete together: one webhook announces them. A group that grows after that is announced again.",
   group_size: "How many tasks the group will have; it is not complete before.",
-  best_completion_index: "Zero-based index into the prompt's completions.",
+  best_completion_index: "Zero-based index into the prompt's completions; null for a prompt that was withdrawn.",
   errors:
     "The places that are wrong, and why: of a malformed request the first, of an unprocessable task all (up to 100).",
 }

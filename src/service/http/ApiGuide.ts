@@ -87,7 +87,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 **Idempotency.** Send an \`Idempotency-Key\` (1 to 255 characters) of your own for each task. The same key with the same body, byte for byte, answers 201 again with the task that exists, as it stands now; with another body it is a 422. A key is remembered as long as the task, for your organization only.
 
-**States.** \`pending\` → \`in_progress\` (an expert has begun) → \`completed\`. When the last vote is a person's, the task stays \`in_progress\` for a while (30 seconds by default), in which the vote can be taken back. A task that the service's operator cancels, or that nobody can answer, is \`cancelled\` and gets no results. \`completed\` and \`cancelled\` are final. \`GET /tasks/{task_id}\` answers 200 in each state; \`results\` is there once the task is completed: one item per prompt, in the order of the prompts.
+**States.** \`pending\` → \`in_progress\` (an expert has begun) → \`completed\`. When the last vote is a person's, the task stays \`in_progress\` for a while (30 seconds by default), in which the vote can be taken back. A task that the service's operator cancels, or that nobody can answer, is \`cancelled\` and gets no results. \`cancelled\` is final, and so is \`completed\`, but for changed results (see Webhooks). The operator may pause a group: its tasks wait as they are. \`GET /tasks/{task_id}\` answers 200 in each state; \`results\` is there once the task is completed: one item per prompt, in the order of the prompts.
 
 **Votes.** \`votes\` (1 to 25; ${decided.votes} where the task does not say) is how many experts judge each prompt. No expert judges a prompt twice.
 
@@ -111,6 +111,7 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 | \`tie\` | true | only where rule 1 did not decide |
 | \`ranking\` | array of arrays | all completions as groups, best first, where every vote ranks: \`[[2], [0, 1]]\` |
 | \`decision\` | object | only where a lead decided instead of the votes: \`by\` (name), \`at\` (time). \`best_completion_index\`, \`rationale\`, \`agreement\`, \`strength\` and \`edited\` are of that choice |
+| \`withdrawn\` | object | only where a lead withdrew the prompt: \`by\` (name), \`at\` (time). \`best_completion_index\` is then \`null\`, \`rationale\` the lead's reason, and there are no votes: do not use the prompt |
 | \`strength\` | number | how much better the best is, from 1: the mean over the votes for it that say so |
 | \`all_bad\` | boolean | whether more than half of the votes say that no completion is good enough; only where the rubric asks |
 | \`edited\` | string | the best completion, edited: of the earliest vote for it that has an edit |
@@ -118,6 +119,10 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 | \`flags\` | array | problems: \`expert\`, \`kind\`, and \`comment\` where there is one |
 
 Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`ranking\` (where the expert ranked), \`order\` (the indices in the order in which the completions were shown to this expert; it is drawn anew for each), \`seconds\` (taken), \`rationale\`, what the rubric asks for (\`strength\`, \`all_bad\`, \`edited\`, \`aspects\`, \`flags\`), and of automatic experts \`details\`. More members may come: ignore those that you don't know.
+
+## Votes as a table
+
+\`GET /votes\` streams the organization's votes, one record per vote, by task, prompt, and time: JSON Lines, or \`format=csv\`. \`group\`, \`task\` and \`expert\` narrow it. The columns are those of \`prefstream export-votes\`, and \`prefstream import\` reads the table; \`item_id\` and \`models\` are null, since the service does not know them. Void votes are left out. An answer that breaks off before its end (in chunked encoding) is incomplete: ask again.
 
 ## Rubrics
 
@@ -139,7 +144,7 @@ Prefer the answer that …
 
 Set a URL in the dashboard's developer settings. When a group is complete, the service sends a \`POST\` there by [Standard Webhooks 1.0.0](https://www.standardwebhooks.com): see \`task_group.completed\` below. Answer 2xx within 15 seconds, and fetch the tasks: the event carries their ids only.
 
-- **Changed results.** A lead may decide a prompt that experts disagree on, or votes may be declared void, after a task was completed. Its result is then replaced, and \`task_group.completed\` is sent once more with the tasks that changed: fetch them again, and replace what you have. Where a prompt has no valid vote left, the task is \`in_progress\` again, without results, and \`task_group.reopened\` says so; its completion is announced as always.
+- **Changed results.** A lead may decide a prompt that experts disagree on, or votes may be declared void, after a task was completed. A lead may also withdraw a prompt, or ask for more votes on it. The result is then replaced, and \`task_group.completed\` is sent once more with the tasks that changed: fetch them again, and replace what you have. Where a prompt has no valid vote left, the task is \`in_progress\` again, without results, and \`task_group.reopened\` says so; its completion is announced as always.
 - **Signature.** \`webhook-signature\` is one or several of \`v1,<base64>\`, separated by spaces: the HMAC-SHA256 of \`<webhook-id>.<webhook-timestamp>.<body>\` under each secret that is valid. A secret is \`whsec_\` and the key in base64. Accept the event if one of them matches, compared in constant time, and if \`webhook-timestamp\` (seconds) is within five minutes of now. While a secret is rotated, both sign.
 - **Delivery.** At least once, in no particular order: \`webhook-id\` is the same for each attempt. An attempt fails with any answer but 2xx (redirects are not followed) and is made again over three days: after 5 seconds, 5 and 30 minutes, then after hours, with some jitter; \`Retry-After\` is honored. 410 disables the webhook. An event can be resent by hand, in the delivery log.
 

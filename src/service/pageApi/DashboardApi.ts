@@ -13,7 +13,7 @@ import { Ranking, Vote } from "../../domain/Vote.ts"
 import { DashboardAudit } from "./AuditApi.ts"
 import { DashboardGroups } from "./GroupsApi.ts"
 import { DashboardQualification } from "./QualificationApi.ts"
-import { DashboardDesk, Decision } from "./DeskApi.ts"
+import { DashboardDesk, Decision, Withdrawal } from "./DeskApi.ts"
 import { Account, changePassword, DashboardOperators } from "./OperatorsApi.ts"
 import {
   error,
@@ -88,6 +88,10 @@ export const TaskSummary = Schema.Struct({
   /** Prompts that have all their votes. */
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
+  /** Asked for beyond these, when prompts were reopened. */
+  extra_votes: Schema.Int,
+  /** Whether its group is paused, or itself if it has none. */
+  paused: Schema.Boolean,
   votes: Schema.Int,
   /** Prompts that somebody flagged, done or not. */
   flagged: Schema.Int,
@@ -107,11 +111,15 @@ export const TaskItem = Schema.Struct({
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
+  /** Asked for beyond those that the task asks for. */
+  extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   /** Votes that count no longer. */
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   /** A lead's judgment, which is the result. */
   decision: Schema.NullOr(Decision),
+  /** Set where a lead withdrew the prompt: its result is that there is no judgment. */
+  withdrawal: Schema.NullOr(Withdrawal),
   /** Experts who hold the item at present. */
   held_by: Schema.Array(Schema.String),
   /** Experts who leave it to others; the reason of a flag is among `flags`. */

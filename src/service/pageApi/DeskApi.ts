@@ -5,10 +5,12 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { formats } from "../../domain/VoteRow.ts"
+import { maxVotes } from "../../api/AnnotationApi.ts"
 import { error, IntFromQuery, Millis, OperatorSession, page } from "./OperatorSession.ts"
 
 /** `waiting`: without a vote. `open`: misses votes. `disputed`: has them all, they differ, and nobody has decided. */
-export const itemStates = ["waiting", "open", "done", "disputed", "decided", "cancelled"] as const
+export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 export const ItemState = Schema.Literals(itemStates)
 export type ItemState = typeof ItemState.Type
 
@@ -20,6 +22,9 @@ export const Decision = Schema.Struct({
   at: Millis,
 })
 export type Decision = typeof Decision.Type
+
+/** Of a prompt that nobody is to judge. */
+export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
 export const ItemSummary = Schema.Struct({
   item_no: Schema.Int,
@@ -59,6 +64,17 @@ const items = HttpApiEndpoint.get("items", "/items", {
   error,
 })
 
+/** The media types of a vote table. */
+export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as const
+export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTypes.jsonl, tableTypes.csv] })
+
+/** The valid votes on the items that match, as `prefstream export-votes` writes them. With an expert: that expert's votes only. */
+const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
+  query: { ...filters, format: Schema.Literals(formats) },
+  success: VoteTable,
+  error,
+})
+
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
 /** The lead's judgment is the item's result. Conflict: the task is cancelled, or an expert is judging the item. */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
@@ -73,6 +89,38 @@ const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decis
 const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   success: HttpApiSchema.NoContent,
+  error,
+})
+
+/** Nobody judges the prompt any more, and its result says so. Conflict: the task is cancelled, the prompt decided, or withdrawn already. */
+const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
+  params: itemParams,
+  payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(1_000)) }),
+  success: HttpApiSchema.NoContent,
+  error,
+})
+/** The reverse; a completed task whose prompt misses votes is open again. */
+const restorePrompt = HttpApiEndpoint.delete("restorePrompt", "/tasks/:task_id/items/:index/withdrawal", {
+  params: itemParams,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+/** More votes on the task's prompts, from experts who have not judged them. Conflict: nobody has judged any, or the task is cancelled. */
+const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
+  params: { task_id: Schema.String },
+  payload: Schema.Struct({
+    /** On each prompt. */
+    votes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })),
+    /** Zero-based places; null: all that nobody decided or withdrew. */
+    prompts: Schema.NullOr(Schema.NonEmptyArray(Schema.Int)),
+  }),
+  success: Schema.Struct({ prompts: Schema.Int }),
+  error,
+})
+/** Those of these votes that nobody is giving yet are not asked for any more. Conflict: there are none. */
+const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reopen", {
+  params: { task_id: Schema.String },
+  success: Schema.Struct({ prompts: Schema.Int }),
   error,
 })
 
@@ -121,6 +169,8 @@ export const GroupDetail = Schema.Struct({
   votes_required: Schema.Int,
   disputed: Schema.Int,
   decided: Schema.Int,
+  withdrawn: Schema.Int,
+  paused: Schema.Boolean,
   flagged: Schema.Int,
   days: Days,
   /** Who voted, most votes first, with how many of the votes that can be compared agree with the others. */
@@ -208,5 +258,20 @@ const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/gu
 })
 
 export class DashboardDesk extends HttpApiGroup.make("desk")
-  .add(items, decide, withdrawDecision, expert, group, voidVotes, restoreVotes, guidelines, editGuidelines)
+  .add(
+    items,
+    exportVotes,
+    decide,
+    withdrawDecision,
+    withdrawPrompt,
+    restorePrompt,
+    reopen,
+    endReopening,
+    expert,
+    group,
+    voidVotes,
+    restoreVotes,
+    guidelines,
+    editGuidelines,
+  )
   .middleware(OperatorSession) {}

@@ -1,6 +1,6 @@
-/** The part of `DashboardApi` about the order of the queue: priority and experts of groups of tasks. */
+/** The part of `DashboardApi` about the order of the queue: priority, experts and pauses of groups of tasks. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { error, Millis, OperatorSession } from "./OperatorSession.ts"
 
 /** The first to be judged first. */
@@ -12,6 +12,8 @@ export const GroupSummary = Schema.Struct({
   /** Of a task without a group, its own id. */
   group_id: Schema.String,
   priority: Priority,
+  /** Whether nobody gets any of it at present. */
+  paused: Schema.Boolean,
   /** Experts that alone judge it; null: all. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
   /** Tasks that are open, and what they have and need. */
@@ -40,4 +42,12 @@ const set = HttpApiEndpoint.put("set", "/groups", {
   error,
 })
 
-export class DashboardGroups extends HttpApiGroup.make("groups").add(list, set).middleware(OperatorSession) {}
+/** Of a group, or of a task without one, by its id. Not found: no task is in the group. */
+const pause = HttpApiEndpoint.put("pause", "/groups/:group_id/paused", {
+  params: { group_id: Schema.String },
+  payload: Schema.Struct({ paused: Schema.Boolean }),
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export class DashboardGroups extends HttpApiGroup.make("groups").add(list, set, pause).middleware(OperatorSession) {}

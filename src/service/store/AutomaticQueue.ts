@@ -22,6 +22,7 @@ interface Turn {
 interface ItemRow {
   readonly item_id: number
   readonly votes: number
+  readonly extra_votes: number
   readonly open: number
 }
 
@@ -242,15 +243,17 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const wholeTask = judged.length === task.prompts && changes.every((change) => change[1] === given)
     const items = yield* wholeTask
       ? sql<ItemRow>`UPDATE item SET votes = votes + ${given}, open = open + claimed - ${given}, claimed = 0
-          WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, votes, open`
+          WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} RETURNING item_id, votes, extra_votes, open`
       : sql<ItemRow>`UPDATE item SET votes = votes + (value ->> 1), open = open + claimed - (value ->> 1), claimed = 0
-          FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, open`
+          FROM json_each(${JSON.stringify(changes)}) WHERE item_id = value ->> 0 RETURNING item_id, votes, extra_votes, open`
     const open = items.flatMap((item) => (item.open > 0 ? [item.item_id] : []))
     if (open.length > 0) {
       yield* voting.putBack(open)
       reconsider(open)
     }
-    const done = items.flatMap((item) => (item.votes === task.votes_required ? [item.item_id] : []))
+    const done = items.flatMap(({ extra_votes, item_id, votes }) =>
+      votes === task.votes_required + extra_votes ? [item_id] : [],
+    )
     if (yield* voting.give(task, votes, done, now)) return true
     yield* sql`UPDATE claim SET items = items - ${judged.length} WHERE seq = ${seq}`
     const over = yield* sql`DELETE FROM claim WHERE seq = ${seq} AND items = 0 RETURNING seq`

@@ -1,7 +1,8 @@
 /**
- * Decisions of leads on items, and the results that they make.
+ * Decisions of leads on items, prompts that they withdrew, and the results that come of both.
  *
- * Guarantees: results are those of `domain/Decision`; of an item without votes, the decision is the one vote.
+ * Guarantees: results are those of `domain/Decision`; of an item without votes, the decision is the one vote. A withdrawn
+ * prompt's result says so, and nothing of its votes.
  */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -13,7 +14,8 @@ import type { RequestedPrompt } from "./TaskRequests.ts"
 
 export interface StoredDecision {
   readonly item_id: number
-  readonly choice: number
+  /** Null where the prompt is withdrawn. */
+  readonly choice: number | null
   readonly rationale: string
   readonly operator: string
   readonly at: number
@@ -27,7 +29,11 @@ export const readFrom = (sql: SqlClient.SqlClient) =>
     return new Map(rows.map((row) => [row.item_id, row]))
   })
 
-const recordOf = ({ at, operator }: StoredDecision) => ({
+/** A decision for a completion. */
+export type Chosen = StoredDecision & { readonly choice: number }
+export const isChosen = (decision: StoredDecision): decision is Chosen => decision.choice !== null
+
+export const recordOf = ({ at, operator }: StoredDecision) => ({
   by: operator,
   at: DateTime.formatIso(DateTime.makeUnsafe(at)),
 })
@@ -37,7 +43,7 @@ export const decided = <A extends ResultItem>(
   result: A,
   { completions }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
-  decision: StoredDecision,
+  decision: Chosen,
 ): A => {
   const { choice, rationale } = decision
   return Decision.decided(result, completions, votes, { chosen_index: choice, rationale, ...recordOf(decision) })
@@ -45,7 +51,7 @@ export const decided = <A extends ResultItem>(
 
 export const resultWithoutVotes = (
   { metadata, prompt }: RequestedPrompt,
-  decision: StoredDecision,
+  decision: Chosen,
   flags: ReadonlyArray<Flag>,
 ) => ({
   prompt,
@@ -54,6 +60,22 @@ export const resultWithoutVotes = (
     rationale: decision.rationale,
     expert: decision.operator,
     decision: recordOf(decision),
+    ...(flags.length > 0 && { flags }),
+  },
+  ...(metadata !== undefined && { metadata }),
+})
+
+/** No judgment. The votes are left out, since clients would count them. */
+export const withdrawn = (
+  { metadata, prompt }: RequestedPrompt,
+  decision: StoredDecision,
+  flags: ReadonlyArray<Flag>,
+): ResultItem => ({
+  prompt,
+  best_completion_index: null,
+  annotations: {
+    rationale: decision.rationale,
+    withdrawn: recordOf(decision),
     ...(flags.length > 0 && { flags }),
   },
   ...(metadata !== undefined && { metadata }),

@@ -1,5 +1,5 @@
 /**
- * What managers change: decisions on items, voided votes, and what follows for tasks, results and webhooks.
+ * What managers change: decisions on items, withdrawn prompts, further votes, voided votes, and what follows for tasks, results and webhooks.
  *
  * Guarantees: counters of tasks and experts match the valid votes after each commit. A published result is replaced in
  * the commit of the change, together with the event that announces it. A task that misses votes again is open again:
@@ -15,6 +15,7 @@ import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import * as DeskReports from "./DeskReports.ts"
+import * as VoteExport from "./VoteExport.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
@@ -33,6 +34,7 @@ interface TaskRow {
   readonly status: "pending" | "in_progress" | "completed" | "cancelled"
   readonly prompts: number
   readonly votes_required: number
+  readonly extra_votes: number
   readonly created_at: number
   readonly completes_at: number | null
 }
@@ -62,7 +64,7 @@ const make = Effect.gen(function* () {
 
   const taskBy = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const rows = yield* sql<TaskRow>`SELECT seq, task_id, organization, group_id, status, prompts, votes_required,
-      created_at, completes_at FROM task WHERE ${condition}`
+      extra_votes, created_at, completes_at FROM task WHERE ${condition}`
     return rows[0]
   })
 
@@ -72,10 +74,11 @@ const make = Effect.gen(function* () {
     const holds = sql`(SELECT COUNT(*) FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL)`
     const isClosed = sql`(${task.status === "cancelled" ? 1 : 0} OR
       EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id))`
-    return sql<{ open: number; votes: number; decided: number }>`UPDATE item SET votes = ${votes},
-      open = CASE WHEN ${isClosed} THEN 0 ELSE MAX(0, ${task.votes_required} - ${votes} - claimed - ${holds}) END
-      WHERE item_id = ${itemId} RETURNING open, votes,
-      EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id) AS decided`
+    const required = sql`${task.votes_required} + extra_votes`
+    return sql<{ open: number; votes: number; isDone: number }>`UPDATE item SET votes = ${votes},
+      open = CASE WHEN ${isClosed} THEN 0 ELSE MAX(0, ${required} - ${votes} - claimed - ${holds}) END
+      WHERE item_id = ${itemId} RETURNING open, votes, votes = ${required} OR
+      EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id AND choice IS NOT NULL) AS "isDone"`
   }
 
   /** The group of a completed task is complete no longer. */
@@ -91,7 +94,13 @@ const make = Effect.gen(function* () {
    * Brings a task into the state that its votes and decisions make, after these items of it have changed. Comparisons of
    * their votes were undone before.
    */
-  const settle = Effect.fnUntraced(function* (task: TaskRow, itemIds: ReadonlyArray<number>, now: number) {
+  const settle = Effect.fnUntraced(function* (
+    task: TaskRow,
+    itemIds: ReadonlyArray<number>,
+    now: number,
+    /** Whether more votes are asked for, and nothing else has changed: a result that is there stays as it is. */
+    asksOnly = false,
+  ) {
     const { seq, status } = task
     const [first, last] = [itemIdOf(seq, 0), lastItemOf(seq)]
     const open: Array<number> = []
@@ -99,15 +108,14 @@ const make = Effect.gen(function* () {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
       // Others are compared with the vote that they miss.
-      const isDone = item!.votes === task.votes_required || item!.decided === 1
-      if (item!.votes > 1 && isDone) yield* voting.compare(task, itemId)
+      if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
       yield* voting.putBack(open)
       queue.reconsider(open)
     }
     const [counts] = yield* sql<{ done: number; votes: number; answered: number; decided: number }>`
-      SELECT COUNT(*) FILTER (WHERE votes = ${task.votes_required} OR decision.item_id IS NOT NULL) AS done,
+      SELECT COUNT(*) FILTER (WHERE votes = ${task.votes_required} + extra_votes OR decision.item_id IS NOT NULL) AS done,
         SUM(votes) AS votes, COUNT(*) FILTER (WHERE votes > 0 OR decision.item_id IS NOT NULL) AS answered,
         COUNT(decision.item_id) AS decided
       FROM item LEFT JOIN decision USING (item_id) WHERE item_id BETWEEN ${first} AND ${last}`
@@ -133,7 +141,7 @@ const make = Effect.gen(function* () {
       }
       yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
     }
-    if (!wasPublished) return "same" as const
+    if (!wasPublished || asksOnly) return "same" as const
     if (answered === task.prompts) {
       yield* voting.writeAnswer(task)
       yield* voting.enqueue(event)
@@ -196,7 +204,8 @@ const make = Effect.gen(function* () {
         const place = yield* placeOf(taskId, promptIndex)
         if (isProblem(place)) return place
         const { itemId, task } = place
-        const removed = yield* sql`DELETE FROM decision WHERE item_id = ${itemId} RETURNING item_id`
+        const removed =
+          yield* sql`DELETE FROM decision WHERE item_id = ${itemId} AND choice IS NOT NULL RETURNING item_id`
         if (removed.length === 0) return new NotNow({ problem: "Nobody has decided this prompt." })
         yield* voting.uncompare(itemId)
         yield* settle(task, [itemId], now)
@@ -206,6 +215,135 @@ const make = Effect.gen(function* () {
     )
     if (failed !== undefined) return yield* failed
   })
+
+  const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(function* (
+    taskId: string,
+    promptIndex: number,
+    reason: string,
+    operator: string,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const failed = yield* change(
+      Effect.gen(function* () {
+        const place = yield* placeOf(taskId, promptIndex)
+        if (isProblem(place)) return place
+        const { itemId, task } = place
+        if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
+        const [decision] = yield* sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`
+        if (decision !== undefined) {
+          return new NotNow({
+            problem:
+              decision.choice === null
+                ? "The prompt is withdrawn already."
+                : "A lead has decided this prompt. Withdraw the decision first.",
+          })
+        }
+        const claimed = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND claimed > 0`
+        if (claimed.length > 0) {
+          return new NotNow({ problem: "An automatic expert is judging this prompt now. Withdraw it later." })
+        }
+        const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
+          WHERE item_id = ${itemId} AND held_until IS NOT NULL RETURNING item_id, expert_no`
+        yield* voting.contents.unmarkSeen(holds)
+        const rationale = toStorableText(reason)
+        yield* sql`INSERT INTO decision ${sql.insert({ item_id: itemId, choice: null, rationale, operator, at: now })}`
+        yield* voting.uncompare(itemId)
+        yield* settle(task, [itemId], now)
+        yield* Audit.record(sql, "item.withdraw", taskId, { prompt: promptIndex + 1, reason })
+        return undefined
+      }),
+    )
+    if (failed !== undefined) return yield* failed
+  })
+
+  const restorePrompt = Effect.fn("Desk.restorePrompt")(function* (taskId: string, promptIndex: number) {
+    const now = yield* Clock.currentTimeMillis
+    const failed = yield* change(
+      Effect.gen(function* () {
+        const place = yield* placeOf(taskId, promptIndex)
+        if (isProblem(place)) return place
+        const { itemId, task } = place
+        const removed = yield* sql`DELETE FROM decision WHERE item_id = ${itemId} AND choice IS NULL RETURNING item_id`
+        if (removed.length === 0) return new NotNow({ problem: "The prompt is not withdrawn." })
+        yield* voting.uncompare(itemId)
+        yield* settle(task, [itemId], now)
+        yield* Audit.record(sql, "item.restore", taskId, { prompt: promptIndex + 1 })
+        return undefined
+      }),
+    )
+    if (failed !== undefined) return yield* failed
+  })
+
+  /** Changes how many votes items of a task need, by statements that give these items and the votes that come or go. */
+  const changeNeeds = Effect.fnUntraced(function* (
+    taskId: string,
+    action: string,
+    needs: (task: TaskRow) => Effect.Effect<ReadonlyArray<{ item_id: number; votes: number }> | NotNow, SqlError>,
+  ) {
+    const now = yield* Clock.currentTimeMillis
+    const outcome = yield* change(
+      Effect.gen(function* () {
+        const task = yield* taskBy(sql`task_id = ${taskId}`)
+        if (task === undefined) return new NothingThere({ problem: `There is no task ${taskId}.` })
+        const items = yield* needs(task)
+        if (isProblem(items)) return items
+        const votes = items.reduce((sum, item) => sum + item.votes, 0)
+        for (const { item_id } of items) yield* voting.uncompare(item_id)
+        yield* sql`UPDATE task SET extra_votes = extra_votes + ${votes} WHERE seq = ${task.seq}`
+        yield* settle(
+          { ...task, extra_votes: task.extra_votes + votes },
+          items.map(({ item_id }) => item_id),
+          now,
+          true,
+        )
+        yield* Audit.record(sql, action, taskId, { prompts: items.length, votes: Math.abs(votes) })
+        return items.length
+      }),
+    )
+    return isProblem(outcome) ? yield* outcome : outcome
+  })
+
+  const reopenTask = Effect.fn("Desk.reopen")(
+    (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
+      changeNeeds(
+        taskId,
+        "task.reopen",
+        Effect.fnUntraced(function* ({ seq, status }) {
+          if (status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
+          // `pending` promises that its votes are those that it asked for.
+          if (status === "pending") return new NotNow({ problem: "Nobody has judged it yet: all its votes are open." })
+          const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
+          const items = yield* sql<{
+            item_id: number
+            votes: number
+          }>`UPDATE item SET extra_votes = extra_votes + ${votes}
+            WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}
+            AND (${promptIndices === undefined ? 1 : 0} OR item_id IN (SELECT value FROM json_each(${chosen})))
+            AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
+            RETURNING item_id, ${votes} AS votes`
+          return items.length > 0
+            ? items
+            : new NotNow({ problem: "No prompt can be judged again: they are decided, withdrawn, or not there." })
+        }),
+      ),
+  )
+
+  const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
+    changeNeeds(
+      taskId,
+      "task.end-reopening",
+      Effect.fnUntraced(function* ({ seq, status }) {
+        const open = sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND extra_votes > 0 AND open > 0`
+        const items = yield* sql<{ item_id: number; votes: number }>`
+          SELECT item_id, -MIN(extra_votes, open) AS votes FROM item WHERE ${open}`
+        if (status !== "in_progress" || items.length === 0) {
+          return new NotNow({ problem: "No vote that was asked for afterwards is open." })
+        }
+        yield* sql`UPDATE item SET extra_votes = extra_votes - MIN(extra_votes, open) WHERE ${open}`
+        return items
+      }),
+    ),
+  )
 
   /** Changes the votes of each task in a write of its own. */
   const changeTasks = Effect.fnUntraced(function* (
@@ -301,7 +439,7 @@ const make = Effect.gen(function* () {
       // A vote that was replaced, or that somebody is about to replace, stays void.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
-          AND votes < ${task.votes_required}
+          AND votes < ${task.votes_required} + extra_votes
           AND NOT EXISTS (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))))`
       const found = yield* sql<Moved>`SELECT item_id, correct, given_at FROM voided_vote WHERE ${mine}`
       for (const { item_id } of found) yield* voting.uncompare(item_id)
@@ -321,11 +459,16 @@ const make = Effect.gen(function* () {
   return {
     decide,
     withdrawDecision,
+    withdrawPrompt,
+    restorePrompt,
+    reopen: reopenTask,
+    endReopening,
     voidVotes,
     restoreVotes,
     guidelines,
     editGuidelines,
     ...(yield* DeskReports.make),
+    ...(yield* VoteExport.make),
   }
 })
 
@@ -339,6 +482,31 @@ export class Desk extends Context.Service<
       taskId: string,
       promptIndex: number,
     ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
+    /** Nobody judges the prompt any more, and its result is that there is none. What people hold of it is taken from them. */
+    readonly withdrawPrompt: (
+      taskId: string,
+      promptIndex: number,
+      reason: string,
+      operator: string,
+    ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
+    /** The reverse: where it misses votes, it returns to the queue. */
+    readonly restorePrompt: (
+      taskId: string,
+      promptIndex: number,
+    ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
+    /**
+     * Asks for that many more votes on each of these prompts, by default all, from experts who have not judged them. The
+     * task's result stays available until they are there.
+     *
+     * @returns the number of prompts; decided and withdrawn ones are left out
+     */
+    readonly reopen: (
+      taskId: string,
+      votes: number,
+      promptIndices: ReadonlyArray<number> | undefined,
+    ) => Effect.Effect<number, NothingThere | NotNow | SqlError>
+    /** Asks no further for such votes, except for those that experts are about to give. @returns the number of prompts */
+    readonly endReopening: (taskId: string) => Effect.Effect<number, NothingThere | NotNow | SqlError>
     /** None: there is no such task. */
     readonly guidelines: Voting.Voting["guidelines"]["history"]
     /** A new version for all tasks that came with the same guidelines. */
@@ -354,7 +522,8 @@ export class Desk extends Context.Service<
       voidingId: number,
       operator: string,
     ) => Effect.Effect<Voided, NothingThere | NotNow | SqlError>
-  } & Effect.Success<typeof DeskReports.make>
+  } & Effect.Success<typeof DeskReports.make> &
+    Effect.Success<typeof VoteExport.make>
 >()("prefstream/service/Desk") {
   static readonly layer: Layer.Layer<Desk, SqlError, Database | VoteQueue | Webhooks> = Layer.effect(Desk, make).pipe(
     Layer.provide(TaskRequests.layer),

@@ -8,6 +8,7 @@ import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { ExpertDetail, GroupDetail, ItemState, ItemSummary } from "../pageApi/DeskApi.ts"
 import { Database } from "../database/Database.ts"
+import { type ItemFilter, make as makeFilters } from "./ItemFilters.ts"
 import { maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
 
 const pageSize = 25
@@ -15,18 +16,6 @@ const maxPageSize = 200
 const shownDays = 14
 const latestVotes = 2_000
 const millisOfDay = 24 * 60 * 60 * 1000
-
-export interface ItemFilter {
-  readonly before?: number | undefined
-  readonly limit?: number | undefined
-  readonly text?: string | undefined
-  readonly group?: string | undefined
-  readonly task?: string | undefined
-  readonly state?: ItemState | undefined
-  readonly expert?: string | undefined
-  readonly flagged?: boolean | undefined
-  readonly maxAgreement?: number | undefined
-}
 
 interface ItemRow {
   readonly item_id: number
@@ -36,6 +25,7 @@ interface ItemRow {
   readonly status: string
   readonly votes: number
   readonly votes_required: number
+  readonly withdrawn: number
   readonly flagged: number
   readonly agreement: number | null
   readonly choice: number | null
@@ -44,8 +34,9 @@ interface ItemRow {
   readonly at: number | null
 }
 
-const stateOf = ({ agreement, choice, status, votes, votes_required }: ItemRow): ItemState => {
+const stateOf = ({ agreement, choice, status, votes, votes_required, withdrawn }: ItemRow): ItemState => {
   if (status === "cancelled") return "cancelled"
+  if (withdrawn === 1) return "withdrawn"
   if (choice !== null) return "decided"
   if (agreement !== null) return "disputed"
   if (votes === votes_required) return "done"
@@ -67,9 +58,6 @@ const toSummary = (row: ItemRow): ItemSummary => ({
     row.choice === null ? null : { choice: row.choice, rationale: row.rationale!, by: row.operator!, at: row.at! },
 })
 
-/** A pattern of LIKE that finds the text as it is. */
-const containing = (text: string): string => `%${text.replace(/[%_\\]/g, String.raw`\$&`)}%`
-
 const medianOf = (values: ReadonlyArray<number>): number | null => {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1
@@ -80,50 +68,23 @@ const medianOf = (values: ReadonlyArray<number>): number | null => {
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  const conditionsOf = (filter: ItemFilter): ReadonlyArray<Statement.Fragment> => {
-    const states: Record<ItemState, Statement.Fragment> = {
-      waiting: sql`status IN ('pending', 'in_progress') AND item.votes = 0 AND decision.item_id IS NULL`,
-      open: sql`status IN ('pending', 'in_progress') AND item.votes < votes_required AND decision.item_id IS NULL`,
-      done: sql`status <> 'cancelled' AND item.votes = votes_required`,
-      disputed: sql`status <> 'cancelled' AND disputed.item_id IS NOT NULL AND decision.item_id IS NULL`,
-      decided: sql`status <> 'cancelled' AND decision.item_id IS NOT NULL`,
-      cancelled: sql`status = 'cancelled'`,
-    }
-    const given = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) =>
-      value === undefined || value === "" ? [] : [condition(value)]
-    return [
-      ...given(filter.state, (state) => states[state]),
-      ...given(filter.text, (text) => sql`item_text.prompt LIKE ${containing(text)} ESCAPE ${"\\"}`),
-      ...given(filter.group, (group) => sql`group_id = ${group} AND group_id <> task_id`),
-      ...given(filter.task, (task) => sql`task_id = ${task}`),
-      ...given(
-        filter.expert,
-        (expert) => sql`EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item WHERE vote.item_id = item.item_id
-          AND vote.expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expert}))`,
-      ),
-      ...(filter.flagged === true ? [sql`EXISTS (SELECT 1 FROM flag WHERE flag.item_id = item.item_id)`] : []),
-      ...given(filter.maxAgreement, (percent) => sql`disputed.agreement <= ${percent / 100}`),
-    ]
-  }
+  const { conditionsOf, isFlagged, required } = makeFilters(sql)
 
   const items = Effect.fn("Desk.items")(function* (filter: ItemFilter) {
     const limit = Math.min(Math.max(filter.limit ?? pageSize, 1), maxPageSize)
     const before = filter.before ?? Number.MAX_SAFE_INTEGER
     const isDisputed = filter.state === "disputed" || filter.maxAgreement !== undefined
-    // Few items are disputed or decided: the join begins with them.
+    const isLead = filter.state === "decided" || filter.state === "withdrawn"
+    // Few items are disputed, decided or withdrawn: the join begins with them.
     const from = isDisputed
       ? sql`disputed CROSS JOIN item USING (item_id) LEFT JOIN decision USING (item_id)`
-      : filter.state === "decided"
+      : isLead
         ? sql`decision CROSS JOIN item USING (item_id) LEFT JOIN disputed USING (item_id)`
         : sql`item LEFT JOIN decision USING (item_id) LEFT JOIN disputed USING (item_id)`
-    const first = isDisputed
-      ? sql`disputed.item_id`
-      : filter.state === "decided"
-        ? sql`decision.item_id`
-        : sql`item.item_id`
+    const first = isDisputed ? sql`disputed.item_id` : isLead ? sql`decision.item_id` : sql`item.item_id`
     const rows = yield* sql<ItemRow>`
-      SELECT ${first} AS item_id, task_id, group_id, COALESCE(item_text.prompt, '') AS prompt, status, item.votes, votes_required,
-        EXISTS (SELECT 1 FROM flag WHERE flag.item_id = item.item_id) AS flagged,
+      SELECT ${first} AS item_id, task_id, group_id, COALESCE(item_text.prompt, '') AS prompt, status, item.votes,
+        ${required} AS votes_required, ${isFlagged} AS flagged, decision.item_id IS NOT NULL AND choice IS NULL AS withdrawn,
         disputed.agreement, decision.choice, decision.rationale, decision.operator, decision.at
       FROM ${from} CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
         LEFT JOIN item_text ON item_text.item_id = item.item_id
@@ -193,18 +154,20 @@ export const make = Effect.gen(function* () {
       COUNT(*) FILTER (WHERE status = 'completed') AS completed,
       COUNT(*) FILTER (WHERE status = 'cancelled') AS cancelled,
       SUM(prompts) AS prompts, SUM(prompts_done) AS prompts_done, SUM(votes_given) AS votes,
-      SUM(prompts * votes_required) AS votes_required
+      SUM(prompts * votes_required + extra_votes) AS votes_required
       FROM task WHERE group_id = ${groupId} AND group_id <> task_id`
     const { cancelled, completed, open, ...sums } = counts!
     if (open + completed + cancelled === 0) return Option.none()
     const within = (table: string) => sql`task CROSS JOIN ${sql(table)}
       ON ${sql(table)}.item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}
       WHERE group_id = ${groupId} AND group_id <> task_id`
-    const [special] = yield* sql<{ disputed: number; decided: number; flagged: number }>`SELECT
+    const [special] = yield* sql<{ disputed: number; decided: number; withdrawn: number; flagged: number }>`SELECT
       (SELECT COUNT(*) FROM ${within("disputed")}
         AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = disputed.item_id)) AS disputed,
-      (SELECT COUNT(*) FROM ${within("decision")}) AS decided,
-      (SELECT COUNT(DISTINCT item_id) FROM ${within("flag")}) AS flagged`
+      (SELECT COUNT(choice) FROM ${within("decision")}) AS decided,
+      (SELECT COUNT(*) FROM ${within("decision")} AND choice IS NULL) AS withdrawn,
+      (SELECT COUNT(DISTINCT item_id) FROM ${within("flagged_item")}) AS flagged`
+    const paused = yield* sql`SELECT 1 FROM lane WHERE group_id = ${groupId} AND paused = 1`
     const experts = yield* sql<GroupDetail["experts"][number]>`
       SELECT expert.expert_id, expert.name, given.votes, given.agreed, given.compared, given.gold_right, given.gold_judged
       FROM (SELECT expert_no, COUNT(*) AS votes, COALESCE(SUM(agreed), 0) AS agreed, COUNT(agreed) AS compared,
@@ -216,6 +179,7 @@ export const make = Effect.gen(function* () {
       tasks: { open, completed, cancelled },
       ...sums,
       ...special!,
+      paused: paused.length > 0,
       days: yield* daysOf(within("vote")),
       experts,
     } satisfies GroupDetail)

@@ -18,17 +18,26 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       WHERE ${isOf(seq)} AND claimed > 0 RETURNING item_id`
     yield* voting.putBack(items.map((item) => item.item_id))
   }
-  const tasks = yield* sql<{ seq: number; votes_required: number; organization: string; group_id: string }>`
+  const tasks = yield* sql<{
+    seq: number
+    votes_required: number
+    extra_votes: number
+    organization: string
+    group_id: string
+  }>`
     UPDATE task SET status = 'in_progress', unanswered = 0, finished_at = NULL
-    WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, organization, group_id`
-  for (const { group_id, organization, seq, votes_required } of tasks) {
+    WHERE status = 'cancelled' AND unanswered = 1 RETURNING seq, votes_required, extra_votes, organization, group_id`
+  for (const { extra_votes, group_id, organization, seq, votes_required } of tasks) {
     yield* voting.lanes.rejoin({ organization, group_id, seq })
-    const items = yield* sql<{ item_id: number; open: number }>`UPDATE item SET open = ${votes_required} - votes
+    const items = yield* sql<{
+      item_id: number
+      open: number
+    }>`UPDATE item SET open = ${votes_required} + extra_votes - votes
       WHERE ${isOf(seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
       RETURNING item_id, open`
     yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
     // `pending` promises that all its votes are open.
-    yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0
+    yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0 AND ${extra_votes} = 0
       AND NOT EXISTS (SELECT 1 FROM decision WHERE ${isOf(seq)})`
     yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
     yield* voting.withdraw(organization, group_id)

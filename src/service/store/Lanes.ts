@@ -1,7 +1,7 @@
 /**
- * Lanes of the queue: a group of tasks that has a priority or experts of its own is in a lane of its own.
+ * Lanes of the queue: a group of tasks that is paused, or has a priority or experts of its own, is in a lane of its own.
  *
- * Guarantees: an assigned group goes only to its experts, people or automatic. People get lanes of higher priority
+ * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get lanes of higher priority
  * first, and the oldest item among equal ones. Tasks that join the group later are in its lane. Finding an expert's
  * lanes takes time in proportion to the lanes, not to their items.
  * Does not: order what automatic experts judge, which is the oldest first.
@@ -39,21 +39,22 @@ export const make = Effect.gen(function* () {
   const openTo = (expertNo: number) => sql<Lane>`
     SELECT lane.lane, priority, COALESCE(item_cursor, 0) AS item_cursor, COALESCE(returned_cursor, 0) AS returned_cursor
     FROM lane LEFT JOIN lane_cursor ON lane_cursor.lane = lane.lane AND lane_cursor.expert_no = ${expertNo}
-    WHERE (assigned = 0 OR EXISTS (
+    WHERE paused = 0 AND (assigned = 0 OR EXISTS (
         SELECT 1 FROM lane_expert WHERE lane_expert.lane = lane.lane AND lane_expert.expert_no = ${expertNo}))
       AND EXISTS (SELECT 1 FROM item INDEXED BY item_open_in_lane
         WHERE item.lane = lane.lane AND item.lane > 0 AND item.open > 0)`
 
   const laneOf = (organization: string, groupId: string) =>
     Effect.map(
-      sql<{ lane: number; assigned: number }>`
-        SELECT lane, assigned FROM lane WHERE organization = ${organization} AND group_id = ${groupId}`,
+      sql<{ lane: number; priority: number; assigned: number; paused: number }>`
+        SELECT lane, priority, assigned, paused FROM lane WHERE organization = ${organization} AND group_id = ${groupId}`,
       ([lane]) => lane,
     )
 
   /** The numbers of the experts that alone may judge the group; undefined: all. */
   const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
     const lane = yield* laneOf(organization, groupId)
+    if (lane?.paused === 1) return new Set<number>()
     if (lane === undefined || lane.assigned === 0) return undefined
     const rows = yield* sql<{ expert_no: number }>`SELECT expert_no FROM lane_expert WHERE lane = ${lane.lane}`
     return new Set(rows.map((row) => row.expert_no))
@@ -98,6 +99,34 @@ export const make = Effect.gen(function* () {
       WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
   })
 
+  /** Ends a lane: its items are in lane 0 again. */
+  const leave = Effect.fnUntraced(function* (lane: number, tasks: ReadonlyArray<number>) {
+    yield* sql`DELETE FROM lane WHERE lane = ${lane}`
+    yield* sql`DELETE FROM lane_cursor WHERE lane = ${lane}`
+    yield* move(tasks, 0)
+  })
+
+  /** Pauses a group that exists, or goes on with it. @returns whether that changes anything */
+  const pause = Effect.fnUntraced(function* (
+    group_id: string,
+    { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
+    isPaused: boolean,
+  ) {
+    const before = yield* laneOf(organization, group_id)
+    if ((before?.paused === 1) === isPaused) return false
+    const paused = isPaused ? 1 : 0
+    if (before === undefined) {
+      const row = { organization, group_id, priority: numberOf("normal"), assigned: 0, paused }
+      const [lane] = yield* sql<{ lane: number }>`INSERT INTO lane ${sql.insert(row)} RETURNING lane`
+      yield* move(tasks, lane!.lane)
+    } else if (!isPaused && before.priority === numberOf("normal") && before.assigned === 0) {
+      yield* leave(before.lane, tasks)
+    } else {
+      yield* sql`UPDATE lane SET paused = ${paused} WHERE lane = ${before.lane}`
+    }
+    return true
+  })
+
   /** Sets priority and experts of a group that exists. */
   const set = Effect.fnUntraced(function* (
     { groupId: group_id, priority }: GroupSettings,
@@ -106,11 +135,9 @@ export const make = Effect.gen(function* () {
   ) {
     const before = yield* laneOf(organization, group_id)
     if (before !== undefined) yield* sql`DELETE FROM lane_expert WHERE lane = ${before.lane}`
-    if (priority === "normal" && experts === undefined) {
-      if (before === undefined) return
-      yield* sql`DELETE FROM lane WHERE lane = ${before.lane}`
-      yield* sql`DELETE FROM lane_cursor WHERE lane = ${before.lane}`
-      return yield* move(tasks, 0)
+    if (priority === "normal" && experts === undefined && before?.paused !== 1) {
+      if (before !== undefined) yield* leave(before.lane, tasks)
+      return
     }
     const row = { organization, group_id, priority: numberOf(priority), assigned: experts === undefined ? 0 : 1 }
     const [lane] = yield* sql<{ lane: number }>`INSERT INTO lane ${sql.insert(row)}
@@ -124,19 +151,22 @@ export const make = Effect.gen(function* () {
 
   const list = Effect.gen(function* () {
     const groups = yield* sql<
-      Omit<GroupSummary, "priority" | "assigned"> & Partial<Pick<Lane, "lane" | "priority">> & { assigned: number }
+      Omit<GroupSummary, "priority" | "assigned" | "paused"> &
+        Partial<Pick<Lane, "lane" | "priority">> & { assigned: number; paused: number }
     >`
       SELECT task.group_id, lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
-        COUNT(*) AS tasks, SUM(votes_given) AS votes, SUM(prompts * votes_required) AS votes_needed,
+        COALESCE(paused, 0) AS paused,
+        COUNT(*) AS tasks, SUM(votes_given) AS votes, SUM(prompts * votes_required + extra_votes) AS votes_needed,
         MIN(created_at) AS created_at
       FROM task LEFT JOIN lane ON lane.organization = task.organization AND lane.group_id = task.group_id
       WHERE status IN ('pending', 'in_progress') AND (task.group_id <> task_id OR lane.lane IS NOT NULL)
       GROUP BY task.organization, task.group_id ORDER BY COALESCE(priority, 0) DESC, MIN(seq) LIMIT ${maxListed}`
     const experts = yield* sql<{ lane: number; expert_id: string; name: string }>`
       SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no) ORDER BY lane, expert_no`
-    return groups.map(({ assigned, lane, priority, ...group }): GroupSummary => ({
+    return groups.map(({ assigned, lane, paused, priority, ...group }): GroupSummary => ({
       ...group,
       priority: priorityOf(priority ?? 0),
+      paused: paused === 1,
       assigned:
         assigned === 0
           ? null
@@ -146,5 +176,5 @@ export const make = Effect.gen(function* () {
     }))
   }).pipe(Effect.withSpan("VoteQueue.groups"))
 
-  return { openTo, laneOf, assignedTo, tasksOf, set, rejoin, list }
+  return { openTo, laneOf, assignedTo, tasksOf, set, pause, rejoin, list }
 })

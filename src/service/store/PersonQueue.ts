@@ -243,8 +243,8 @@ export const make = Effect.fnUntraced(function* (options: {
         if (Result.isFailure(members)) return Result.fail(new InvalidVote({ problem: members.failure }))
 
         yield* sql`DELETE FROM hold WHERE item_id = ${itemId} AND expert_no = ${hold.expert_no}`
-        const items = yield* sql<{ votes: number }>`
-          UPDATE item SET votes = votes + 1 WHERE item_id = ${itemId} RETURNING votes`
+        const [item] = yield* sql<{ isDone: number }>`UPDATE item SET votes = votes + 1
+          WHERE item_id = ${itemId} RETURNING votes = ${task.votes_required} + extra_votes AS "isDone"`
         const shown = Math.min(Math.max(given.seconds, 0), (now - hold.shown_at) / 1000)
         const vote = storableVote({
           expert: expertId,
@@ -264,7 +264,7 @@ export const make = Effect.fnUntraced(function* (options: {
         ended = yield* voting.give(
           task,
           [{ itemId, expertNo: hold.expert_no, prompt: prompts[promptIndexOf(itemId)]!, vote, shownAt: hold.shown_at }],
-          items[0]!.votes === task.votes_required ? [itemId] : [],
+          item!.isDone === 1 ? [itemId] : [],
           now,
         )
         return Result.void
@@ -322,10 +322,9 @@ export const make = Effect.fnUntraced(function* (options: {
 
         yield* voting.uncompare(item_id)
         yield* sql`DELETE FROM vote WHERE n = ${vote.n}`
-        const items = yield* sql<{ votes: number }>`
-          UPDATE item SET votes = votes - 1 WHERE item_id = ${item_id} RETURNING votes`
-        const wasDone = items[0]!.votes + 1 === task.votes_required ? 1 : 0
-        yield* sql`UPDATE task SET votes_given = votes_given - 1, prompts_done = prompts_done - ${wasDone},
+        const [item] = yield* sql<{ wasDone: number }>`UPDATE item SET votes = votes - 1
+          WHERE item_id = ${item_id} RETURNING votes + 1 = ${task.votes_required} + extra_votes AS "wasDone"`
+        yield* sql`UPDATE task SET votes_given = votes_given - 1, prompts_done = prompts_done - ${item!.wasDone},
           completes_at = NULL WHERE seq = ${task.seq}`
         yield* sql`UPDATE expert SET judged = judged - 1,
           gold_judged = gold_judged - ${vote.correct === null ? 0 : 1}, gold_right = gold_right - ${vote.correct ?? 0},
@@ -371,10 +370,11 @@ export const make = Effect.fnUntraced(function* (options: {
     return rows[0]
   })
 
-  /** The task of a vote that can be taken back: it is open, and no lead has decided the item. */
+  /** The task of a vote that can be taken back: it is open and not paused, and no lead has decided or withdrawn the item. */
   const undoableIn = Effect.fnUntraced(function* ({ item_id }: { readonly item_id: number }) {
-    const decided = yield* sql`SELECT 1 FROM decision WHERE item_id = ${item_id}`
-    return decided.length > 0 ? undefined : yield* voting.openTask(seqOf(item_id))
+    const closed = yield* sql`SELECT 1 FROM decision WHERE item_id = ${item_id}
+      UNION ALL SELECT 1 FROM item JOIN lane USING (lane) WHERE item_id = ${item_id} AND paused = 1`
+    return closed.length > 0 ? undefined : yield* voting.openTask(seqOf(item_id))
   })
 
   const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string) {
@@ -473,6 +473,25 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.fromResult(outcome)
   })
 
+  const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
+    const found = yield* write(
+      Effect.gen(function* () {
+        const group = yield* voting.lanes.tasksOf(groupId)
+        if (group === undefined) return false
+        if (!(yield* voting.lanes.pause(groupId, group, isPaused))) return true
+        for (const seq of isPaused ? group.tasks : []) {
+          const ofTask = sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)} AND held_until IS NOT NULL`
+          while ((yield* releaseHolds(ofTask)) === maxReleasedPerWrite);
+        }
+        yield* voting.contents.awaitFewer
+        options.onAssigned()
+        yield* Audit.record(sql, isPaused ? "group.pause" : "group.resume", groupId)
+        return true
+      }),
+    )
+    if (!found) return yield* new NoSuchGroup()
+  })
+
   return {
     next,
     saveDraft,
@@ -485,6 +504,7 @@ export const make = Effect.fnUntraced(function* (options: {
     releaseExpired,
     returnItem,
     setGroup,
+    pauseGroup,
     groups: voting.lanes.list,
   }
 })

@@ -11,6 +11,7 @@ import * as Tally from "../../domain/Tally.ts"
 import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../pageApi/DashboardApi.ts"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
+import * as Decisions from "./Decisions.ts"
 import { voteOf, type Voting } from "./Voting.ts"
 
 const pageSize = 50
@@ -18,7 +19,11 @@ const maxPageSize = 200
 const itemsPerPage = 20
 const maxFlags = 100
 
-type SummaryRow = TaskSummary & { readonly seq: number; readonly organization: string }
+type SummaryRow = Omit<TaskSummary, "paused"> & {
+  readonly seq: number
+  readonly organization: string
+  readonly paused: number
+}
 
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { sql } = yield* Database
@@ -43,8 +48,10 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }).pipe(Effect.withSpan("TaskStore.overview"))
 
   const columns = sql`task.seq, organization, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done,
-    votes_required AS votes_per_prompt, votes_given AS votes,
-    (SELECT COUNT(DISTINCT item_id) FROM flag
+    votes_required AS votes_per_prompt, extra_votes, votes_given AS votes,
+    EXISTS (SELECT 1 FROM lane WHERE lane.organization = task.organization AND lane.group_id = task.group_id
+      AND paused = 1) AS paused,
+    (SELECT COUNT(DISTINCT item_id) FROM flagged_item
       WHERE item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}) AS flagged`
 
   const list = Effect.fn("TaskStore.list")(function* (page: {
@@ -72,7 +79,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const row = rows[0]
     if (row === undefined) return Option.none()
     const flagged = yield* sql<{ item_id: number }>`
-      SELECT DISTINCT item_id FROM flag
+      SELECT DISTINCT item_id FROM flagged_item
       WHERE item_id BETWEEN ${itemIdOf(row.seq, 0)} AND ${lastItemOf(row.seq)} ORDER BY item_id LIMIT ${maxFlags}`
     const { prompts } = yield* voting.requests.of(row.seq)
     const { sent, text, version } = yield* voting.guidelines.current(row)
@@ -114,17 +121,22 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     const flags = yield* voting.flagsOn(first, last)
     const voided = yield* voting.voidedOn(first, last)
     const decisions = yield* voting.decisionsOn(first, last)
+    const counts = yield* sql<{ item_id: number; extra_votes: number; missing: number }>`
+      SELECT item_id, extra_votes, ${task.votes_per_prompt} + extra_votes - votes AS missing
+      FROM item WHERE item_id BETWEEN ${first} AND ${last} ORDER BY item_id`
 
     return prompts.slice(start, end).map((prompt, i): TaskItem => {
       const here = ({ item_id }: { readonly item_id: number }) => item_id === first + i
       const given = votes.filter(here)
       const decision = decisions.get(first + i)
-      const done = given.length === task.votes_per_prompt || decision !== undefined
+      const { extra_votes, missing } = counts[i]!
+      const done = missing === 0 || decision !== undefined
       return {
         index: start + i,
         prompt: prompt.prompt,
         completions: prompt.completions,
         done,
+        extra_votes,
         votes: given.map((row) => ({ ...voteOf(row), expert_name: row.name })),
         held_by: [...holds, ...claims].filter(here).map(({ name }) => name),
         set_aside: setAside.filter(here).map(({ kind, name, reason }) => ({ expert_name: name, kind, reason })),
@@ -132,10 +144,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
           .filter(here)
           .map(({ comment, kind, name }) => ({ expert_name: name, kind, comment: comment ?? "" })),
         voided: voided.filter(here).map((row) => ({ ...voteOf(row), expert_name: row.name })),
-        decision:
-          decision === undefined
-            ? null
-            : { choice: decision.choice, rationale: decision.rationale, by: decision.operator, at: decision.at },
+        ...leadOf(decision),
         result: done && given.length > 0 ? outcomeOf(Tally.tally(prompt.completions, given.map(voteOf))) : null,
       }
     })
@@ -144,7 +153,19 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   return { overview, list, detail }
 })
 
-const summaryOf = (row: SummaryRow): TaskSummary => Struct.omit(row, ["seq", "organization"])
+const summaryOf = (row: SummaryRow): TaskSummary => ({
+  ...Struct.omit(row, ["seq", "organization"]),
+  paused: row.paused === 1,
+})
+
+/** What a lead has said of an item. */
+const leadOf = (decision: Decisions.StoredDecision | undefined): Pick<TaskItem, "decision" | "withdrawal"> => {
+  if (decision === undefined) return { decision: null, withdrawal: null }
+  const { at, operator: by, rationale } = decision
+  return Decisions.isChosen(decision)
+    ? { decision: { choice: decision.choice, rationale, by, at }, withdrawal: null }
+    : { decision: null, withdrawal: { reason: rationale, by, at } }
+}
 
 const outcomeOf = ({ agreement, best, ranking, rationale, tie }: Tally.Tally): TaskItem["result"] => ({
   best_completion_index: best,

@@ -3,7 +3,7 @@
  *
  * Guarantees: votes and holds of an item never exceed its requested votes; an expert votes once on an item, and a
  * person once on the same content while others have not seen it (`Contents`); abandoned items return to the queue; a
- * completed task's results and its group's event are stored in the same commit. An assigned group goes to its experts only (`Lanes`).
+ * completed task's results and its group's event are stored in the same commit. An assigned group goes to its experts only, and a paused one to nobody (`Lanes`).
  * A person who has to qualify first, or is paused, gets nothing (`Qualification`).
  * For people by priority of their groups, then oldest tasks first, and returned items before that. Finding the next item takes constant time; see `TaskTables`.
  */
@@ -92,6 +92,8 @@ export class VoteQueue extends Context.Service<
     readonly setGroup: (
       settings: Lanes.GroupSettings,
     ) => Effect.Effect<void, Model.NoSuchGroup | Model.NoSuchExpert | SqlError>
+    /** Nobody gets any of the group, or of a task without one, until it goes on; what people hold of it returns to the queue. */
+    readonly pauseGroup: (groupId: string, isPaused: boolean) => Effect.Effect<void, Model.NoSuchGroup | SqlError>
     /** Claims items of the oldest tasks that one of these automatic experts can judge now. */
     readonly claim: (asking: Model.ClaimRequest) => Effect.Effect<Model.Claims, SqlError>
     /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */

@@ -34,6 +34,7 @@ export interface OpenTask {
   readonly status: "pending" | "in_progress"
   readonly prompts: number
   readonly votes_required: number
+  readonly extra_votes: number
   readonly prompts_done: number
   readonly votes_given: number
   readonly created_at: number
@@ -90,6 +91,12 @@ export const voteOf = ({
   ...(JSON.parse(body) as VoteBody),
 })
 
+export const flagOf = ({ comment, expert_id, kind }: Omit<FlagRow, "name">): Flag => ({
+  expert: expert_id,
+  kind,
+  ...(comment !== null && { comment }),
+})
+
 /** The vote with texts that can be stored as they are. */
 export const storableVote = (vote: Vote): Vote =>
   vote.rationale === undefined && vote.edited === undefined
@@ -133,7 +140,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const openTask = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<OpenTask>`
-      SELECT seq, task_id, organization, group_id, status, prompts, votes_required, prompts_done, votes_given, created_at
+      SELECT seq, task_id, organization, group_id, status, prompts, votes_required, extra_votes, prompts_done,
+        votes_given, created_at
       FROM task WHERE seq = ${seq} AND status IN ('pending', 'in_progress')`
     return rows[0]
   })
@@ -197,7 +205,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
         day = ${day}, judged_on_day = ${judged} + CASE day WHEN ${day} THEN judged_on_day ELSE 0 END
         WHERE expert_no = ${expertNo}`
     }
-    if (task.votes_required > 1) for (const itemId of done) yield* compare(task, itemId)
+    if (task.votes_required + task.extra_votes > 1) for (const itemId of done) yield* compare(task, itemId)
 
     const prompts_done = task.prompts_done + done.length
     const votes_given = task.votes_given + votes.length
@@ -306,16 +314,17 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       (yield* votesOn(itemIdOf(seq, 0), lastItemOf(seq))).map((row) => ({ itemId: row.item_id, vote: voteOf(row) }))
     for (const { itemId, vote } of given) votes[promptIndexOf(itemId)]!.push(vote)
     const flags: Array<Array<Flag>> = prompts.map(() => [])
-    for (const { comment, expert_id, item_id, kind } of yield* flagsOn(itemIdOf(seq, 0), lastItemOf(seq))) {
-      flags[promptIndexOf(item_id)]!.push({ expert: expert_id, kind, ...(comment !== null && { comment }) })
+    for (const row of yield* flagsOn(itemIdOf(seq, 0), lastItemOf(seq))) {
+      flags[promptIndexOf(row.item_id)]!.push(flagOf(row))
     }
     const decisions = yield* decisionsOn(itemIdOf(seq, 0), lastItemOf(seq))
     return prompts.map((prompt, i) => {
       const decision = decisions.get(itemIdOf(seq, i))
-      if (votes[i]!.length === 0 && decision !== undefined)
-        return Decisions.resultWithoutVotes(prompt, decision, flags[i]!)
-      const result = resultOf(prompt, votes[i]!, flags[i]!)
-      return decision === undefined ? result : Decisions.decided(result, prompt, votes[i]!, decision)
+      if (decision === undefined) return resultOf(prompt, votes[i]!, flags[i]!)
+      if (!Decisions.isChosen(decision)) return Decisions.withdrawn(prompt, decision, flags[i]!)
+      return votes[i]!.length === 0
+        ? Decisions.resultWithoutVotes(prompt, decision, flags[i]!)
+        : Decisions.decided(resultOf(prompt, votes[i]!, flags[i]!), prompt, votes[i]!, decision)
     })
   })
 

@@ -83,7 +83,10 @@ const show = (item: HeldItem): typeof Work.Type.item => ({
 })
 
 const notHeld = () =>
-  new Conflict({ detail: "You no longer hold this item: it was left alone for too long, or its task has ended." })
+  new Conflict({
+    detail:
+      "You no longer hold this item: it was held for too long, a manager paused or withdrew it, or its task has ended.",
+  })
 const invalidVote = ({ problem }: { readonly problem: string }) => new MalformedRequest({ detail: problem })
 
 const joinHandlers = HttpApiBuilder.group(

@@ -4,6 +4,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { Conflict, NotFound } from "../pageApi/WebProblems.ts"
+import * as VotesApi from "../http/VotesApi.ts"
 import { Desk, type Voided } from "../store/Desk.ts"
 
 const failures = {
@@ -26,6 +27,10 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       items: ({ query: { flagged, max_agreement, ...filter } }) =>
         Effect.orDie(desk.items({ ...filter, flagged: flagged !== undefined, maxAgreement: max_agreement })),
+      exportVotes: ({ query: { flagged, format, max_agreement, ...filter } }) =>
+        Effect.succeed(
+          VotesApi.respond(desk, format, { ...filter, flagged: flagged !== undefined, maxAgreement: max_agreement }),
+        ),
       decide: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { choice, rationale } }) {
         const { name } = yield* SignedInOperator
         yield* desk
@@ -34,6 +39,22 @@ export const layer = HttpApiBuilder.group(
       }),
       withdrawDecision: ({ params: { index, task_id } }) =>
         desk.withdrawDecision(task_id, index).pipe(Effect.catchTags(failures)),
+      withdrawPrompt: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { reason } }) {
+        const { name } = yield* SignedInOperator
+        yield* desk.withdrawPrompt(task_id, index, reason, name).pipe(Effect.catchTags(failures))
+      }),
+      restorePrompt: ({ params: { index, task_id } }) =>
+        desk.restorePrompt(task_id, index).pipe(Effect.catchTags(failures)),
+      reopen: ({ params: { task_id }, payload: { prompts, votes } }) =>
+        desk.reopen(task_id, votes, prompts ?? undefined).pipe(
+          Effect.map((prompts) => ({ prompts })),
+          Effect.catchTags(failures),
+        ),
+      endReopening: ({ params: { task_id } }) =>
+        desk.endReopening(task_id).pipe(
+          Effect.map((prompts) => ({ prompts })),
+          Effect.catchTags(failures),
+        ),
       expert: Effect.fnUntraced(function* ({ params: { expert_id } }) {
         const found = yield* Effect.orDie(desk.expert(expert_id))
         return Option.isSome(found) ? found.value : yield* new NotFound({ detail: "There is no such expert." })

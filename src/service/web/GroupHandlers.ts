@@ -9,18 +9,23 @@ export const layer = HttpApiBuilder.group(
   DashboardApi,
   "groups",
   Effect.fnUntraced(function* (handlers) {
-    const { groups, setGroup } = yield* VoteQueue
+    const { groups, pauseGroup, setGroup } = yield* VoteQueue
     const list = Effect.map(Effect.orDie(groups), (groups) => ({ groups }))
+    const noGroup = (groupId: string) => new NotFound({ detail: `No task is in group ${groupId}.` })
     return handlers.handleAll({
       list: () => list,
       set: ({ payload: { experts, group_id, priority } }) =>
         setGroup({ groupId: group_id, priority, experts: experts ?? undefined }).pipe(
           Effect.catchTags({
-            NoSuchGroup: () => new NotFound({ detail: `No task is in group ${group_id}.` }),
+            NoSuchGroup: () => noGroup(group_id),
             NoSuchExpert: ({ expertId }) => new NotFound({ detail: `There is no expert ${expertId}.` }),
             SqlError: Effect.die,
           }),
           Effect.andThen(list),
+        ),
+      pause: ({ params: { group_id }, payload: { paused } }) =>
+        pauseGroup(group_id, paused).pipe(
+          Effect.catchTags({ NoSuchGroup: () => noGroup(group_id), SqlError: Effect.die }),
         ),
     })
   }),

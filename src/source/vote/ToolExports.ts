@@ -1,8 +1,8 @@
 /**
  * Exports of annotation tools, recognized by the shape of their records, and rewritten as records with a list `votes`.
  *
- * Guarantees: a tool is recognized only if all of the first records have one of its shapes. Votes that were not submitted, or
- * were skipped, are left out. Texts are not changed.
+ * Guarantees: a tool is recognized only if each of the first records has one of its shapes, or no member that those with it
+ * lack: nobody answered it. Votes that were not submitted, or were skipped, are left out. Texts are not changed.
  *
  * Label Studio, JSON: https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise,
  * https://labelstud.io/tags/ranker. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
@@ -24,16 +24,19 @@ interface Shape {
 const objects = (value: unknown): ReadonlyArray<Members> => (Array.isArray(value) ? value.filter(isObject) : [])
 const object = (value: unknown): Members => (isObject(value) ? value : {})
 
-/** `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }` */
+/** `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`; before version 1, `completions` */
 const labelStudio: Shape = {
   name: "Label Studio",
-  is: ({ annotations, data }) =>
+  is: ({ completions, annotations = completions, data }) =>
     isObject(data) &&
     Array.isArray(annotations) &&
     annotations.every((one) => isObject(one) && Array.isArray(one["result"])),
-  toRecord: ({ annotations, data, id }) => {
+  toRecord: ({ completions: old, annotations = old, data, id }) => {
     const { id: own, ...parts } = object(data)
     const list = listOf(parts)
+    // The names of the template for pairwise comparison.
+    const pair = [parts["text1"], parts["text2"]]
+    const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
     const votes = objects(annotations)
       .filter((one) => one["was_cancelled"] !== true)
       .flatMap((one) => {
@@ -56,7 +59,7 @@ const labelStudio: Shape = {
           },
         ]
       })
-    const completions = list === undefined ? {} : { completions: list.texts }
+    const completions = list !== undefined ? { completions: list.texts } : isPair ? { completions: pair } : {}
     return { ...parts, ...completions, item_id: own ?? id, votes }
   },
 }
@@ -116,6 +119,33 @@ const argilla: Shape = {
   }),
 }
 
+/** `{ "fields": {…}, "responses": [{ "user_id": …, "status": "submitted", "values": { "QUESTION": { "value": … } } }] }` */
+const argillaServer: Shape = {
+  name: "Argilla (server)",
+  is: ({ fields, responses }) =>
+    isObject(fields) && Array.isArray(responses) && responses.every((one) => isObject(one) && "values" in one),
+  toRecord: ({ external_id, fields, id, metadata, responses }) => {
+    const answers = objects(responses).flatMap(({ status, user_id, values }) =>
+      Object.entries(object(values)).map(([question, answer]) => ({
+        question,
+        answer: { status, user_id, value: object(answer)["value"] },
+      })),
+    )
+    const questions = [...new Set(answers.map(({ question }) => question))]
+    return {
+      ...object(fields),
+      item_id: external_id ?? id,
+      metadata,
+      votes: answersToVotes(
+        questions.map((question) => ({
+          question,
+          answers: answers.flatMap((one) => (one.question === question ? [one.answer] : [])),
+        })),
+      ),
+    }
+  },
+}
+
 const argillaColumns = (record: Members) =>
   Object.entries(record).flatMap(([question, column]) => {
     if (Array.isArray(column)) {
@@ -139,6 +169,8 @@ const argillaColumns = (record: Members) =>
       : []
   })
 
+const isUnanswered = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+
 /** `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or a list for each of the three */
 const argillaOnHub: Shape = {
   name: "Argilla (feedback dataset)",
@@ -149,7 +181,7 @@ const argillaOnHub: Shape = {
     const isOfQuestion = (name: string) =>
       [...questions].some((question) => name === question || name.startsWith(`${question}-suggestion`))
     const { external_id, id, ...parts } = Object.fromEntries(
-      Object.entries(record).filter(([name]) => !isOfQuestion(name)),
+      Object.entries(record).filter(([name, value]) => !isOfQuestion(name) && !isUnanswered(value)),
     )
     return { ...parts, item_id: external_id ?? id, votes: answersToVotes(columns) }
   },
@@ -222,10 +254,17 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
   })
 }
 
-const shapes: ReadonlyArray<Shape> = [labelStudio, argilla, argillaFlat, argillaOnHub]
+const shapes: ReadonlyArray<Shape> = [labelStudio, argilla, argillaServer, argillaFlat, argillaOnHub]
 
 /** The tool whose export the first records are. */
-export const recognize = (records: ReadonlyArray<unknown>): Shape | undefined =>
-  records.length === 0 ? undefined : shapes.find(({ is }) => records.every((record) => isObject(record) && is(record)))
+export const recognize = (records: ReadonlyArray<unknown>): Shape | undefined => {
+  const all = objects(records)
+  if (all.length < records.length) return undefined
+  return shapes.find(({ is }) => {
+    const known = all.filter(is)
+    const names = new Set(known.flatMap((record) => Object.keys(record)))
+    return known.length > 0 && all.every((record) => is(record) || Object.keys(record).every((name) => names.has(name)))
+  })
+}
 
 export type { Shape }

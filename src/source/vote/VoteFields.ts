@@ -145,7 +145,10 @@ interface Given {
   readonly isTextual: true | undefined
 }
 
-/** All votes of a record; empty cells of experts' columns are none. */
+/** What spreadsheets, R and pandas write into a cell without a value. */
+const isMissing = (value: unknown) => isEmpty(value) || /^\s*(?:na|n\/a|nan|null)\s*$/i.test(String(value))
+
+/** All votes of a record; cells of experts' columns without a value are none. */
 const givenIn = (
   { choices, expert, list }: VoteFields,
   { isTextual, value }: Row,
@@ -159,7 +162,7 @@ const givenIn = (
     }
     return Result.succeed(
       columns.flatMap(({ choice, field }) =>
-        isEmpty(choice) ? [] : [{ choice, name: field.name, expert: field.label, at: value, isTextual }],
+        isMissing(choice) ? [] : [{ choice, name: field.name, expert: field.label, at: value, isTextual }],
       ),
     )
   }

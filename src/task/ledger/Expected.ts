@@ -3,7 +3,7 @@
  * completions of each.
  *
  * Guarantees: a result that meets it has each prompt in its place, and indices of its completions. One that does not may fit
- * nevertheless, by the prompts' texts: `ResultMatch.match` decides.
+ * nevertheless, by the prompts' texts, or with a withdrawn prompt: `ResultMatch.match` decides.
  */
 import { Schema } from "effect"
 import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
@@ -35,5 +35,5 @@ export const isMetBy = (
   results: ReadonlyArray<Pick<ResultItem, "prompt" | "best_completion_index">>,
 ): boolean =>
   results.length === completions.length &&
-  results.every(({ best_completion_index: best }, i) => best >= 0 && best < completions[i]!) &&
+  results.every(({ best_completion_index: best }, i) => best !== null && best >= 0 && best < completions[i]!) &&
   hashOf(results) === prompts_sha256

@@ -2,13 +2,13 @@
  * A result joined to its task's request: by position, or by the prompt's text where positions do not agree.
  *
  * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
- * names the place; every index points into completions in the order of the input, whatever order was sent.
+ * names the place; a withdrawn prompt gives none, and says so; every index points into completions in the order of the input, whatever order was sent.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { describeValue } from "../../io/Values.ts"
-import type { Judgment } from "../../domain/Judgment.ts"
+import type { Judgment, Withdrawn } from "../../domain/Judgment.ts"
 import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
@@ -38,12 +38,16 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
+/** Null without such a mark is a mistake of the service's. */
+const isWithdrawn = (annotations: unknown): boolean =>
+  Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
+
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
 const decodeAnswer = Schema.decodeUnknownResult(Answer)
 
-/** The judgments of one task, in the order of its prompts, or the reason why its result does not fit. */
+/** The judgments of one task, in the order of its prompts, with what takes their place where prompts were withdrawn, or the reason why its result does not fit. */
 export const match = (
   taskId: string,
   { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
@@ -59,7 +63,7 @@ export const match = (
     /** Brings annotations into prefstream's own shape. */
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
-): Result.Result<ReadonlyArray<Judgment>, string> => {
+): Result.Result<ReadonlyArray<Judgment | Withdrawn>, string> => {
   const answer = decodeAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
   const { results } = answer.success
@@ -67,7 +71,7 @@ export const match = (
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
   }
   const aligned = align(prompts, results)
-  const judgments: Array<Judgment> = []
+  const judgments: Array<Judgment | Withdrawn> = []
   for (let i = 0; i < prompts.length; i++) {
     const { prompt, completions } = prompts[i]!
     const found = aligned[i]
@@ -76,11 +80,16 @@ export const match = (
         `results[${i}]: expected the prompt ${describeValue(prompt)}, found ${describeValue(results[i]!.prompt)}`,
       )
     }
+    const details = items[i]!
+    const isCheck = details.check === true
     const index = found.best_completion_index
-    if (index < 0 || index >= completions.length) {
+    if (index === null && isWithdrawn(found.annotations)) {
+      judgments.push({ isWithdrawn: true, taskId, itemId: details.item_id, isCheck })
+      continue
+    }
+    if (index === null || index < 0 || index >= completions.length) {
       return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
     }
-    const details = items[i]!
     const { order } = details
     const annotations = read(annotationsOf(found.annotations))
     const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
@@ -98,7 +107,7 @@ export const match = (
       ...(completedAt !== undefined && { completedAt }),
       metadata: details.metadata,
       gold: details.gold,
-      isCheck: details.check === true,
+      isCheck,
       origin: details.origin,
       vote,
       order: order ?? completions.map((_, index) => index),

@@ -71,7 +71,7 @@ describe("the votes on an item", () => {
     const example = /^```json\n(.*?)^```$/ms.exec(guide)?.[1] ?? ""
     const [result] = Schema.decodeUnknownSync(Schema.fromJsonString(TaskResult))(example).results ?? []
     const annotations = result?.annotations ?? {}
-    const item = judgedItem(abc, [{ best: result!.best_completion_index, annotations }])
+    const item = judgedItem(abc, [{ best: result!.best_completion_index!, annotations }])
     const ranking: Ranking = [[1], [0, 2]]
     assert.deepStrictEqual(votesOf(item), [
       {

@@ -53,6 +53,9 @@ const votersOf = (task: string) =>
     result.annotations.votes.map((vote: { readonly expert: string }) => vote.expert),
   )
 
+const kindsOf = (task: string) =>
+  Effect.map(results(task), ([result]) => result.annotations.votes.map((vote: { readonly kind: string }) => vote.kind))
+
 const [abc, bca, cab] = [
   ["p", "a", "b", "c"],
   ["p", "b", "c", "a"],
@@ -263,6 +266,7 @@ describe("tasks that ask for the same", () => {
         [ann, "machine"],
         [ann, "machine"],
       ])
+      assert.deepStrictEqual(yield* kindsOf(items[0]!), ["person", "automatic"])
     }))
 
   test("are passed once, and not looked at again until they return", () =>

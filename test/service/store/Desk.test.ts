@@ -5,48 +5,19 @@ import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, makeEvents, next, results, statusOf, store, storeOver, voteFor } from "./support.ts"
-
-const experts = Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], (name) =>
-  Effect.map(
-    Effect.flatMap(Experts, (experts) => experts.create(name)),
-    ({ expert_id }) => expert_id,
-  ),
-)
-
-/** Each expert in turn votes for the text, on whatever comes next. */
-const judge = Effect.fnUntraced(function* (votes: ReadonlyArray<readonly [expertId: string, text: string]>) {
-  const queue = yield* VoteQueue
-  for (const [expertId, text] of votes) {
-    const item = yield* next(expertId)
-    yield* queue.vote(expertId, item.itemId, voteFor(item, text, `${text} is right`))
-  }
-})
-
-/** What the counters must say, from the votes alone. */
-const assertCounters = Effect.gen(function* () {
-  const { sql } = yield* Database
-  const wrong = yield* sql`SELECT item_id FROM item JOIN task ON seq = item_id / 1048576
-    WHERE votes <> (SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)
-      OR (open > 0) <> (status <> 'cancelled' AND votes + claimed + (SELECT COUNT(*) FROM hold
-        WHERE hold.item_id = item.item_id AND held_until IS NOT NULL) < votes_required
-        AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id))`
-  assert.deepStrictEqual(wrong, [])
-  const tasks = yield* sql`SELECT task_id FROM task WHERE votes_given <>
-    (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq)`
-  assert.deepStrictEqual(tasks, [])
-  const counted = yield* sql`SELECT name FROM expert WHERE
-    judged <> (SELECT COUNT(*) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR compared <> (SELECT COUNT(agreed) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR expert.agreed <> (SELECT COALESCE(SUM(agreed), 0) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR gold_judged <> (SELECT COUNT(correct) FROM vote WHERE vote.expert_no = expert.expert_no)
-    OR judged_on_day <> judged`
-  assert.deepStrictEqual(counted, [])
-  const total =
-    yield* sql`SELECT status FROM task_count WHERE tasks <> (SELECT COUNT(*) FROM task WHERE task.status = task_count.status)
-    OR votes_given <> (SELECT COALESCE(SUM(votes_given), 0) FROM task WHERE task.status = task_count.status)`
-  assert.deepStrictEqual(total, [])
-})
+import {
+  assertCounters,
+  create,
+  experts,
+  judge,
+  makeEvents,
+  next,
+  results,
+  statusOf,
+  store,
+  storeOver,
+  voteFor,
+} from "./support.ts"
 
 const colors = [
   ["sky", "blue", "green"],

@@ -94,6 +94,8 @@ describe("a list", () => {
         prompts: 2,
         prompts_done: 1,
         votes_per_prompt: 2,
+        extra_votes: 0,
+        paused: false,
         votes: 2,
         flagged: 1,
       })
@@ -178,7 +180,7 @@ describe("completions of the same text", () => {
       const [{ annotations, best_completion_index }] = (yield* results(task)) as [typeof ResultItem.Type]
       const { agreement, tie } = annotations!
       assert.deepStrictEqual(
-        { best: texts[best_completion_index], agreement, tie },
+        { best: texts[best_completion_index!], agreement, tie },
         { best: "yes", agreement: 3 / 4, tie: undefined },
       )
       assert.strictEqual((yield* detailOf(task)).items[0]!.result?.agreement, 3 / 4)

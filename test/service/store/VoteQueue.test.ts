@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import type { Vote } from "../../../src/domain/Vote.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
@@ -411,8 +412,11 @@ describe("undo", () => {
       assert.deepStrictEqual(events, [{ organization: "default", groupId: task, taskIds: [task] }])
       const [result] = yield* results(task)
       assert.deepStrictEqual(
-        result.annotations.votes.map((vote: { readonly choice: number }) => vote.choice),
-        [0, 1],
+        result.annotations.votes.map(({ choice, kind }: Vote) => [choice, kind]),
+        [
+          [0, "person"],
+          [1, "person"],
+        ],
       )
       assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
     }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds", webhooks }), { local: true })),

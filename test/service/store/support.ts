@@ -1,4 +1,5 @@
 /** The service's store by itself, over a real SQLite file, with webhooks that are only written down. */
+import { assert } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { TaskPrompt } from "../../../src/domain/Task.ts"
@@ -103,4 +104,50 @@ export const results = Effect.fnUntraced(function* (taskId: string) {
 export const statusOf = Effect.fnUntraced(function* (taskId: string) {
   const found = yield* (yield* TaskStore).find("default", taskId)
   return Option.map(found, ({ status }) => status).pipe(Option.getOrUndefined)
+})
+
+export const experts = Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], (name) =>
+  Effect.map(
+    Effect.flatMap(Experts, (experts) => experts.create(name)),
+    ({ expert_id }) => expert_id,
+  ),
+)
+
+/** Each expert in turn votes for the text, on whatever comes next. */
+export const judge = Effect.fnUntraced(function* (votes: ReadonlyArray<readonly [expertId: string, text: string]>) {
+  const queue = yield* VoteQueue
+  for (const [expertId, text] of votes) {
+    const item = yield* next(expertId)
+    yield* queue.vote(expertId, item.itemId, voteFor(item, text, `${text} is right`))
+  }
+})
+
+/** What the counters must say, from the votes alone. */
+export const assertCounters = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const wrong = yield* sql`SELECT item_id FROM item JOIN task ON seq = item_id / 1048576
+    WHERE votes <> (SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)
+      OR (open > 0) <> (status <> 'cancelled' AND votes + claimed + (SELECT COUNT(*) FROM hold
+        WHERE hold.item_id = item.item_id AND held_until IS NOT NULL) < votes_required + item.extra_votes
+        AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id))`
+  assert.deepStrictEqual(wrong, [])
+  const tasks = yield* sql`SELECT task_id FROM task WHERE votes_given <>
+    (SELECT COUNT(*) FROM vote WHERE item_id / 1048576 = seq)
+    OR extra_votes <> (SELECT SUM(extra_votes) FROM item WHERE item_id / 1048576 = seq)
+    OR prompts_done <> (SELECT COUNT(*) FROM item LEFT JOIN decision USING (item_id) WHERE item_id / 1048576 = seq
+      AND (votes = task.votes_required + item.extra_votes OR decision.item_id IS NOT NULL))`
+  assert.deepStrictEqual(tasks, [])
+  const counted = yield* sql`SELECT name FROM expert WHERE
+    judged <> (SELECT COUNT(*) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR compared <> (SELECT COUNT(agreed) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR expert.agreed <> (SELECT COALESCE(SUM(agreed), 0) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR gold_judged <> (SELECT COUNT(correct) FROM vote WHERE vote.expert_no = expert.expert_no)
+    OR judged_on_day <> judged`
+  assert.deepStrictEqual(counted, [])
+  const total =
+    yield* sql`SELECT status FROM task_count WHERE tasks <> (SELECT COUNT(*) FROM task WHERE task.status = task_count.status)
+    OR votes_given <> (SELECT COALESCE(SUM(votes_given), 0) FROM task WHERE task.status = task_count.status)
+    OR votes_required <> (SELECT COALESCE(SUM(prompts * votes_required + extra_votes), 0) FROM task
+      WHERE task.status = task_count.status)`
+  assert.deepStrictEqual(total, [])
 })

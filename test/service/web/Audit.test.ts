@@ -21,6 +21,7 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "tasks.cancel": "task.cancel",
   "tasks.returnItem": "item.return",
   "groups.set": "group.set",
+  "groups.pause": "group.pause",
   "qualification.set": "qualification.set",
   "qualification.admit": "expert.admit",
   "qualification.requalify": "expert.requalify",
@@ -34,6 +35,10 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "webhook.resend": "webhook.resend",
   "desk.decide": "item.decide",
   "desk.withdrawDecision": "item.withdraw-decision",
+  "desk.withdrawPrompt": "item.withdraw",
+  "desk.restorePrompt": "item.restore",
+  "desk.reopen": "task.reopen",
+  "desk.endReopening": "task.end-reopening",
   "desk.voidVotes": "expert.void-votes",
   "desk.restoreVotes": "expert.restore-votes",
   "desk.editGuidelines": "guidelines.edit",
@@ -124,6 +129,20 @@ describe("the audit log", () => {
       yield* ask("desk.decide", item, { choice: 2, rationale: "" })
       yield* ask("desk.withdrawDecision", item)
       yield* ask("desk.withdrawDecision", item)
+      const withdrawn = yield* ask("desk.withdrawPrompt", item, { reason: "A test." })
+      assert.deepInclude(withdrawn.fresh[0], { subject: judged, details: { prompt: 1, reason: "A test." } })
+      assertProblem(yield* ask("desk.withdrawPrompt", item, { reason: "" }), 409, "conflict")
+      yield* ask("desk.restorePrompt", item)
+      assertProblem(yield* ask("desk.restorePrompt", item), 409, "conflict")
+      const reopened = yield* ask("desk.reopen", { task_id: judged }, { votes: 2, prompts: null })
+      assert.deepInclude(reopened.fresh[0], { subject: judged, details: { prompts: 1, votes: 2 } })
+      assertProblem(
+        yield* ask("desk.reopen", { task_id: judged }, { votes: 26, prompts: null }),
+        400,
+        "malformed-request",
+      )
+      yield* ask("desk.endReopening", { task_id: judged })
+      assertProblem(yield* ask("desk.endReopening", { task_id: judged }), 409, "conflict")
       const params = { expert_id: expert.expertId }
       const voided = yield* ask("desk.voidVotes", params, { reason: "careless" })
       assert.deepInclude(voided.fresh[0], {
@@ -146,6 +165,9 @@ describe("the audit log", () => {
       yield* ask("qualification.admit", params)
       yield* ask("qualification.admit", { expert_id: "nobody" })
       yield* ask("groups.set", {}, { group_id: "none", priority: "high", experts: null })
+
+      yield* ask("groups.pause", { group_id: other }, { paused: true })
+      assertProblem(yield* ask("groups.pause", { group_id: "none" }, { paused: true }), 404, "not-found")
 
       const { json: token } = yield* ask("tokens.create", {}, { name: "nightly" })
       const rotated = yield* ask("tokens.rotate", { token_id: token.summary.token_id }, { keep_hours: 1 })

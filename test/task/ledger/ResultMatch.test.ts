@@ -1,7 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { match } from "../../../src/task/ledger/ResultMatch.ts"
+import type { Judgment } from "../../../src/domain/Judgment.ts"
+import * as ResultMatch from "../../../src/task/ledger/ResultMatch.ts"
 import type { ParsedRequest } from "../../../src/task/ledger/Model.ts"
+
+/** Of results in which no prompt is withdrawn. */
+const match = (...given: Parameters<typeof ResultMatch.match>) =>
+  Result.map(ResultMatch.match(...given), (outcomes) =>
+    outcomes.filter((outcome): outcome is Judgment => !("isWithdrawn" in outcome)),
+  )
 
 const question = (prompts: ReadonlyArray<string>): Pick<ParsedRequest, "items" | "prompts"> => ({
   prompts: prompts.map((prompt) => ({ prompt, completions: ["a", "b"] })),
@@ -32,6 +39,20 @@ describe("ResultMatch.match", () => {
       ],
     )
     assert.deepStrictEqual(judgments.success[1]?.annotations, { rationale: "r", agreement: 0.7 })
+  })
+
+  it("gives no judgment of a prompt that the service withdrew, but takes no missing choice without that", () => {
+    const withdrawn = { prompt: "p", best_completion_index: null, annotations: { withdrawn: { by: "Lea" } } }
+    assert.deepStrictEqual(Result.getOrThrow(ResultMatch.match("task_1", question(["p"]), answer([withdrawn]))), [
+      { isWithdrawn: true, taskId: "task_1", itemId: "item-0", isCheck: false },
+    ])
+    for (const annotations of [undefined, null, {}, { withdrawn: false }, { withdrawn: "yes" }]) {
+      const outcome = ResultMatch.match("task_1", question(["p"]), answer([{ ...withdrawn, annotations }]))
+      assert.include(
+        Result.getOrThrow(Result.flip(outcome)),
+        "results[0].best_completion_index: expected 0 to 1, found null",
+      )
+    }
   })
 
   it("uses nothing of annotations that are not an object, and names a list of several", () => {

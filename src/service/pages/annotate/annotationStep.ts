@@ -331,7 +331,7 @@ const taken = (
 ): Pick<AnnotationState, "notice" | "lost"> => ({
   notice: {
     tone: "warn",
-    text: "The item before is no longer yours: it was held for too long, or its task has ended.",
+    text: "The item before is no longer yours: it was held for too long, a manager paused or withdrew it, or its task has ended.",
   },
   lost: entries.isBlank(entry)
     ? state.lost

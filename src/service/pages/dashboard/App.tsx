@@ -144,6 +144,8 @@ const Shell = ({
     if (before.current === place) return
     before.current = place
     scrollTo(0, 0)
+    // On a narrow page the links scroll.
+    document.querySelector(".top [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
     document.querySelector("h1")?.focus({ preventScroll: true })
   }, [place])
 

@@ -1,4 +1,5 @@
 /** A lead's judgment on an item: who decided what, and the form that decides. */
+import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
 import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"
 import * as client from "./deskClient.ts"
@@ -12,8 +13,8 @@ interface Props {
   readonly reload: () => void
 }
 
-/** The decision, or a button that opens the form, where an item can be decided. */
-export const Decided = ({ item, task, reload }: Props) => {
+/** The decision, or a button that opens the form, where an item can be decided; `children` are what else can be done then. */
+export const Decided = ({ item, task, reload, children }: Props & { readonly children?: ComponentChildren }) => {
   const [open, setOpen] = useState(false)
   if (task.status === "cancelled") return null
   const number = count(item.index + 1)
@@ -49,7 +50,7 @@ export const Decided = ({ item, task, reload }: Props) => {
   }
   if (!open) {
     return (
-      <div>
+      <div class="row tight">
         <button
           type="button"
           class="button compact"
@@ -58,6 +59,7 @@ export const Decided = ({ item, task, reload }: Props) => {
         >
           Decide
         </button>
+        {children}
       </div>
     )
   }

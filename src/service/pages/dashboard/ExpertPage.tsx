@@ -10,6 +10,7 @@ import { ActionButton, Fact, Loaded, PageHeading, Section, Time } from "./parts.
 import { For, useMay } from "./role.tsx"
 import { format } from "./routes.ts"
 import { Table } from "./Table.tsx"
+import { VoteLinks } from "./VoteLinks.tsx"
 
 export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   const resource = useResource(expertId, () => client.expert(expertId), 10_000)
@@ -24,6 +25,7 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
         {(expert) => (
           <>
             <Summary expert={expert} reload={reload} />
+            {expert.judged > 0 && <VoteLinks filter={{ expert: expertId }} />}
             <Section id="days" title="Votes by day">
               <Days days={expert.days} />
             </Section>

@@ -18,6 +18,7 @@ import * as qualificationClient from "./qualificationClient.ts"
 import { format } from "./routes.ts"
 import { For, useMay } from "./role.tsx"
 import { Table } from "./Table.tsx"
+import { VoteLinks } from "./VoteLinks.tsx"
 import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {
@@ -47,6 +48,7 @@ export const ExpertsPage = () => {
         Who judges. People join with a link, and rank completions on a page of their own; automatic experts come with
         the service’s configuration.
       </p>
+      <VoteLinks filter={{}} />
       {made !== undefined && (
         <Secret
           heading="h2"

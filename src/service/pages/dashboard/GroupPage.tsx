@@ -4,9 +4,12 @@ import { Days } from "./Days.tsx"
 import * as client from "./deskClient.ts"
 import { count, percent } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { Fact, Loaded, Meter, PageHeading, Section } from "./parts.tsx"
+import { Badge, Fact, Loaded, Meter, PageHeading, Section } from "./parts.tsx"
+import { Pause } from "./Pause.tsx"
 import { allTasks, format, type ItemFilter } from "./routes.ts"
 import { Table } from "./Table.tsx"
+import { VoteLinks } from "./VoteLinks.tsx"
+import { pausedLabel } from "./wording.ts"
 
 export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
   const resource = useResource(groupId, () => client.group(groupId), 10_000)
@@ -15,11 +18,17 @@ export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
       <p class="trail">
         <a href={allTasks}>Tasks</a>
       </p>
-      <PageHeading title={`Group ${groupId}`} />
+      <PageHeading title={`Group ${groupId}`}>
+        {resource.data?.paused === true && <Badge label={pausedLabel} />}
+        {resource.data !== undefined && (
+          <Pause groupId={groupId} paused={resource.data.paused} reload={() => void resource.reload()} />
+        )}
+      </PageHeading>
       <Loaded resource={resource}>
         {(group) => (
           <>
             <Summary group={group} />
+            {group.votes > 0 && <VoteLinks filter={{ group: groupId }} />}
             <Section id="experts" title="Experts">
               <GroupExperts group={group} />
             </Section>
@@ -57,6 +66,7 @@ const Summary = ({ group }: { readonly group: GroupDetail }) => {
         </Fact>
         <Fact label="Experts disagree">{items({ state: "disputed" }, group.disputed)}</Fact>
         <Fact label="Decided by a lead">{items({ state: "decided" }, group.decided)}</Fact>
+        {group.withdrawn > 0 && <Fact label="Withdrawn">{items({ state: "withdrawn" }, group.withdrawn)}</Fact>}
         <Fact label="Flagged">{items({ flagged: true }, group.flagged)}</Fact>
       </dl>
     </section>

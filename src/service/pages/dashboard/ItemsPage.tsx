@@ -10,6 +10,7 @@ import { paging, useTrail } from "./paging.ts"
 import { Badge, Loaded, PageHeading, Pager, Section } from "./parts.tsx"
 import { format, type ItemFilter } from "./routes.ts"
 import { Table } from "./Table.tsx"
+import { VoteLinks } from "./VoteLinks.tsx"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
 import type { Label } from "./wording.ts"
 
@@ -19,6 +20,7 @@ const stateLabel: Readonly<Record<ItemState, Label>> = {
   done: { words: "Done", tone: "good" },
   disputed: { words: "Experts disagree", tone: "warn" },
   decided: { words: "Decided by a lead", tone: "good" },
+  withdrawn: { words: "Withdrawn", tone: "warn" },
   cancelled: { words: "Cancelled", tone: "neutral" },
 }
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the record above
@@ -45,6 +47,7 @@ export const ItemsPage = ({ filter }: { readonly filter: ItemFilter }) => {
         ))}
       </nav>
       <FilterForm key={list} filter={kept} experts={experts.data?.experts ?? []} />
+      <VoteLinks filter={kept} />
       {toDecide && (
         <p class="muted">
           All votes are there, and they differ. Open an item, and decide which completion is best: your choice becomes

@@ -7,10 +7,11 @@ import { Confirm } from "./Confirm.tsx"
 import { count } from "./format.ts"
 import { Say, useResource } from "./hooks.ts"
 import { Badge, Loaded, Meter, PageHeading, Time } from "./parts.tsx"
+import { Pause } from "./Pause.tsx"
 import * as queue from "./queueClient.ts"
 import { useMay } from "./role.tsx"
 import { Table } from "./Table.tsx"
-import type { Label } from "./wording.ts"
+import { type Label, pausedLabel } from "./wording.ts"
 
 const priorityLabels: Readonly<Record<Priority, Label>> = {
   urgent: { words: "Urgent", tone: "bad" },
@@ -28,14 +29,15 @@ export const QueuePage = () => {
       <PageHeading title="Queue" />
       <p class="muted">
         Groups with open tasks, in the order in which people get them: by priority, then the oldest. A group goes to all
-        experts unless it is assigned to some. Automatic experts judge the oldest first.
+        experts unless it is assigned to some, and to nobody while it is paused. Automatic experts judge the oldest
+        first.
       </p>
       <Loaded resource={resource}>
         {({ groups }) =>
           groups.length === 0 ? (
             <p class="card nothing">No group has open tasks.</p>
           ) : (
-            <GroupTable groups={groups} onChange={setChanging} />
+            <GroupTable groups={groups} onChange={setChanging} reload={() => void resource.reload()} />
           )
         }
       </Loaded>
@@ -54,9 +56,11 @@ export const QueuePage = () => {
 const GroupTable = ({
   groups,
   onChange,
+  reload,
 }: {
   readonly groups: ReadonlyArray<GroupSummary>
   readonly onChange: (group: GroupSummary) => void
+  readonly reload: () => void
 }) => {
   const mayChange = useMay("manager")
   return (
@@ -66,7 +70,15 @@ const GroupTable = ({
       keyOf={({ group_id }) => group_id}
       columns={[
         { label: "Group", class: "anywhere", cell: ({ group_id }) => <bdi>{group_id}</bdi> },
-        { label: "Priority", cell: ({ priority }) => <Badge label={priorityLabels[priority]} /> },
+        {
+          label: "Priority",
+          cell: ({ paused, priority }) => (
+            <span class="badges">
+              <Badge label={priorityLabels[priority]} />
+              {paused && <Badge label={pausedLabel} />}
+            </span>
+          ),
+        },
         {
           label: "Experts",
           class: "anywhere",
@@ -84,14 +96,17 @@ const GroupTable = ({
           label: "",
           cell: (group) =>
             mayChange && (
-              <button
-                type="button"
-                class="button compact"
-                aria-label={`Change priority and experts of ${group.group_id}`}
-                onClick={() => onChange(group)}
-              >
-                Change
-              </button>
+              <span class="row tight">
+                <button
+                  type="button"
+                  class="button compact"
+                  aria-label={`Change priority and experts of ${group.group_id}`}
+                  onClick={() => onChange(group)}
+                >
+                  Change
+                </button>
+                <Pause groupId={group.group_id} paused={group.paused} reload={reload} compact />
+              </span>
             ),
         },
       ]}

@@ -11,9 +11,11 @@ import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
 import { ActionButton, Badge, Fact, LongText } from "./parts.tsx"
 import { Decided } from "./Decide.tsx"
+import { MoreVotes } from "./MoreVotes.tsx"
 import { For } from "./role.tsx"
 import { Table } from "./Table.tsx"
 import { format } from "./routes.ts"
+import { Withdraw, Withdrawal } from "./Withdraw.tsx"
 import { itemLabel } from "./wording.ts"
 
 /** Of the heading, in the document. */
@@ -90,9 +92,15 @@ export const TaskItemView = ({
           {all ? `Show ${shownAtFirst} completions` : `Show all ${count(item.completions.length)} completions`}
         </button>
       )}
-      <For role="manager">
-        <Decided item={item} task={task} reload={reload} />
-      </For>
+      <Withdrawal item={item} taskId={task.task_id} reload={reload} />
+      {item.withdrawal === null && (
+        <For role="manager">
+          <Decided item={item} task={task} reload={reload}>
+            <Withdraw item={item} taskId={task.task_id} reload={reload} />
+            {item.done && task.status !== "pending" && <MoreVotes task={task} index={item.index} reload={reload} />}
+          </Decided>
+        </For>
+      )}
       <Result item={item} />
       {item.votes.length > 0 && <Votes item={item} />}
       {item.voided.length > 0 && <VoidVotes item={item} />}

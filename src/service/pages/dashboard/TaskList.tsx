@@ -10,7 +10,7 @@ import { Badge, Loaded, Meter, PageHeading, Pager, Time } from "./parts.tsx"
 import { Search } from "./Search.tsx"
 import { Table } from "./Table.tsx"
 import { allTasks, format, statuses, type TaskStatus } from "./routes.ts"
-import { statusLabel } from "./wording.ts"
+import { pausedLabel, statusLabel } from "./wording.ts"
 
 interface Tasks {
   readonly overview: Overview
@@ -163,9 +163,7 @@ const TaskTable = ({ tasks }: { readonly tasks: ReadonlyArray<TaskSummary> }) =>
       },
       {
         label: "Votes",
-        cell: (task) => (
-          <Meter label={`Votes on ${task.task_id}`} done={task.votes} of={task.prompts * task.votes_per_prompt} />
-        ),
+        cell: (task) => <Meter label={`Votes on ${task.task_id}`} done={task.votes} of={votesNeeded(task)} />,
       },
       { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
       { label: "Finished", nothing: "not yet", cell: ({ finished_at }) => finished_at && <Time at={finished_at} /> },
@@ -173,9 +171,16 @@ const TaskTable = ({ tasks }: { readonly tasks: ReadonlyArray<TaskSummary> }) =>
   />
 )
 
+/** Of all its prompts. */
+export const votesNeeded = (task: TaskSummary): number => task.prompts * task.votes_per_prompt + task.extra_votes
+
+export const isOpen = (task: Pick<TaskSummary, "status">): boolean =>
+  task.status === "pending" || task.status === "in_progress"
+
 export const Status = ({ task }: { readonly task: TaskSummary }) => (
   <span class="badges">
     <Badge label={statusLabel[task.status]} />
+    {task.paused && isOpen(task) && <Badge label={pausedLabel} />}
     {task.flagged > 0 && <Badge label={{ words: `${count(task.flagged)} flagged`, tone: "warn" }} />}
   </span>
 )

@@ -9,10 +9,12 @@ import { Say, ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
 import { CopyButton } from "./Copy.tsx"
 import { Fact, Loaded, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
+import { EnoughVotes, MoreVotes } from "./MoreVotes.tsx"
+import { Pause } from "./Pause.tsx"
 import { For } from "./role.tsx"
 import { allTasks, format } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
-import { Status } from "./TaskList.tsx"
+import { isOpen, Status, votesNeeded } from "./TaskList.tsx"
 import { statusLabel } from "./wording.ts"
 
 export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly prompt: number | undefined }) => {
@@ -56,8 +58,6 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
   )
 }
 
-const isOpen = (task: TaskSummary) => task.status === "pending" || task.status === "in_progress"
-
 const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
   const { task } = detail
   const [asking, setAsking] = useState(false)
@@ -73,9 +73,10 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
             <Meter label="Prompts done" done={task.prompts_done} of={task.prompts} />
           </Fact>
           <Fact label="Votes">
-            <Meter label="Votes" done={task.votes} of={task.prompts * task.votes_per_prompt} />
+            <Meter label="Votes" done={task.votes} of={votesNeeded(task)} />
           </Fact>
           <Fact label="Votes per prompt">{count(task.votes_per_prompt)}</Fact>
+          {task.extra_votes > 0 && <Fact label="Further votes">{count(task.extra_votes)}</Fact>}
           <Fact label="Created">
             <Time at={task.created_at} />
           </Fact>
@@ -97,13 +98,22 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
             </Fact>
           )}
         </dl>
-        {isOpen(task) && (
-          <For role="manager">
-            <button type="button" class="button danger" onClick={() => setAsking(true)}>
-              Cancel task
-            </button>
-          </For>
-        )}
+        <For role="manager">
+          <div class="row tight">
+            {isOpen(task) && task.group_id === task.task_id && (
+              <Pause groupId={task.task_id} paused={task.paused} reload={reload} />
+            )}
+            {task.status === "in_progress" && task.extra_votes > 0 && (
+              <EnoughVotes taskId={task.task_id} reload={reload} />
+            )}
+            {(task.status === "completed" || task.extra_votes > 0) && <MoreVotes task={task} reload={reload} />}
+            {isOpen(task) && (
+              <button type="button" class="button danger" onClick={() => setAsking(true)}>
+                Cancel task
+              </button>
+            )}
+          </div>
+        </For>
       </div>
       {detail.flagged_at.length > 0 && (
         <p class="notice warn">

@@ -35,9 +35,10 @@ export const signInWords = ({ detail }: Shown): string => detail
 /** How far an item of a task is. */
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   const isFlagged = item.flags.length > 0
+  if (item.withdrawal !== null) return { words: "Withdrawn", tone: "warn" }
   if (item.decision !== null && !isFlagged) return { words: "Decided by a lead", tone: "good" }
   if (item.done) return isFlagged ? { words: "Flagged, done", tone: "warn" } : { words: "Done", tone: "good" }
-  const votes = `${item.votes.length} of ${plural(task.votes_per_prompt, "vote")}`
+  const votes = `${item.votes.length} of ${plural(task.votes_per_prompt + item.extra_votes, "vote")}`
   if (isFlagged) return { words: `Flagged, ${votes}`, tone: "warn" }
   return { words: votes, tone: item.votes.length > 0 ? "accent" : "neutral" }
 }
@@ -54,3 +55,5 @@ export const attemptsWords = (delivery: Delivery): string =>
   delivery.attempts === 0
     ? "not attempted yet"
     : `${plural(delivery.attempts, "attempt")}, last: ${delivery.last_status ?? "no answer"}`
+
+export const pausedLabel: Label = { words: "Paused", tone: "warn" }

@@ -27,6 +27,8 @@ describe("items", () => {
     prompts: 1,
     prompts_done: 0,
     votes_per_prompt: 3,
+    extra_votes: 0,
+    paused: false,
     votes: 1,
     flagged: 0,
   }
@@ -35,12 +37,14 @@ describe("items", () => {
     prompt: "p",
     completions: ["a", "b"],
     done: false,
+    extra_votes: 0,
     votes: [],
     held_by: [],
     set_aside: [],
     flags: [],
     voided: [],
     decision: null,
+    withdrawal: null,
     result: null,
   }
   const vote = { expert: "expert_1", expert_name: "Ada", choice: 0, order: [0, 1], seconds: 1 }

@@ -1,0 +1,139 @@
+/**
+ * The pairs of a dataset as what a leaderboard is rated by: each item counts as one vote, of what its pairs say.
+ *
+ * Guarantees: a pair compares its two completions, and nothing else is compared, so ties, votes against the choice, and who voted
+ * do not count. Rows of an item must follow one another, as datasets have them. Items without models are left out. Memory: one item.
+ */
+import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
+import * as Manifest from "../dataset/Manifest.ts"
+import { Metadata } from "../domain/PromptItem.ts"
+import type { RatedItem } from "../pair/rating/Leaderboard.ts"
+import * as OpenFile from "../source/OpenFile.ts"
+
+/** The file or folder has no pairs to rate models by. */
+export class NoDataset extends Schema.TaggedError<NoDataset>()("NoDataset", {
+  /** As the caller named it. */
+  path: Schema.String,
+  /** What is missing or wrong, and where. */
+  problem: Schema.String,
+}) {
+  override get message() {
+    return `${this.path}: ${this.problem}`
+  }
+}
+
+const Message = Schema.Struct({ content: Schema.String })
+/** A completion is the last message. */
+const Completion = Schema.Union([Schema.String, Schema.NonEmptyArray(Message)])
+
+const Row = Schema.Struct({
+  chosen: Completion,
+  rejected: Completion,
+  item_id: Schema.String,
+  chosen_index: Schema.Int,
+  rejected_index: Schema.Int,
+  chosen_model: Schema.NullOr(Schema.String),
+  rejected_model: Schema.NullOr(Schema.String),
+  metadata: Schema.NullOr(Schema.fromJsonString(Metadata)),
+})
+type Row = typeof Row.Type
+
+const columns = Object.keys(Row.fields)
+const decode = Schema.decodeUnknownResult(Row)
+
+const textOf = (completion: typeof Completion.Type): string =>
+  typeof completion === "string" ? completion : completion.at(-1)!.content
+
+/** The item of these rows, of which there is at least one; none if a model is unknown. */
+const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
+  const sides = rows.flatMap((row) => [
+    { index: row.chosen_index, text: textOf(row.chosen), model: row.chosen_model },
+    { index: row.rejected_index, text: textOf(row.rejected), model: row.rejected_model },
+  ])
+  const byIndex = new Map(sides.map((side) => [side.index, side]))
+  const found = [...byIndex.values()].toSorted((a, b) => a.index - b.index)
+  const models = found.flatMap(({ model }) => model ?? [])
+  if (models.length < found.length) return []
+  const places = new Map(found.map(({ index }, place) => [index, place]))
+  const preferred = new Set(rows.map((row) => `${places.get(row.chosen_index)} ${places.get(row.rejected_index)}`))
+  const lost = new Set(rows.map((row) => row.rejected_index))
+  const best = rows.find((row) => !lost.has(row.chosen_index)) ?? rows[0]!
+  const vote = {
+    expert: null,
+    choice: places.get(best.chosen_index)!,
+    ranking: undefined,
+    position: null,
+    order: [],
+    seconds: null,
+    rationale: null,
+  }
+  return [
+    {
+      completions: found.map(({ text }) => text),
+      models,
+      metadata: rows[0]!.metadata ?? undefined,
+      votes: [vote],
+      comparisonOf: (_, a, b) => (preferred.has(`${a} ${b}`) ? 1 : preferred.has(`${b} ${a}`) ? -1 : undefined),
+    },
+  ]
+}
+
+/** The files with all rows: the file itself, or those that the manifest of a folder lists. */
+const filesOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const info = yield* Effect.option(fs.stat(path))
+  if (Option.isNone(info)) return yield* new NoDataset({ path, problem: "there is no such file or folder" })
+  if (info.value.type !== "Directory") return [path]
+  const manifest = yield* Manifest.read(path)
+  const files = Option.match(manifest, {
+    onNone: () => [],
+    onSome: ({ files }) => files.map((file) => file.path).filter((file) => file.startsWith("data/")),
+  })
+  if (files.length === 0) {
+    return yield* new NoDataset({
+      path,
+      problem: `not a dataset: expected ${Manifest.fileName}, which lists its files`,
+    })
+  }
+  return files.map((file) => paths.join(path, file))
+})
+
+const rowsOf = (path: string, file: string) =>
+  Effect.map(OpenFile.open(file), ({ rows }) => rows(columns)).pipe(
+    Stream.unwrap,
+    Stream.mapEffect((read, i) => {
+      const row = Result.flatMap(
+        Result.mapError(read, ({ reason }) => reason),
+        ({ value }) => Result.mapError(decode(value), ({ message }) => message.replace(/\s+/g, " ")),
+      )
+      return Effect.mapError(
+        Effect.fromResult(row),
+        (problem) => new NoDataset({ path, problem: `row ${i + 1} of ${file} is not a pair of a dataset: ${problem}` }),
+      )
+    }),
+  )
+
+/** @param path a dataset's folder, or one of its files of Parquet or JSON Lines */
+export const items = (path: string) =>
+  Effect.map(filesOf(path), (files) =>
+    Stream.fromIterable(files).pipe(
+      Stream.flatMap((file) => rowsOf(path, file)),
+      Stream.mapAccumArray(
+        (): ReadonlyArray<Row> => [],
+        (held, rows) => {
+          const done: Array<RatedItem> = []
+          let open = [...held]
+          for (const row of rows) {
+            if (open[0] !== undefined && open[0].item_id !== row.item_id) {
+              done.push(...itemOf(open))
+              open = []
+            }
+            open.push(row)
+          }
+          return [open, done]
+        },
+        { onHalt: (open) => (open.length === 0 ? [] : itemOf(open)) },
+      ),
+    ),
+  ).pipe(Stream.unwrap)

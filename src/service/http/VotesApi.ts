@@ -1,0 +1,69 @@
+/**
+ * `GET /votes` of the service: its votes as a table. No part of the contract, which other services implement.
+ *
+ * Guarantees: an organization gets the votes on its own tasks. The answer is streamed: one that breaks off has no end (chunked
+ * encoding), so that a client notices.
+ */
+import { Effect, Schema, Stream } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { AnnotationApi, Organization, OrganizationToken } from "../../api/AnnotationApi.ts"
+import * as Problems from "../../api/Problems.ts"
+import { type Format, formats } from "../../domain/VoteRow.ts"
+import { tableTypes, VoteTable } from "../pageApi/DeskApi.ts"
+import { Desk } from "../store/Desk.ts"
+import type { VoteFilter } from "../store/VoteExport.ts"
+
+/** The answer with the table, as a file to save. */
+export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter) =>
+  // The status is sent by the time that the store may fail: the answer then breaks off.
+  HttpServerResponse.stream(
+    Stream.tapError(exportVotes(format, filter), (error) => Effect.logError("The table of votes broke off", error)),
+    {
+      contentType: tableTypes[format],
+      headers: { "content-disposition": `attachment; filename="votes.${format}"` },
+    },
+  )
+
+const exportVotes = HttpApiEndpoint.get("export", "/votes", {
+  query: {
+    /** Default: jsonl. */
+    format: Schema.optionalKey(Schema.Literals(formats)),
+    group: Schema.optionalKey(Schema.String),
+    task: Schema.optionalKey(Schema.String),
+    /** The id of an expert: his or her votes only. */
+    expert: Schema.optionalKey(Schema.String),
+  },
+  success: VoteTable,
+  error: [
+    Problems.MalformedRequest,
+    Problems.Forbidden,
+    Problems.TooManyRequests,
+    Problems.ServiceFailure,
+    Problems.ServiceTooSlow,
+    Problems.ServiceUnavailable,
+  ],
+})
+
+class VotesGroup extends HttpApiGroup.make("votes")
+  .add(exportVotes)
+  .middleware(OrganizationToken)
+  .annotateMerge(OpenApi.annotations({ title: "Votes", description: "Read all votes as a table." })) {}
+
+/** The contract, and what this service has besides. */
+export const ServiceApi = AnnotationApi.add(VotesGroup).prefix("/v1")
+
+export const handlers = HttpApiBuilder.group(
+  ServiceApi,
+  "votes",
+  Effect.fnUntraced(function* (handlers) {
+    const desk = yield* Desk
+    return handlers.handle(
+      "export",
+      Effect.fnUntraced(function* ({ query: { format = "jsonl", ...filter } }) {
+        const { name: organization } = yield* Organization
+        return respond(desk, format, { ...filter, organization })
+      }),
+    )
+  }),
+)

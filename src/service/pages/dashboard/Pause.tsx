@@ -1,0 +1,33 @@
+/** Pauses a group of tasks, or a task without one, and goes on with it. For managers. */
+import { pause } from "./queueClient.ts"
+import { ActionButton } from "./parts.tsx"
+import { For } from "./role.tsx"
+
+export const Pause = ({
+  groupId,
+  paused,
+  reload,
+  compact = false,
+}: {
+  /** Of a task without a group, its own id. */
+  readonly groupId: string
+  readonly paused: boolean
+  readonly reload: () => void
+  readonly compact?: boolean
+}) => (
+  <For role="manager">
+    <ActionButton
+      class={compact ? "compact" : ""}
+      label={`${paused ? "Go on with" : "Pause"} ${groupId}`}
+      ask={() => pause(groupId, !paused)}
+      said={
+        paused
+          ? `Experts get ${groupId} again.`
+          : `${groupId} is paused. What people held of it is back in the queue, with their drafts.`
+      }
+      onDone={reload}
+    >
+      {paused ? "Go on" : "Pause"}
+    </ActionButton>
+  </For>
+)

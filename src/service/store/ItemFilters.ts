@@ -1,0 +1,55 @@
+/**
+ * The filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision` and `disputed`.
+ *
+ * Does not: choose where the join begins, which decides how long the query takes.
+ */
+import type { SqlClient, Statement } from "effect/sql"
+import type { ItemState } from "../pageApi/DeskApi.ts"
+
+export interface ItemFilter {
+  readonly before?: number | undefined
+  readonly limit?: number | undefined
+  readonly text?: string | undefined
+  readonly group?: string | undefined
+  readonly task?: string | undefined
+  readonly state?: ItemState | undefined
+  readonly expert?: string | undefined
+  readonly flagged?: boolean | undefined
+  readonly maxAgreement?: number | undefined
+}
+
+/** A pattern of LIKE that finds the text as it is. */
+const containing = (text: string): string => `%${text.replace(/[%_\\]/g, String.raw`\$&`)}%`
+
+export const make = (sql: SqlClient.SqlClient) => {
+  /** Votes that the item needs. */
+  const required = sql.literal("votes_required + item.extra_votes")
+  const isFlagged = sql.literal("EXISTS (SELECT 1 FROM flagged_item WHERE flagged_item.item_id = item.item_id)")
+  const states: Record<ItemState, Statement.Fragment> = {
+    waiting: sql`status IN ('pending', 'in_progress') AND item.votes = 0 AND decision.item_id IS NULL`,
+    open: sql`status IN ('pending', 'in_progress') AND item.votes < ${required} AND decision.item_id IS NULL`,
+    done: sql`status <> 'cancelled' AND item.votes = ${required}`,
+    disputed: sql`status <> 'cancelled' AND disputed.item_id IS NOT NULL AND decision.item_id IS NULL`,
+    decided: sql`status <> 'cancelled' AND decision.choice IS NOT NULL`,
+    withdrawn: sql`status <> 'cancelled' AND decision.item_id IS NOT NULL AND decision.choice IS NULL`,
+    cancelled: sql`status = 'cancelled'`,
+  }
+  const given = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) =>
+    value === undefined || value === "" ? [] : [condition(value)]
+
+  const conditionsOf = (filter: ItemFilter): ReadonlyArray<Statement.Fragment> => [
+    ...given(filter.state, (state) => states[state]),
+    ...given(filter.text, (text) => sql`item_text.prompt LIKE ${containing(text)} ESCAPE ${"\\"}`),
+    ...given(filter.group, (group) => sql`group_id = ${group} AND group_id <> task_id`),
+    ...given(filter.task, (task) => sql`task_id = ${task}`),
+    ...given(
+      filter.expert,
+      (expert) => sql`EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item WHERE vote.item_id = item.item_id
+        AND vote.expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expert}))`,
+    ),
+    ...(filter.flagged === true ? [isFlagged] : []),
+    ...given(filter.maxAgreement, (percent) => sql`disputed.agreement <= ${percent / 100}`),
+  ]
+
+  return { conditionsOf, isFlagged, required }
+}

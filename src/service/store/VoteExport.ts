@@ -1,0 +1,160 @@
+/**
+ * The valid votes of the store as records of a vote table (`domain/VoteRow`), oldest task first, by item, then in the order given.
+ *
+ * Guarantees: votes given after the export began are not in it, so that it ends; an item's votes are of one moment. Reads up
+ * to 100 items at a time, and holds their votes in memory; no transaction stays open. `prefstream import` reads the table.
+ * A decided item without votes has one record, of the lead. Does not: contain void votes, or those on withdrawn prompts,
+ * which `import` would count; or see one moment as a whole.
+ */
+import { Array as Arr, DateTime, Effect, Option, Stream } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Assessment from "../../domain/Assessment.ts"
+import type { Flag } from "../../domain/Flag.ts"
+import { encode, type Format, headOf, type VoteRow } from "../../domain/VoteRow.ts"
+import * as VotedResult from "../../domain/VotedResult.ts"
+import { Database } from "../database/Database.ts"
+import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
+import * as Decisions from "./Decisions.ts"
+import { type ItemFilter, make as makeFilters } from "./ItemFilters.ts"
+import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
+import * as Voting from "./Voting.ts"
+
+export interface VoteFilter extends Omit<ItemFilter, "before" | "limit"> {
+  /** Default: all. */
+  readonly organization?: string | undefined
+}
+
+const itemsAtOnce = 100
+const encoder = new TextEncoder()
+
+interface GivenVote extends Omit<Voting.VoteRow, "name"> {
+  readonly given_at: number
+}
+
+const chosenIn = (decision: Decisions.StoredDecision | undefined): Decisions.Chosen | undefined =>
+  decision !== undefined && Decisions.isChosen(decision) ? decision : undefined
+
+const rowsOf = (
+  taskId: string,
+  { completions, metadata, prompt }: RequestedPrompt,
+  given: ReadonlyArray<GivenVote>,
+  ofItem: ReadonlyArray<Flag>,
+  decided: Decisions.Chosen | undefined,
+): ReadonlyArray<VoteRow> => {
+  const votes = given.map(Voting.voteOf)
+  const flags = VotedResult.flagsOf(votes, ofItem)
+  const ofAll = {
+    item_id: null,
+    prompt,
+    completions,
+    models: null,
+    task_id: taskId,
+    is_gold: false,
+    gold: null,
+    flags: flags.length === 0 ? null : flags,
+    decision:
+      decided === undefined
+        ? null
+        : { chosen_index: decided.choice, rationale: decided.rationale, ...Decisions.recordOf(decided) },
+    metadata: metadata ?? null,
+  }
+  if (votes.length === 0 && decided !== undefined) {
+    const { choice: chosen_index, operator: expert, rationale } = decided
+    const nothing = {
+      ranking: null,
+      order: null,
+      seconds: null,
+      strength: null,
+      all_bad: null,
+      edited: null,
+      aspects: null,
+    }
+    return [{ ...ofAll, ...nothing, expert, vote: 1, chosen_index, rationale, judged_at: ofAll.decision!.at }]
+  }
+  return votes.map((vote, i) => {
+    const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
+    return {
+      ...ofAll,
+      expert: vote.expert,
+      vote: i + 1,
+      chosen_index: vote.choice,
+      ranking: vote.ranking ?? null,
+      order: vote.order,
+      seconds: vote.seconds,
+      strength: vote.strength ?? null,
+      all_bad: all_bad ?? null,
+      edited: edited ?? null,
+      aspects: aspects ?? null,
+      rationale: vote.rationale ?? null,
+      judged_at: DateTime.formatIso(DateTime.makeUnsafe(given[i]!.given_at)),
+    }
+  })
+}
+
+export const make = Effect.gen(function* () {
+  const { sql } = yield* Database
+  const requests = yield* TaskRequests
+  const { conditionsOf } = makeFilters(sql)
+  const readDecisions = Decisions.readFrom(sql)
+
+  /** The records of the next items after one, and the last of these items. */
+  const pageAfter = Effect.fnUntraced(function* (
+    after: number,
+    lastVote: number,
+    { organization, ...filter }: VoteFilter,
+  ) {
+    // SQLite answers at once: without this, other requests would wait for the whole table, and its bytes for the socket.
+    yield* Effect.yieldNow
+    const items = yield* sql<{ item_id: number; task_id: string }>`SELECT item.item_id, task_id
+      FROM item CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
+        LEFT JOIN item_text ON item_text.item_id = item.item_id LEFT JOIN decision ON decision.item_id = item.item_id
+        LEFT JOIN disputed ON disputed.item_id = item.item_id
+      WHERE ${sql.and([
+        sql`item.item_id > ${after} AND (decision.choice IS NOT NULL OR (item.votes > 0 AND decision.item_id IS NULL))`,
+        ...(organization === undefined ? [] : [sql`organization = ${organization}`]),
+        ...conditionsOf(filter),
+      ])}
+      ORDER BY item.item_id LIMIT ${itemsAtOnce}`
+    const ids = sql`(SELECT value FROM json_each(${JSON.stringify(items.map(({ item_id }) => item_id))}))`
+    const votes =
+      yield* sql<GivenVote>`SELECT n, item_id, expert_no, expert_id, expert.kind AS expert_kind, choice, body,
+        given_at
+      FROM vote JOIN expert USING (expert_no) WHERE item_id IN ${ids} AND n <= ${lastVote} ORDER BY item_id, n`
+    const decisions = yield* readDecisions(items[0]?.item_id ?? 0, items.at(-1)?.item_id ?? -1)
+    const flags = yield* sql<Omit<Voting.FlagRow, "name">>`SELECT item_id, expert_id, flag.kind, comment
+      FROM flag JOIN expert USING (expert_no) WHERE item_id IN ${ids} ORDER BY item_id, at`
+    const votesOf = Map.groupBy(votes, ({ item_id }) => item_id)
+    const flagsOf = Map.groupBy(flags, ({ item_id }) => item_id)
+    const rows: Array<VoteRow> = []
+    for (const { item_id, task_id } of items) {
+      const { prompts } = yield* requests.of(seqOf(item_id))
+      const ofItem = (flagsOf.get(item_id) ?? []).map(Voting.flagOf)
+      const all = rowsOf(
+        task_id,
+        prompts[promptIndexOf(item_id)]!,
+        votesOf.get(item_id) ?? [],
+        ofItem,
+        chosenIn(decisions.get(item_id)),
+      )
+      rows.push(...(filter.expert === undefined ? all : all.filter(({ expert }) => expert === filter.expert)))
+    }
+    return [rows, items.length < itemsAtOnce ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
+  })
+
+  const exportVotes = (format: Format, filter: VoteFilter): Stream.Stream<Uint8Array, SqlError> =>
+    Stream.unwrap(
+      Effect.map(sql<{ n: number }>`SELECT COALESCE(MAX(n), 0) AS n FROM vote`, ([last]) =>
+        Stream.concat(
+          Stream.succeed(headOf(format)),
+          Stream.paginate(0, (after) => pageAfter(after, last!.n, filter)).pipe(
+            Stream.mapArray((rows) => Arr.map(rows, (row) => encode(format, [row]))),
+          ),
+        ).pipe(
+          Stream.filter((text) => text !== ""),
+          Stream.mapArray((texts) => [encoder.encode(texts.join(""))]),
+        ),
+      ),
+    )
+
+  return { exportVotes }
+})

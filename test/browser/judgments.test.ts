@@ -1,0 +1,297 @@
+/**
+ * The whole way of a judgment: experts say more than the choice, by keyboard and on a phone; a lead filters, decides, and
+ * voids an expert's votes; and each value is in its column of the dataset, in the report, and in trainers' files.
+ * `SCREENSHOTS=DIR` keeps pictures.
+ */
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { hasBrowser, launched, open } from "../support/browser.ts"
+import { fillIn, folder, invite, serve, signIn } from "../support/browserService.ts"
+import { picture, screenshot } from "../support/pictures.ts"
+import { run } from "../support/program.ts"
+
+const rubric = `strength: true
+all_bad: true
+edit: true
+flags: [unsafe, broken text]
+aspects: [helpfulness, { name: truthfulness, steps: 3, low: wrong, high: right }]
+`
+
+const colors = ["red", "green", "blue"] as const
+type Color = (typeof colors)[number]
+const right = (color: Color) => `The ${color} one, as **asked**.`
+const wrong = (color: Color) => `Another one than ${color}.`
+const items = colors.map((color) => ({
+  id: color,
+  prompt: `Which one is ${color}?`,
+  completions: [right(color), wrong(color)],
+  models: ["large", "small"],
+}))
+
+const formats = ["trl", "openrlhf", "trl-unpaired", "trl-tpo", "nemo-rl"]
+
+/** Where the right completion of the item is shown, from 1 on, once it is there. */
+const placeOf = async (page: Page, color: Color): Promise<1 | 2> => {
+  await page.getByText(`Which one is ${color}?`).waitFor()
+  const first = page.getByRole("article", { name: "Completion 1" })
+  await first.getByText(color).waitFor()
+  return /asked/.test((await first.textContent())!) ? 1 : 2
+}
+
+it.live.skipIf(!hasBrowser)(
+  "what experts say and a lead decides is in the dataset, the report, and trainers' files",
+  () =>
+    Effect.gen(function* () {
+      const scratch = yield* folder
+      const database = join(scratch, "service.db")
+      const { baseUrl, link, token } = yield* serve(database, "--undo-grace", "0s", "--votes", "2")
+      const browser = yield* launched
+      const lead = yield* open(browser, { viewport: { width: 1280, height: 900 } })
+      const ann = yield* open(browser, { viewport: { width: 1280, height: 900 } })
+      const bob = yield* open(browser, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true })
+      const cleo = yield* open(browser, { viewport: { width: 1280, height: 900 } })
+
+      writeFileSync(join(scratch, "items.jsonl"), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+      writeFileSync(join(scratch, "rubric.yaml"), rubric)
+      const job = join(scratch, "job")
+      const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
+      const prefstream = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+        const ended = yield* Effect.promise(() => run([...args, "--dir", job], env))
+        assert.include([0, 3], ended.status, ended.stderr)
+        return ended
+      })
+      const exported = (...flags: ReadonlyArray<string>) =>
+        prefstream(
+          "export",
+          "--margin",
+          "--margin-from",
+          "strength",
+          ...formats.flatMap((name) => ["--format", name]),
+          ...flags,
+        )
+      const linesOf = (path: string): ReadonlyArray<Record<string, string | number | boolean | null>> =>
+        readFileSync(join(job, "dataset", path), "utf8")
+          .split("\n")
+          .filter((line) => line !== "")
+          .map((line) => JSON.parse(line))
+      const pairs = () =>
+        Object.fromEntries(linesOf("jsonl/train-00000-of-00001.jsonl").map((row) => [String(row["item_id"]), row]))
+      const rowsOf = (format: string, color: Color) =>
+        linesOf(`formats/${format}/train.jsonl`).filter((row) => JSON.stringify(row).includes(`Which one is ${color}?`))
+
+      yield* prefstream(
+        "submit",
+        join(scratch, "items.jsonl"),
+        "--rubric",
+        join(scratch, "rubric.yaml"),
+        "--guidelines",
+        "Prefer what was asked for.",
+      )
+
+      const edit = `${right("red")} It is the first.`
+      const invitations = yield* Effect.promise(async () => {
+        await signIn(lead.page, link, "Lea")
+        const links: Array<string> = []
+        for (const name of ["Ann", "Bob", "Cleo"]) {
+          links.push(await invite(lead.page, name))
+          // A link is shown until the page is left.
+          await lead.page.reload()
+        }
+        return links
+      })
+
+      // Ann, by keyboard alone.
+      yield* Effect.promise(async () => {
+        const { page } = ann
+        const { keyboard } = page
+        await page.goto(invitations[0]!)
+        const first = await placeOf(page, "red")
+        await keyboard.press(String(first))
+        for (const key of "++") await keyboard.press(key)
+        // Ratings begin at the marked completion.
+        await keyboard.press("ArrowLeft")
+        await keyboard.press("a")
+        // Helpfulness and truthfulness of either completion.
+        for (const key of first === 1 ? "5321" : "2153") await keyboard.press(key)
+        await keyboard.press("Escape")
+        for (const key of ["k", "2", "Escape", "i", "Control+End"]) await keyboard.press(key)
+        await keyboard.type(" It is the first.")
+        for (const key of ["Escape", "e"]) await keyboard.press(key)
+        await keyboard.type("It is red.")
+        await picture(page, "1-annotate-keyboard")
+        await keyboard.press("Control+Enter")
+        await keyboard.press(String(await placeOf(page, "green")))
+        for (const key of ["+", "+", "+", "Enter"]) await keyboard.press(key)
+        await placeOf(page, "blue")
+        await keyboard.press("x")
+        await page.getByRole("dialog", { name: "Flag a problem" }).waitFor()
+        await keyboard.press("Space")
+        await keyboard.press("Tab")
+        await keyboard.type("Which blue?")
+        await picture(page, "2-flag-keyboard")
+        await keyboard.press("Control+Enter")
+        await page.getByRole("dialog").waitFor({ state: "detached" })
+        await page.getByText("Which one is blue?").waitFor({ state: "detached" })
+      })
+
+      // Bob, on a phone: the right one once, and then whatever is wrong.
+      yield* Effect.promise(async () => {
+        const { page } = bob
+        await page.goto(invitations[1]!)
+        const left = new Set<Color>(colors)
+        while (left.size > 0) {
+          // Whichever comes next.
+          const prompt = page.getByText(new RegExp(`^Which one is (${[...left].join("|")})[?]$`))
+          const text = await prompt.textContent()
+          const color = colors.find((color) => text!.includes(color))!
+          left.delete(color)
+          const place = await placeOf(page, color)
+          await page.getByRole("button", { name: `Completion ${color === "red" ? place : 3 - place} is best` }).tap()
+          await page.getByRole("button", { name: "slightly better" }).tap()
+          if (color === "red") {
+            const scale = page.getByRole("radiogroup", { name: `Rate completion ${place} helpfulness` })
+            await scale.getByRole("radio", { name: "3" }).tap()
+            await picture(page, "3-annotate-phone")
+          }
+          await page.getByRole("button", { name: "Submit", exact: true }).tap()
+          await page.getByText(`Which one is ${color}?`).waitFor({ state: "detached" })
+        }
+      })
+
+      // Cleo has the one that Ann gave back.
+      yield* Effect.promise(async () => {
+        const { page } = cleo
+        await page.goto(invitations[2]!)
+        await page.keyboard.press(String(await placeOf(page, "blue")))
+        await page.keyboard.press("n")
+        await picture(page, "4-all-bad")
+        await page.keyboard.press("Enter")
+        await page.getByText("Which one is blue?").waitFor({ state: "detached" })
+      })
+
+      // Two agree on red alone; ties make no pairs.
+      yield* prefstream("collect", "--once")
+      yield* exported()
+      assert.deepStrictEqual(Object.keys(pairs()), ["red"])
+      assert.deepInclude(pairs()["red"], { chosen: right("red"), strength: 1.5, votes: 2, edited: edit })
+
+      // The lead finds what was flagged, and decides one by keyboard.
+      yield* Effect.promise(async () => {
+        const { page } = lead
+        await page.getByRole("link", { name: "Items", exact: true }).click()
+        const table = page.getByRole("table", { name: "Items" })
+        await table.getByRole("row", { name: /green/ }).waitFor()
+        await page.getByRole("checkbox", { name: "Flagged" }).check()
+        await page.getByRole("button", { name: "Filter", exact: true }).click()
+        await table.getByRole("row", { name: /green/ }).waitFor({ state: "detached" })
+        await picture(page, "5-filter-flagged")
+        await page.getByRole("link", { name: "Clear" }).click()
+        await page.getByRole("link", { name: "Experts disagree" }).click()
+        await table.getByRole("row", { name: /red/ }).waitFor({ state: "detached" })
+        await picture(page, "6-filter-disagreement")
+        await page.getByRole("button", { name: /^Open: .*green/ }).focus()
+        await page.keyboard.press("Enter")
+        await page.getByRole("button", { name: "Decide prompt 2" }).waitFor()
+        await page.waitForFunction(() => document.activeElement?.textContent === "Prompt 2")
+        await picture(page, "7-open-item")
+        await page.getByRole("button", { name: "Decide prompt 2" }).focus()
+        await page.keyboard.press("Enter")
+        await page.getByRole("form", { name: "Decide prompt 2" }).waitFor()
+        await page.waitForFunction(() => document.activeElement instanceof HTMLInputElement)
+        await page.keyboard.press("Space")
+        await page.keyboard.press("Tab")
+        await page.keyboard.type("Only it is green.")
+        await picture(page, "8-adjudication-keyboard")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("Enter")
+        await page.getByText("Prompt 2 is decided for A.").waitFor()
+        await picture(page, "9-decided")
+        await page.getByRole("link", { name: "Experts", exact: true }).click()
+        await page.getByRole("link", { name: "Bob" }).click()
+        await page.getByRole("button", { name: "Void votes" }).click()
+        await page.getByLabel("Reason (optional)").fill("Tapped through.")
+        await picture(page, "10-void")
+        await page.getByRole("button", { name: "Void 3 votes" }).click()
+        await page.getByText("Tapped through.").waitFor()
+        await picture(page, "11-voided")
+        await page.getByRole("link", { name: "Items", exact: true }).click()
+        await fillIn(page, "Prompt contains", "blue")
+        await table.getByRole("row", { name: /red/ }).waitFor({ state: "detached" })
+        await page.getByRole("button", { name: /^Open: .*blue/ }).click()
+        await page.getByText("Void, and not counted:").waitFor()
+        await picture(page, "12-item-with-void-vote")
+      })
+
+      yield* prefstream("collect", "--once", "--recheck-completed")
+      const { stderr } = yield* exported()
+      assert.match(stderr, /nemo-rl has no place for strength \(2 pairs\), all_bad \(1 pair\), aspects \(1 pair\)/)
+      const { blue, green, red } = pairs()
+      const kindsOf = (flags: unknown) => JSON.parse(String(flags)).map(({ kind }: { readonly kind: string }) => kind)
+      for (const [color, row] of Object.entries(pairs())) {
+        assert.deepInclude(row, {
+          chosen: right(color as Color),
+          rejected: wrong(color as Color),
+          chosen_model: "large",
+        })
+      }
+      assert.deepInclude(red, { strength: 2, all_bad: false, edited: edit, votes: 1, rationale: "It is red." })
+      assert.deepStrictEqual(JSON.parse(String(red!["aspects"])), {
+        helpfulness: { chosen: 5, rejected: 2 },
+        truthfulness: { chosen: 3, rejected: 1 },
+      })
+      assert.deepStrictEqual(kindsOf(red!["flags"]), ["broken text"])
+      assert.deepInclude(green, {
+        strength: 3,
+        edited: null,
+        aspects: null,
+        flags: null,
+        rationale: "Only it is green.",
+      })
+      assert.deepInclude(blue, { strength: null, all_bad: true, edited: null, aspects: null })
+      assert.deepStrictEqual(kindsOf(blue!["flags"]), ["unclear_prompt"])
+
+      for (const format of ["trl", "openrlhf"]) {
+        assert.deepStrictEqual(
+          colors.map((color) => rowsOf(format, color).map(({ margin }) => margin)),
+          [[2], [3], [0]],
+          format,
+        )
+      }
+      assert.deepStrictEqual(
+        colors.map((color) => rowsOf("trl-unpaired", color).map(({ label }) => label)),
+        [
+          [true, false],
+          [true, false],
+          [false, false],
+        ],
+      )
+      assert.deepStrictEqual(
+        colors.map((color) => rowsOf("trl-tpo", color).map(({ reference }) => reference)),
+        [[edit], [], []],
+      )
+
+      const report = JSON.parse(readFileSync(join(job, "dataset/report.json"), "utf8"))
+      assert.deepStrictEqual(report.rubric.strength.by_outcome, [{ outcome: "one_vote", items: 2, mean: 2.5 }])
+      assert.deepStrictEqual(report.rubric.all_bad, { answered: 3, items: 1 })
+      assert.strictEqual(report.rubric.edited.length_change.mean, " It is the first.".length)
+      yield* Effect.promise(async () => {
+        await lead.page.goto(`file://${join(job, "dataset/report.html")}`)
+        const section = lead.page.getByRole("region", { name: "Rubric", exact: true })
+        await section.getByText("3 votes on 3 of 3 judged items say more than the choice").waitFor()
+        await section.evaluate((element) => element.scrollIntoView())
+        await screenshot(lead.page, "13-report-rubric")
+      })
+
+      // By choice, the edit is what is preferred.
+      yield* exported("--edited", "chosen")
+      assert.deepStrictEqual(
+        ["trl", "openrlhf"].map((format) => rowsOf(format, "red").map(({ chosen }) => chosen)),
+        [[edit], [edit]],
+      )
+      for (const { account } of [lead, ann, bob, cleo]) assert.deepStrictEqual(account.problems, [])
+    }).pipe(Effect.scoped),
+  240_000,
+)

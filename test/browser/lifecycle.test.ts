@@ -1,0 +1,149 @@
+/**
+ * A manager's work while experts judge, by clicks: a group is paused and goes on, a prompt is withdrawn and restored, a task
+ * reopened, and the votes are downloaded. `SCREENSHOTS=DIR` keeps pictures.
+ */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { NodeHttpClient } from "@effect/platform-node"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { browser } from "../service/web/http.ts"
+import { hasBrowser, launched, open } from "../support/browser.ts"
+import { folder, serve, signIn } from "../support/browserService.ts"
+import { picture } from "../support/pictures.ts"
+
+const group = "week-48"
+
+it.live.skipIf(!hasBrowser)(
+  "a lead pauses a group, withdraws a prompt, reopens the task, and downloads its votes",
+  () =>
+    Effect.gen(function* () {
+      const scratch = yield* folder
+      const { baseUrl, link, origin, token } = yield* serve(join(scratch, "service.db"), "--undo-grace", "0s")
+      const chromium = yield* launched
+      const { account, page } = yield* open(chromium)
+      yield* Effect.promise(() => signIn(page, link, "Lea"))
+      const operator = browser(origin)
+      yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
+      yield* HttpClientRequest.post(`${baseUrl}/tasks`).pipe(
+        HttpClientRequest.bearerToken(token),
+        HttpClientRequest.bodyJsonUnsafe({
+          task_type: "rlhf_ranking",
+          group,
+          prompts: ["red", "green", "blue"].map((color) => ({
+            prompt: `Which is **${color}**?`,
+            completions: [`The ${color} one.`, `Another one than ${color}.`],
+          })),
+        }),
+        HttpClient.execute,
+      )
+      const invite = Effect.fnUntraced(function* (name: string) {
+        const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name })
+        return String(json.invitation)
+      })
+      const invited = { ann: yield* invite("Ann"), bob: yield* invite("Bob") }
+      const bob = browser(origin)
+      yield* bob.ask("POST", "/annotate/api/join", { code: invited.bob.split("=")[1] })
+      /** Bob's vote on what comes next; false where nothing comes. */
+      const vote = Effect.gen(function* () {
+        const { json } = yield* bob.ask("POST", "/annotate/api/next")
+        if (json.item === null) return false
+        const body = { best: 0, ranking: null, rationale: "", seconds: 3 }
+        yield* bob.ask("POST", `/annotate/api/items/${json.item.item_id}/vote`, body)
+        return true
+      })
+      const ann = yield* open(chromium)
+      const phone = { width: 390, height: 844 }
+
+      // Ann has an item open when its group is paused.
+      yield* Effect.promise(async () => {
+        await ann.page.goto(`${origin}${invited.ann}`)
+        await ann.page.getByText("The red one.").waitFor()
+        await ann.page.keyboard.press("1")
+        await page.getByRole("link", { name: "Queue", exact: true }).click()
+        await page.getByRole("button", { name: `Pause ${group}` }).click()
+        await page.getByText("Paused", { exact: true }).waitFor()
+        await picture(page, "lifecycle-1-queue")
+        await ann.page.keyboard.press("Enter")
+        await ann.page.getByText("a manager paused or withdrew it").waitFor()
+        await picture(ann.page, "lifecycle-2-annotate")
+      })
+      assert.isFalse(yield* vote)
+      yield* Effect.promise(async () => {
+        await page.getByRole("link", { name: "Tasks", exact: true }).click()
+        await page.getByRole("link", { name: group }).click()
+        await page.getByRole("heading", { name: `Group ${group}`, level: 1 }).waitFor()
+        await picture(page, "lifecycle-3-group")
+        await page.getByRole("button", { name: `Go on with ${group}` }).click()
+        await page.getByRole("button", { name: `Pause ${group}` }).waitFor()
+      })
+      assert.isTrue(yield* vote)
+      assert.isTrue(yield* vote)
+
+      // The last open prompt is withdrawn, by keyboard.
+      const prompt = page.getByRole("article", { name: "Prompt 3" })
+      const status = page.getByRole("region", { name: "Summary" })
+      yield* Effect.promise(async () => {
+        await page.getByRole("link", { name: "Tasks", exact: true }).first().click()
+        await page.getByRole("link", { name: /^task_/ }).click()
+        await page.getByRole("button", { name: "Withdraw prompt 3" }).focus()
+        await page.keyboard.press("Enter")
+        await page.getByRole("dialog").waitFor()
+        await page.getByLabel("Reason (optional)").fill("Blue is not a question.")
+        await picture(page, "lifecycle-4-withdraw")
+        await page.getByRole("button", { name: "Withdraw prompt", exact: true }).focus()
+        await page.keyboard.press("Enter")
+        await prompt.getByText("Blue is not a question.").waitFor()
+        await status.getByText("Completed").first().waitFor()
+        await prompt.scrollIntoViewIfNeeded()
+        await picture(page, "lifecycle-5-withdrawn")
+      })
+
+      // One more vote on each of the others, of Ann, who has not judged them.
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Reopen" }).click()
+        await page.getByLabel("Further votes per prompt").fill("1")
+        await picture(page, "lifecycle-6-reopen")
+        await page.getByRole("button", { name: "Ask for votes" }).click()
+        await status.getByText("In progress").waitFor()
+        await page.getByRole("button", { name: "Enough votes" }).waitFor()
+        await picture(page, "lifecycle-7-reopened")
+      })
+      assert.isFalse(yield* vote)
+      yield* Effect.promise(async () => {
+        await page.getByRole("button", { name: "Enough votes" }).click()
+        await status.getByText("Completed").first().waitFor()
+        await prompt.getByRole("button", { name: "Restore prompt 3" }).click()
+        await status.getByText("In progress").waitFor()
+      })
+      assert.isTrue(yield* vote)
+
+      yield* Effect.promise(async () => {
+        await page.getByRole("link", { name: "Items", exact: true }).click()
+        await page.getByRole("table", { name: "Items" }).waitFor()
+        await picture(page, "lifecycle-8-items")
+        const [download] = await Promise.all([
+          page.waitForEvent("download"),
+          page.getByRole("link", { name: "JSON Lines" }).click(),
+        ])
+        const rows = readFileSync(await download.path(), "utf8")
+          .trimEnd()
+          .split("\n")
+        assert.deepStrictEqual(
+          rows.map((row) => (JSON.parse(row) as { readonly prompt: string }).prompt),
+          ["Which is **red**?", "Which is **green**?", "Which is **blue**?"],
+        )
+        // The links of an admin stand on one line, and the one to this page is in sight.
+        await page.setViewportSize(phone)
+        await page.goto(`${origin}/dashboard/#/developer`)
+        const links = page.getByRole("navigation", { name: "Main" }).getByRole("link")
+        await page.getByRole("heading", { name: "Developer settings", level: 1 }).waitFor()
+        const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()))
+        assert.lengthOf(new Set(boxes.map((box) => box?.y)), 1)
+        assert.isAtMost(boxes.at(-1)!.x + boxes.at(-1)!.width, phone.width)
+        await picture(page, "lifecycle-9-navigation")
+      })
+      assert.deepStrictEqual(account.problems, [])
+    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici)),
+)
