@@ -60,3 +60,6 @@ export const priceOf = ({ kinds, other }: Prices, kind: string | null): Cost.Dec
 
 /** What a vote costs at most. */
 export const highest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.max, other)
+
+/** What a vote costs at least. */
+export const lowest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.min, other)

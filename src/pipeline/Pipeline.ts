@@ -16,10 +16,10 @@ import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
-import { type Choose, noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
+import { noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
 import { sendPlanned, type SubmitOptions } from "../task/Submit.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
-import { chooser, type Confidence } from "./AdaptiveVotes.ts"
+import { choose } from "./AdaptiveVotes.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
@@ -57,7 +57,7 @@ export {
 export { importVotes, type ImportReport, type ImportSettings, layer as layerImport } from "./ImportVotes.ts"
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
-export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings, Confidence {
+export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
   /** The items: `Source.files`, `Source.join`, `Source.make`, or one of your own. */
@@ -119,7 +119,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       const settled = yield* Latch.make()
       const once = settings.once === true
       // A run that waits plans further votes once all results are in, so that they do not depend on when it was stopped.
-      const chooseFurther = once ? chooser(settings) : undefined
+      const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
@@ -127,7 +127,7 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       // Tasks of earlier runs are settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
-        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(thenNoteWanted(chooseFurther)))
+        ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
         : Effect.all([submitting, collecting], { concurrency: 2 }).pipe(Effect.tap(thenFurtherVotes(settings)))
       const ended = yield* loops.pipe(stoppable(settings), listening(settings.webhook), thenWriteRejects(settings))
       const [reading] = Option.getOrElse(ended.value, () => [undefined])
@@ -143,28 +143,18 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
 
 /** Once all results are in: plans further votes, sends them and waits for their results, until no item wants one. */
 const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
-  const choose = chooser(settings)
-  const { lastCampaign } = yield* Ledger
-  const campaign = yield* lastCampaign
-  if (choose === undefined || Option.isNone(campaign)) return
-  while ((yield* planFurtherVotes(choose, { ...settings, campaign: campaign.value })) > 0) {
+  const { shuffleSeed } = settings
+  while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {
     const submittingDone = yield* Latch.make()
     const sending = Effect.ensuring(sendPlanned, submittingDone.open)
     yield* Effect.all([sending, collectLoop({ submittingDone })], { concurrency: 2, discard: true })
   }
 })
 
-/** Says in the ledger how many items want another vote, for which there is another run. */
-const thenNoteWanted = Effect.fnUntraced(function* (choose: Choose | undefined) {
-  const { lastCampaign } = yield* Ledger
-  const campaign = yield* lastCampaign
-  if (choose !== undefined && Option.isSome(campaign)) yield* noteWanted(choose, campaign.value)
-})
-
 /** Reads the source and submits what is new. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
-    readAndSubmit({ ...settings, chooseFurther: chooser(settings) }).pipe(
+    readAndSubmit({ ...settings, chooseFurther: choose(settings) }).pipe(
       stoppable(settings),
       thenWriteRejects(settings),
     ),
@@ -182,10 +172,12 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
 
 /** Waits for the results of submitted tasks, or polls each outstanding task `once`. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
-  options: Pick<Settings, "timeout" | "grace" | "webhook"> & Pick<CollectOptions, "once" | "recheckCompleted">,
+  options: Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths"> &
+    Pick<CollectOptions, "once" | "recheckCompleted">,
 ) {
   const [elapsed] = yield* Effect.timed(
     collectLoop({ once: options.once, recheckCompleted: options.recheckCompleted }).pipe(
+      Effect.tap(noteWanted(choose(options))),
       stoppable(options),
       listening(options.webhook),
     ),

@@ -12,6 +12,7 @@ import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import { submit } from "../task/Submit.ts"
+import { confidenceOf } from "./AdaptiveVotes.ts"
 
 export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonly source: Source }) =>
   Effect.suspend(() => {
@@ -40,7 +41,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
         return records
       }),
     )
-    return submit(records, settings).pipe(
+    return submit(records, { ...settings, confidence: confidenceOf(settings) }).pipe(
       Effect.provideService(InputAudit, (file) => void files.push(file)),
       Effect.ensuring(Effect.ignore(remember)),
       Effect.bindTo("run"),

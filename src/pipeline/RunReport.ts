@@ -219,7 +219,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
       allRejected: counts.read > 0 && rejected === counts.read,
       stopped: options.stopped === true,
       noPairs: tasks.completed.items > 0 && options.leftOut !== undefined && Option.isNone(dataset),
-      wantsVotes: wanted > 0,
+      wantsVotes: wanted > 0 || (yield* ledger.hasUnseenVotes),
       overBudget: Option.exists(spending, SpendingReport.isOver),
     }),
     campaign,

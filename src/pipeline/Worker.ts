@@ -1,9 +1,9 @@
 /**
  * One of several processes that share a job, over one ledger in PostgreSQL.
  *
- * Guarantees: one worker at a time reads the input, so the tasks are those that one process would plan. Each part of the
- * tasks is sent and polled by one worker, and by another when that one is lost; only the owner of its part claims a task
- * (`task/ledger/Parts`), so no task is sent by two. The dataset does not depend on the workers.
+ * Guarantees: one worker at a time reads the input and plans further votes (a round once all results are in), so the tasks are
+ * those that one process would plan. Each part of the tasks is sent and polled by one worker, and by another when that one is
+ * lost; only the owner of its part claims a task (`task/ledger/Parts`). The dataset does not depend on the workers.
  *
  * All workers together keep to the limits of requests per second and of concurrent requests, except that each may always
  * have one request in flight. A worker that is stopped releases its parts immediately, then finishes what it is sending.
@@ -42,6 +42,7 @@ import * as FailureStreak from "../task/client/FailureStreak.ts"
 import { send, type SendError } from "../task/Send.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
+import { planRounds } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
 import type { Pipeline, Settings } from "./Pipeline.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
@@ -208,7 +209,7 @@ const work = Effect.fn("Worker.work")(function* (
         Effect.tap(warn),
         // Another worker would find them, too.
         Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),
-        Effect.andThen(Effect.never),
+        Effect.andThen(again("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
     ),

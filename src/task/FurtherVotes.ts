@@ -2,9 +2,9 @@
  * Further votes on items whose votes so far are in. Which items want one, the caller says: this room knows no statistics.
  *
  * Guarantees: what is planned follows from the ledger and the choice alone, stays within the budget, and nothing is planned
- * twice: see `ledger/FurtherVotes`.
+ * twice: see `ledger/FurtherVotes`. Nothing is planned where no run of the job has asked for further votes.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
@@ -13,24 +13,44 @@ import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { ResultMisfit } from "./Results.ts"
 
-/** The items of a campaign that want another vote, those that want it most first, and how many may have it at once. */
+export interface Chosen {
+  /** The items that want another vote, those that want it most first. */
+  readonly wanted: ReadonlyArray<ItemPlace>
+  /** How many of them may have it now. */
+  readonly atOnce: number
+  /** How many votes had ended. */
+  readonly ended: number
+}
+
+/** Chooses among the items of a campaign. */
 export type Choose = (
   campaign: number,
-) => Effect.Effect<
-  { readonly wanted: ReadonlyArray<ItemPlace>; readonly atOnce: number },
-  SqlError | ResultMisfit | NoSuchCampaign,
-  LedgerReader
->
+  confidence: number,
+) => Effect.Effect<Chosen, SqlError | ResultMisfit | NoSuchCampaign, LedgerReader>
+
+/** What is wanted in a campaign, by default that of the last run; none where no run has asked for further votes. */
+const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
+  const ledger = yield* Ledger
+  const confidence = yield* ledger.confidence
+  const terms = Option.all({ confidence, campaign: of === undefined ? yield* ledger.lastCampaign : Option.some(of) })
+  if (Option.isNone(terms)) return Option.none()
+  return Option.some(yield* choose(terms.value.campaign, terms.value.confidence))
+})
 
 /** Plans further votes. Gives their number. */
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   choose: Choose,
-  { campaign, shuffleSeed = defaultShuffleSeed }: Pick<RunTerms, "shuffleSeed"> & { readonly campaign: number },
+  {
+    campaign,
+    shuffleSeed = defaultShuffleSeed,
+  }: Pick<RunTerms, "shuffleSeed"> & { readonly campaign?: number | undefined },
 ) {
   const ledger = yield* Ledger
-  const { atOnce, wanted } = yield* choose(campaign)
+  const chosen = yield* chosenBy(choose, campaign)
+  if (Option.isNone(chosen)) return 0
+  const { wanted, ...when } = chosen.value
   const { beyond, votes } = yield* ledger.planFurther(wanted, {
-    atOnce,
+    ...when,
     request: (question, of) => furtherVote(question, { ...of, shuffleSeed }),
   })
   if (votes > 0) yield* Effect.logInfo(`planned ${votes} further ${votes === 1 ? "vote" : "votes"} on uncertain items`)
@@ -43,7 +63,8 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
 })
 
 /** Notes how many items want another vote now, once results came in, for the report. */
-export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: Choose, campaign: number) {
+export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: Choose) {
   const ledger = yield* Ledger
-  yield* ledger.noteWanted((yield* choose(campaign)).wanted.length)
+  const chosen = yield* chosenBy(choose)
+  if (Option.isSome(chosen)) yield* ledger.noteWanted(chosen.value.wanted.length, chosen.value.ended)
 })

@@ -15,6 +15,22 @@ const votes = ["ann", "bob", "cy"].map((expert, i) => ({
 
 const paths = ["--annotation-path", "rationale=rationale.text", "--annotation-path", "strength=preference.strength"]
 
+/** Every item gets these votes. */
+const answering =
+  (votes: ReadonlyArray<unknown>): Parameters<typeof ScriptedService.make>[0] =>
+  (request, before) => {
+    if (request.method !== "GET") return ScriptedService.obliging(request, before)
+    const id = request.path.split("/").at(-1)!
+    const posts = before.filter(({ method }) => method === "POST")
+    const { prompts } = JSON.parse(posts[Number(id.replace("task_", ""))]!.body)
+    const results = prompts.map(({ prompt }: { readonly prompt: string }) => ({
+      prompt,
+      best_completion_index: 0,
+      annotations: { votes },
+    }))
+    return { status: 200, body: { task_id: id, status: "completed", results } }
+  }
+
 describe("--annotation-path", () => {
   test("of a run holds for export-votes, leaderboard and plan, too", () =>
     Effect.gen(function* () {
@@ -27,18 +43,7 @@ describe("--annotation-path", () => {
           JSON.stringify({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"], models: ["m", "n"] }),
         ),
       )
-      const service = yield* ScriptedService.make((request, before) => {
-        if (request.method !== "GET") return ScriptedService.obliging(request, before)
-        const id = request.path.split("/").at(-1)!
-        const posts = before.filter(({ method }) => method === "POST")
-        const { prompts } = JSON.parse(posts[Number(id.replace("task_", ""))]!.body)
-        const results = prompts.map(({ prompt }: { readonly prompt: string }) => ({
-          prompt,
-          best_completion_index: 0,
-          annotations: { votes },
-        }))
-        return { status: 200, body: { task_id: id, status: "completed", results } }
-      })
+      const service = yield* ScriptedService.make(answering(votes))
       const run = yield* cli(["run", items, ...job, "--no-shuffle", ...paths], to(service))
       assert.strictEqual(run.status, 0, run.stderr)
 
@@ -68,5 +73,28 @@ describe("--annotation-path", () => {
       // Given on the command line, they replace those of the run.
       const other = yield* cli(["export-votes", ...job, "--annotation-path", "strength=preference.strength"])
       assert.lengthOf(other.stdout.trimEnd().split("\n"), 3)
+    }))
+
+  test("of a submit holds for collect, which says whether items need further votes", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const job = ["--dir", `${folder}/job`]
+      const items = `${folder}/items.jsonl`
+      yield* write(
+        items,
+        [1, 2, 3].map((id) => JSON.stringify({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"] })),
+      )
+      const agreed = ["ann", "bob", "cy", "dee", "eve", "fay"].map((expert) => ({ ...votes[0], expert }))
+      const service = yield* ScriptedService.make(answering(agreed))
+      const range = ["--votes", "1..3", "--confidence", "0.9"]
+      const submitted = yield* cli(["submit", items, ...job, "--no-shuffle", ...range, ...paths], to(service))
+      assert.strictEqual(submitted.status, 0, submitted.stderr)
+      assert.strictEqual((yield* cli(["collect", ...job], to(service))).status, 0)
+      // The same results without the paths: one vote of each item.
+      const other = ["--annotation-path", "strength=preference.strength"]
+      assert.strictEqual((yield* cli(["collect", ...job, ...other], to(service))).status, 3)
+      const planned = service.received.length
+      assert.strictEqual((yield* cli(["submit", items, ...job, ...range, ...paths], to(service))).status, 0)
+      assert.strictEqual(service.received.length, planned)
     }))
 })

@@ -119,6 +119,7 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream plan items.jsonl --accuracy 0.8 --price 0.40 --target-accuracy 0.95": ok,
   "npx prefstream plan items.jsonl --dir pilot --price 0.40 --target-accuracy 0.95": { ends: 0, before: "a pilot" },
   "npx prefstream submit items.jsonl --votes 2..5 --confidence 0.95": { ends: 0, before: "a service" },
+  "npx prefstream submit items.jsonl --votes 1..7 --price 0.40 --budget 1680": { ends: 0, before: "a service" },
   "npx prefstream status": { ends: 3 },
   "npx prefstream ledger check --dir week-48": { ends: 0, before: "results" },
   "npx prefstream ledger backup week-48.backup.db --dir week-48": ok,

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import { annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { once, recheckCompleted } from "../flags/JobFlags.ts"
 import { existingLedger } from "../flags/LedgerFlags.ts"
 import { pipelineArgument } from "../flags/PipelineFile.ts"
@@ -25,12 +26,18 @@ export const collectCommand = Command.make(
     yield* Job.runAndReport(
       job,
       PublishedLimits.layer(service),
-      Pipeline.collect({ ...Job.limitsOf(job), once, recheckCompleted: flags.recheckCompleted, webhook }),
+      Pipeline.collect({
+        ...Job.limitsOf(job),
+        once,
+        recheckCompleted: flags.recheckCompleted,
+        webhook,
+        annotationPaths: annotationPathsOf(flags) ?? pipeline?.annotationPaths,
+      }),
     )
   }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(
-    "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing.",
+    "Wait for the results of submitted tasks, and record them in the ledger. The exit status is 3 while some are missing, or items need further votes (--votes N..M of submit), which the next submit plans.",
   ),
   Command.withExamples([
     { command: "prefstream collect --dir week-48", description: "Wait until all results are there" },

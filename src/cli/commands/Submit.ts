@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import { annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { inputFlags, maxRejects, sourceOf } from "../flags/InputFlags.ts"
 import type { Loaded } from "../flags/PipelineFile.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
@@ -39,6 +40,7 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
 ) => ({
   ...pipeline,
   ...resubmitOptionsOf(job.flags, pipeline),
+  annotationPaths: annotationPathsOf(job.flags) ?? pipeline.annotationPaths,
   price: job.flags.price ?? pipeline.price,
   budget: job.flags.budget ?? pipeline.budget,
   ...Job.limitsOf(job),

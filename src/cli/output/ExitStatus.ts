@@ -6,7 +6,7 @@
  * | 0 | done |
  * | 1 | failure, including failed tasks and unusable results |
  * | 2 | invalid command line or setting |
- * | 3 | results are outstanding |
+ * | 3 | results are outstanding, or items need further votes |
  * | 4 | tasks in doubt: they may have arrived, and are not sent again |
  * | 5 | more records were rejected than `--max-rejects` allows |
  * | 6 | a `--threshold` is exceeded, and the dataset was not written |

@@ -35,8 +35,19 @@ const spending = ({
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
+const inAll = ({ cost, requests, votes }: NonNullable<Preview["in_all"]>): Rows => {
+  const within = <A>({ max, min }: { readonly min: A; readonly max: A }, told: (of: A) => string) =>
+    `at least ${told(min)}, at most ${told(max)}`
+  return [
+    ["in all", `${within(votes, number)} votes, as further ones are needed`],
+    ["", `${within(requests, number)} requests`],
+    ["", cost !== null && `cost ${within(cost, String)}`],
+  ]
+}
+
 export const text = (preview: Preview): string => {
-  const { new_votes, over_budget, planned, read, rejects, requests, sending_seconds, stopped, tasks, votes } = preview
+  const { in_all, new_votes, over_budget, planned, read, rejects, requests, sending_seconds, stopped, tasks, votes } =
+    preview
   const items = preview.items - over_budget
   const gold = new_votes / votes - items
   return [
@@ -58,6 +69,7 @@ export const text = (preview: Preview): string => {
           `${count(requests, "request")}, at least ${duration(sending_seconds)} at the rate limit`,
       ],
       ...(preview.spending === null ? [] : spending(preview.spending)),
+      ...(in_all === null ? [] : inAll(in_all)),
     ]),
   ].join("\n")
 }

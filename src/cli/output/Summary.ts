@@ -111,9 +111,9 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
       return [ended("no pair came of the results, and no dataset was written")]
     case "waiting":
       if (open === 0) {
-        return [
-          `${count(report.wanted_votes, "item")} ${report.wanted_votes === 1 ? "wants" : "want"} another vote. Next: ${later ?? "run the submitting command again"}.`,
-        ]
+        const plan = `prefstream submit ${given} with the same input, which plans the next ones`
+        const next = later ?? (report.shared_with_workers ? "the job's workers plan them" : plan)
+        return [`Items ${report.wanted_votes === 0 ? "may need" : "need"} further votes. Next: ${next}.`]
       }
       return [
         `Results are outstanding${after}${unsent === 0 ? "" : `: ${unfinished}`}.`,
@@ -214,7 +214,7 @@ const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
 
 const asked = ({ gold, votes, wanted_votes }: Pick<RunReport, "gold" | "votes" | "wanted_votes">): Rows => [
   ["votes", votes > 1 && `up to ${number(votes)} per item, each in its own task`],
-  ["", wanted_votes > 0 && `${count(wanted_votes, "item")} ${wanted_votes === 1 ? "wants" : "want"} another vote`],
+  ["", wanted_votes > 0 && `another one is needed for ${count(wanted_votes, "item")}`],
   ["gold", gold > 0 && `${count(gold, "gold item")} mixed in${votes === 1 ? "" : ", with as many votes"}`],
 ]
 

@@ -7,8 +7,8 @@
 import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
 import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
-import { batchColumns, insertTasks, setSetting, withPayload } from "./Rows.ts"
-import { votesLeft, wantedVotes } from "./Spending.ts"
+import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
+import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
 /** An item, by its number in its first vote. */
@@ -25,6 +25,8 @@ export interface VoteCourse {
   readonly waitsForFurther: boolean
   /** The number of the vote that comes next; none if the item has all that it may have. */
   readonly next: Option.Option<number>
+  /** How many votes it may still have. */
+  readonly left: number
 }
 
 interface VoteRow extends BatchPlace {
@@ -46,25 +48,57 @@ const courseOf = (place: number, rows: ReadonlyArray<VoteRow>): VoteCourse => {
   })
   const open = own.filter(({ state }) => openStates.includes(state))
   const last = Math.max(0, ...own.map(({ vote }) => vote))
+  const left = Math.max(0, (rows[0]?.votes ?? 0) - last)
   return {
     isWaiting: open.length > 0,
     waitsForFurther: open.some(({ leastVotes, vote }) => vote > leastVotes),
-    next: last < (rows[0]?.votes ?? 0) ? Option.some(last + 1) : Option.none(),
+    next: left > 0 ? Option.some(last + 1) : Option.none(),
+    left,
   }
 }
 
-export const readFurtherVotes = ({ job, sql }: LedgerContext) => ({
+export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
+
+  /** From which items get no further votes; none where no run of the job has asked for such. */
+  const confidence = Effect.map(settingOf({ job, sql }, "confidence"), (text) =>
+    Option.map(Option.fromUndefinedOr(text), Number),
+  )
+
+  /** How many votes have ended, with a result or without. */
+  const endedVotes = Effect.map(
+    sql<{ votes: number }>`SELECT COALESCE(SUM(item_count), 0) AS votes FROM task
+      WHERE ${here} AND seq >= 0 AND NOT (${sql.in("state", openStates)})`,
+    (rows) => rows[0]!.votes,
+  )
+
+  /** Whether items may want further votes: some have ended since it was last known which do. */
+  const hasUnseenVotes = Effect.gen(function* () {
+    if (Option.isNone(yield* confidence)) return false
+    return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
+  })
+
+  /** The same, once no vote is planned, being sent, or outstanding. */
+  const isChoiceDue = Effect.gen(function* () {
+    if (Option.isNone(yield* confidence)) return false
+    const awaited = yield* sql`SELECT 1 FROM task
+      WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "submitted"])} LIMIT 1`
+    return awaited.length === 0 && (yield* hasUnseenVotes)
+  }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
+
   /** The courses of the items of a campaign that may have further votes, by their numbers in the first vote. */
-  voteCourses: Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
+  const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<VoteRow>`SELECT ${sql.literal(rowColumns)} FROM task
-      WHERE job = ${job} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
+      WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
     const courses = new Map<number, VoteCourse>()
     for (const [batch, of] of Map.groupBy(rows, ({ batch }) => batch)) {
       for (let place = 0; place < of[0]!.batchItems; place++) courses.set(batch + place, courseOf(place, of))
     }
     return courses
-  }),
-})
+  })
+
+  return { confidence, endedVotes, hasUnseenVotes, isChoiceDue, voteCourses }
+}
 
 /** Items in a transaction. */
 const itemsPerStep = 512
@@ -75,6 +109,8 @@ type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 export interface FurtherVotesOptions {
   /** How many are planned at most. Default: any number. */
   readonly atOnce?: number | undefined
+  /** How many votes had ended when the items were chosen. */
+  readonly ended: number
   /** The request for another vote on items of this one, which follow one another. */
   readonly request: (
     question: StoredRequest,
@@ -124,8 +160,14 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Notes how many items want another vote that is not planned; until another run begins. */
-  const noteWanted = (items: number) => write(setSetting({ job, sql }, wantedVotes, String(items)))
+  /** Notes how many items want another vote that is not planned, and by how many ended votes; until another run begins. */
+  const noteWanted = (items: number, ended: number) =>
+    write(
+      Effect.andThen(
+        setSetting({ job, sql }, wantedVotes, String(items)),
+        setSetting({ job, sql }, endedVotesSeen, String(ended)),
+      ),
+    )
 
   /**
    * Plans another vote on each of these items, in their order, while the budget allows it. Gives the number of votes, and
@@ -135,7 +177,7 @@ export const writeFurtherVotes = (
     places: ReadonlyArray<ItemPlace>,
     options: FurtherVotesOptions,
   ) {
-    const { atOnce = Infinity } = options
+    const { atOnce = Infinity, ended } = options
     let votes = 0
     for (const some of Arr.chunksOf(places.slice(0, atOnce), itemsPerStep)) {
       const step = yield* write(
@@ -158,7 +200,7 @@ export const writeFurtherVotes = (
       votes += step
     }
     const wanted = places.length - votes
-    yield* noteWanted(wanted)
+    yield* noteWanted(wanted, ended)
     const beyond = Math.max(0, wanted - (yield* votesLeft({ job, sql })))
     if (votes > 0) yield* planned.open
     return { votes, beyond }

@@ -73,6 +73,11 @@ export interface RunTerms extends CampaignTerms {
   readonly votes?: number | undefined
   /** How many tasks may ask for each new item in the end, where more are planned as results come in. Default: `votes`. */
   readonly votesUpTo?: number | undefined
+  /**
+   * Probability of an item's best completion, by its votes and the experts' reliabilities, from which it gets no more votes
+   * than `votes`, up to `votesUpTo`. Default 0.95. The job keeps it, until another run has `votes`.
+   */
+  readonly confidence?: number | undefined
   /** From which the orders of completions are drawn; false where they are sent as in the input. */
   readonly shuffleSeed?: number | false | undefined
 }

@@ -13,8 +13,8 @@ import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
-import { inChunks, priceListOf, settingOf, storable, supersede } from "./Rows.ts"
-import { holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
+import { inChunks, priceListOf, setSetting, settingOf, storable, supersede } from "./Rows.ts"
+import { endedVotesSeen, holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
 import { NoSuchCampaign, TermsChanged } from "./WrongLedger.ts"
 
 interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
@@ -203,7 +203,9 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
           SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
           FROM run WHERE ${here} RETURNING run`
         yield* supersede({ job, sql }, sql`1 = 1`)
-        yield* sql`DELETE FROM setting WHERE ${here} AND name = ${wantedVotes}`
+        yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
+        if (terms.confidence !== undefined) yield* setSetting({ job, sql }, "confidence", String(terms.confidence))
+        else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = 'confidence'`
         yield* holdBack({ job, sql })
         return { run: rows[0]!.run, campaign }
       }),

@@ -20,6 +20,9 @@ import { priceListSetting, setSetting, settingOf } from "./Rows.ts"
 /** The setting that counts the items that want another vote that is not planned, as it was last known. */
 export const wantedVotes = "votes_wanted"
 
+/** The setting that counts the votes that had ended when that was last known. */
+export const endedVotesSeen = "votes_ended_seen"
+
 /** What votes may cost. Without them, what an earlier run of the job said holds. */
 export interface SpendingTerms {
   /**

@@ -61,10 +61,17 @@ const weighted = (of: Planted, given: ReadonlyArray<number>, completions: number
   return shareOf(of, ({ truth, votes }, i) => mostOf(votes.slice(0, given[i]), weight) === truth)
 }
 
-/** Gives each item its least votes, then further ones as they are chosen. */
-const adaptive = (of: Planted, [least, most]: readonly [number, number], confidence: number, completions: number) => {
+/** Gives each item its least votes, then further ones as they are chosen, at most so many in all. */
+const adaptive = (
+  of: Planted,
+  [least, most]: readonly [number, number],
+  confidence: number,
+  completions: number,
+  maxVotes = Infinity,
+) => {
   const given = of.map(() => least)
   while (true) {
+    const votesLeft = maxVotes - given.reduce((sum, votes) => sum + votes, 0)
     const open = of.map(({ truth, votes }, i) => ({
       i,
       completions,
@@ -72,18 +79,87 @@ const adaptive = (of: Planted, [least, most]: readonly [number, number], confide
       truth: isGold(i) ? truth : undefined,
       isSettled: given[i]! >= most,
     }))
-    const { atOnce, wanted } = NextVotes.choose(open, { confidence, waiting: 0 })
-    const chosen = wanted.slice(0, atOnce)
+    const { atOnce, wanted } = NextVotes.choose(open, { confidence, waiting: 0, votesLeft })
+    const chosen = wanted.slice(0, Math.min(atOnce, votesLeft))
     if (chosen.length === 0) return given
     for (const { i } of chosen) given[i]!++
   }
 }
 
+/** More with `SHOW`, which prints what was found. */
+const seeds = Array.from({ length: process.env["SHOW"] === undefined ? 6 : 30 }, (_, i) => i + 1)
+
 const mean = (numbers: ReadonlyArray<number>) => numbers.reduce((sum, n) => sum + n, 0) / numbers.length
 
+/** Range, confidence, and votes per item that the budget allows: the rows of the guide's table. */
+const settings: ReadonlyArray<readonly [range: readonly [number, number], confidence: number, budget?: number]> = [
+  [[1, 7], 0.95, 1.8],
+  [[1, 7], 0.95, 2.1],
+  [[2, 5], 0.95, 2.4],
+  [[1, 5], 0.8],
+  [[1, 5], 0.85],
+  [[1, 5], 0.9],
+  [[1, 5], 0.95],
+  [[2, 5], 0.95],
+]
+
 describe("NextVotes", () => {
+  it.runIf(process.env["SHOW"] !== undefined)("the table of the guide", { timeout: 600_000 }, () => {
+    for (const completions of [2, 4]) {
+      const all = seeds.map((seed) => planted(seed, completions))
+      const fixed = (votes: number) =>
+        all.map((of) =>
+          weighted(
+            of,
+            of.map(() => votes),
+            completions,
+          ),
+        )
+      const three = fixed(3)
+      const percent = (share: number) => (100 * share).toFixed(1)
+      console.log(`${completions} completions: majority of three ${percent(mean(all.map(majority)))}`)
+      for (const votes of [2, 3, 4, 5]) console.log(`${votes} weighted: ${percent(mean(fixed(votes)))}`)
+      for (const [range, confidence, budget = Infinity] of settings) {
+        const found = all.map((of, i) => {
+          const given = adaptive(of, range, confidence, completions, budget * items)
+          const right = weighted(of, given, completions)
+          return { right, votes: mean(given), more: right - three[i]! }
+        })
+        const [right, votes] = [mean(found.map(({ right }) => right)), mean(found.map(({ votes }) => votes))]
+        const worst = Math.min(...found.map(({ more }) => more))
+        assert.isAtMost(votes, budget)
+        const below = found.filter(({ more }) => more < 0).length
+        console.log(
+          `${range.join("..")} ${confidence} ${budget}: ${votes.toFixed(2)} votes, ${percent(right)} right, ` +
+            `at worst ${percent(worst)} beside three weighted votes, below these in ${below} of ${seeds.length}`,
+        )
+      }
+    }
+  })
+
   for (const completions of [2, 4]) {
-    it(`${completions} completions: the accuracy of three votes on each item for at least 30% fewer, over six seeds`, () => {
+    it(`${completions} completions: a budget of 30% fewer votes than three on each item, for at least their accuracy, in each of ${seeds.length} seeds`, () => {
+      const found = seeds.map((seed) => {
+        const of = planted(seed, completions)
+        const maxVotes = 2.1 * items
+        const given = adaptive(of, [1, 7], 0.95, completions, maxVotes)
+        assert.isAtMost(Math.max(...given), 7)
+        assert.strictEqual(
+          given.reduce((sum, votes) => sum + votes, 0),
+          maxVotes,
+        )
+        const three = of.map(() => 3)
+        return { adaptive: weighted(of, given, completions), weighted: weighted(of, three, completions) }
+      })
+      const said = JSON.stringify(found)
+      if (process.env["SHOW"] !== undefined) console.log(said)
+      for (const [i, { adaptive, weighted }] of found.entries()) {
+        assert.isAtLeast(adaptive, weighted, `seed ${seeds[i]!}: ${said}`)
+      }
+      assert.isAtLeast(mean(found.map(({ adaptive, weighted }) => adaptive - weighted)), 0.01, said)
+    })
+
+    it(`${completions} completions: the accuracy of three votes on each item for at least 30% fewer without a budget, on average over six seeds`, () => {
       const found = [1, 2, 3, 4, 5, 6].map((seed) => {
         const of = planted(seed, completions)
         const given = adaptive(of, [1, 5], 0.8, completions)
@@ -157,5 +233,17 @@ describe("NextVotes", () => {
     )
     assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 49 }).atOnce, 1)
     assert.strictEqual(NextVotes.choose([...agreed, ...open], { confidence: 0.98, waiting: 50 }).atOnce, 0)
+  })
+
+  it("has a quarter of the uncertain items wait, or a sixteenth of what the budget has left, but 50 of them", () => {
+    const open = Array.from({ length: 1000 }, () => ({ isSettled: false, completions: 2, votes: [] }))
+    const atOnce = (votesLeft: number | undefined, waiting = 0) =>
+      NextVotes.choose(open, { confidence: 0.9, waiting, votesLeft }).atOnce
+    assert.strictEqual(atOnce(undefined), 250)
+    assert.strictEqual(atOnce(16_000), 250)
+    assert.strictEqual(atOnce(1_600), 100)
+    // Those that wait came out of the same budget.
+    assert.strictEqual(atOnce(1_600 - 60, 60), 40)
+    assert.strictEqual(atOnce(100), 50)
   })
 })
