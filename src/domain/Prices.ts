@@ -6,7 +6,7 @@
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
 
-/** Names the price of votes whose kind has none of its own, or is unknown. */
+/** Names the price of votes whose kind has none of its own. */
 export const other = "default"
 
 /** One price, or one for each kind of expert, with that of all other votes under `default`. */
@@ -53,12 +53,12 @@ export const decode = (text: string): Prices =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `encode` wrote it
   Option.getOrThrow(parse(JSON.parse(text) as Price))
 
-/** @param kind null if it is unknown */
-export const priceOf = ({ kinds, other }: Prices, kind: string | null): Cost.Decimal =>
-  (kind === null ? undefined : kinds.get(kind)) ?? other
-
 /** What a vote costs at most. */
 export const highest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.max, other)
+
+/** @param kind null if it is unknown: it may be the dearest */
+export const priceOf = (prices: Prices, kind: string | null): Cost.Decimal =>
+  kind === null ? highest(prices) : (prices.kinds.get(kind) ?? prices.other)
 
 /** What a vote costs at least. */
 export const lowest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.min, other)

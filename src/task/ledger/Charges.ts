@@ -69,8 +69,9 @@ export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pri
       WHERE job = ${job} AND votes > 0 GROUP BY price_list`
   return rows.flatMap(({ kinds, list, standing, tasks, votes }): ReadonlyArray<Counted> => {
     const prices = pricesOf(list)
-    if (standing !== "given") return [{ standing, kind: null, votes, price: Prices.highest(prices) }]
-    if (kinds === null) return [{ standing, kind: null, votes, price: prices.other }]
+    if (standing !== "given" || kinds === null) {
+      return [{ standing, kind: null, votes, price: Prices.highest(prices) }]
+    }
     return VoteKinds.paidAs(kinds, prices).map(({ items, kind }) => ({
       standing,
       kind,
