@@ -120,7 +120,7 @@ describe("--price KIND=AMOUNT", () => {
         assert.strictEqual(said.status, 0, said.stderr)
         const { spending } = reportOf(said)
         assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
-        assert.notInclude((yield* say("run")).stdout, "by kind")
+        assert.include((yield* say("run")).stdout, "by kind    unknown kind, at the highest price: 12 votes (30.00)\n")
       }
     }))
 

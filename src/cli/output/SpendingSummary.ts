@@ -13,19 +13,19 @@ export const hasRoom = ({ spending, votes }: RunReport): boolean =>
 
 /** Such as `0.40 per vote, judge 0.01, specialist 2.50`. */
 export const perVote = ({ price, prices }: Pick<SpendingReport, "price" | "prices">): string =>
-  [`${price} per vote`, ...Object.entries(prices).map(([kind, price]) => `${kindOf(kind)} ${price}`)].join(", ")
+  [`${price} per vote`, ...Object.entries(prices).map(([kind, price]) => `${nameOf(kind)} ${price}`)].join(", ")
 
-const kindOf = (kind: string | null): string => (kind === null ? "unknown kind" : excerpt(kind, 40))
+const nameOf = (kind: string): string => excerpt(kind, 40)
 
 /** Others are in the report. */
 const maxKinds = 5
 
 const kindCost = ({ cost_per_right_vote, kind, ...votes }: SpendingReport["kinds"][number]): string =>
-  `${kindOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote`}`
+  `${kind === null ? "unknown kind, at the highest price" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote`}`
 
-/** What was spent by kind, where the service tells any. */
-const byKind = (kinds: SpendingReport["kinds"]): ReadonlyArray<string> =>
-  kinds.every(({ kind }) => kind === null)
+/** What was spent by kind, where the service tells any, or prices want any. */
+const byKind = ({ kinds, prices }: Pick<SpendingReport, "kinds" | "prices">): ReadonlyArray<string> =>
+  kinds.every(({ kind }) => kind === null) && Object.keys(prices).length === 0
     ? []
     : [
         ...kinds.slice(0, maxKinds).map(kindCost),
@@ -44,7 +44,7 @@ export const spending = ({
   ...prices
 }: SpendingReport): Rows => [
   ["cost", `${votesCost(spent)} spent, ${votesCost(committed)} committed, at ${perVote(prices)}`],
-  ...rowsOf("by kind", byKind(kinds)),
+  ...rowsOf("by kind", byKind({ kinds, ...prices })),
   [
     "",
     cost_per_pair !== null &&
