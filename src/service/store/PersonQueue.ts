@@ -81,12 +81,13 @@ export const make = Effect.fnUntraced(function* (options: {
       (rows) => rows[0],
     )
 
-  const heldItem = (expertId: string, itemId: number) =>
-    Effect.map(
-      sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
-        WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`,
-      (rows) => rows[0],
-    )
+  /** The item, if the expert holds it and gets work at present. */
+  const heldItem = Effect.fnUntraced(function* (expertId: string, itemId: number) {
+    const [hold] = yield* sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
+      WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`
+    if (hold === undefined) return undefined
+    return (yield* qualification.standing(hold.expert_no)).state === "working" ? hold : undefined
+  })
 
   /** Takes an item for the expert: with the order and the draft of the time before, if there was one. */
   const take = Effect.fnUntraced(function* (expertNo: number, itemId: number, now: number, random: Random.Random) {
@@ -212,9 +213,10 @@ export const make = Effect.fnUntraced(function* (options: {
         if (expert === undefined) return false
         const { expert_no } = expert
         if (itemId < 0) return yield* qualification.saveDraft(expert_no, -itemId, draft)
-        const held = yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
-          WHERE item_id = ${itemId} AND held_until IS NOT NULL AND expert_no = ${expert_no} RETURNING item_id`
-        return held.length > 0
+        if ((yield* heldItem(expertId, itemId)) === undefined) return false
+        yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
+          WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
+        return true
       }),
     )
     if (!saved) return yield* new NotHeld()
@@ -231,7 +233,6 @@ export const make = Effect.fnUntraced(function* (options: {
         const hold = yield* heldItem(expertId, itemId)
         const task = hold && (yield* voting.openTask(seqOf(itemId)))
         if (hold === undefined || task === undefined) return Result.fail(new NotHeld())
-        if ((yield* qualification.standing(expert.expert_no)).state !== "working") return Result.fail(new NotHeld())
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))

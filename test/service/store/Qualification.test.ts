@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { Database } from "../../../src/service/database/Database.ts"
 import type { QualificationSettings } from "../../../src/service/pageApi/QualificationApi.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
@@ -45,6 +46,18 @@ const judge = Effect.fnUntraced(function* (expertId: string, choice: string) {
 })
 const tasks = (n: number, prompt = "work") =>
   create(Array.from({ length: n }, (_, i) => [`${prompt} ${i}`, "right", "other"] as const))
+/** Of somebody who gets no work: what a window still shows can be neither kept, nor skipped, nor flagged. */
+const assertNotHeld = Effect.fnUntraced(function* (expertId: string, itemId: number) {
+  const queue = yield* VoteQueue
+  const attempts = [
+    queue.saveDraft(expertId, itemId, "late"),
+    queue.setAside(expertId, itemId, { kind: "skip", reason: "late" }),
+    queue.setAside(expertId, itemId, { kind: "flag", problem: "other", comment: "late" }),
+  ]
+  for (const attempt of attempts) assert.strictEqual((yield* Effect.flip(attempt))._tag, "NotHeld")
+  const { sql } = yield* Database
+  assert.deepStrictEqual(yield* sql`SELECT item_id FROM set_aside UNION SELECT item_id FROM flag`, [])
+})
 const reasonOf = (exit: Exit.Exit<unknown, unknown>) => {
   assert.isTrue(Exit.isFailure(exit))
   return JSON.stringify(exit)
@@ -134,6 +147,7 @@ describe("a new person", () => {
       yield* require({ items: 1 })
       const queue = yield* VoteQueue
       assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+      yield* assertNotHeld(eva, held.itemId)
       assert.isTrue((yield* next(eva)).isQualification)
       yield* (yield* Qualification).admit(old)
       assert.strictEqual((yield* next(old)).itemId, held.itemId)
@@ -223,6 +237,7 @@ describe("a pause", () => {
       yield* require({ pause_percent: 50 })
       const queue = yield* VoteQueue
       assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+      yield* assertNotHeld(eva, held.itemId)
       assert.isTrue(yield* isOut(eva))
       assert.strictEqual((yield* next(bob)).itemId, held.itemId)
     }))
