@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Option } from "effect"
+import { Clock, Effect, Exit, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
 import type { QualificationSettings } from "../../../src/service/pageApi/QualificationApi.ts"
@@ -165,6 +165,28 @@ describe("a new person", () => {
       yield* TestClock.adjust("1 second")
       yield* (yield* Qualification).requalify(eva)
       assert.isTrue((yield* next(eva)).isQualification)
+    }))
+
+  test("an operator's decision is about the votes given before it, also if the clock was set back since", () =>
+    Effect.gen(function* () {
+      const start = yield* Clock.currentTimeMillis
+      yield* tasks(1)
+      yield* tasks(5, "known")
+      const qualification = yield* Qualification
+      const [eva, bob] = [yield* expert("Eva"), yield* expert("Bob")]
+      yield* judge(eva, "right")
+      for (let i = 0; i < 5; i++) yield* judge(bob, "other")
+      yield* require({ items: 2, pause_percent: 50 })
+      assert.deepStrictEqual(yield* standing(bob), ["paused", 0, 5])
+      yield* TestClock.setTime(start)
+      yield* qualification.admit(bob)
+      assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
+      yield* qualification.requalify(eva)
+      assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+      yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
+      yield* (yield* Desk).voidVotes(bob, "careless", "Lea")
+      assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+      assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
     }))
 
   test("nobody waits for the judgment of who has to qualify, and automatic experts are not asked", () =>
