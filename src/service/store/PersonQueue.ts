@@ -318,7 +318,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return undefined
         const { expert_no, item_id } = vote
-        // Else who is paused could give the vote again, and be paused no longer.
+        // Otherwise a paused person could correct wrong votes until the pause ends.
         if ((yield* qualification.standing(expert_no)).state !== "working") return undefined
 
         yield* voting.uncompare(item_id)
@@ -371,11 +371,20 @@ export const make = Effect.fnUntraced(function* (options: {
     return rows[0]
   })
 
-  /** The task of a vote that can be taken back: it is open and not paused, and no lead has decided or withdrawn the item. */
-  const undoableIn = Effect.fnUntraced(function* ({ item_id }: { readonly item_id: number }) {
+  /**
+   * The task of a vote that can be taken back: it is open and not paused, no lead has decided or withdrawn the item, and no
+   * result that clients may have fetched before the task was reopened includes the vote.
+   */
+  const undoableIn = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
+    const { expert_no, item_id } = vote
+    const task = yield* voting.openTask(seqOf(item_id))
+    if (task === undefined) return undefined
+    const published = `$.results[${promptIndexOf(item_id)}].annotations.votes`
     const closed = yield* sql`SELECT 1 FROM decision WHERE item_id = ${item_id}
-      UNION ALL SELECT 1 FROM item JOIN lane USING (lane) WHERE item_id = ${item_id} AND paused = 1`
-    return closed.length > 0 ? undefined : yield* voting.openTask(seqOf(item_id))
+      UNION ALL SELECT 1 FROM item JOIN lane USING (lane) WHERE item_id = ${item_id} AND paused = 1
+      UNION ALL SELECT 1 FROM task_result JOIN json_each(answer, ${published}) WHERE seq = ${task.seq}
+        AND value ->> '$.expert' = (SELECT expert_id FROM expert WHERE expert_no = ${expert_no})`
+    return closed.length > 0 ? undefined : task
   })
 
   const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string) {

@@ -392,6 +392,54 @@ describe("further votes", () => {
   )
 })
 
+describe("a vote of a published result", () => {
+  it.effect("is not taken back while its task is open again", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = "", cleo = ""] = yield* experts
+      const taskId = yield* create(colors, { votes: 2 })
+      yield* judge([
+        [ann, "blue"],
+        [ann, "green"],
+        [bob, "blue"],
+        [bob, "green"],
+      ])
+      const before = yield* results(taskId)
+      yield* desk.reopen(taskId, 1, undefined)
+      assert.isFalse((yield* queue.progress(ann)).undoable)
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+      assert.deepStrictEqual(yield* results(taskId), before)
+
+      // A further vote can be taken back until the result includes it. The decision has the result written anew.
+      yield* judge([[cleo, "blue"]])
+      assert.isTrue((yield* queue.progress(cleo)).undoable)
+      yield* queue.undo(cleo, () => "")
+      yield* judge([[cleo, "blue"]])
+      yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
+      assert.isFalse((yield* queue.progress(cleo)).undoable)
+      yield* assertCounters
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
+  it.effect("is not taken back after other votes of the task were voided", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = ""] = yield* experts
+      const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
+      yield* judge([
+        [ann, "blue"],
+        [bob, "blue"],
+      ])
+      yield* desk.voidVotes(bob, "", "Lea")
+      assert.lengthOf((yield* results(taskId))[0].annotations.votes, 1)
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+      yield* assertCounters
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
 describe("a change that fails on its way", () => {
   it.effect("leaves nothing behind", () =>
     Effect.gen(function* () {
