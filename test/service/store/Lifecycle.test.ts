@@ -240,6 +240,11 @@ describe("a withdrawn prompt", () => {
       yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
       assert.include(yield* problemOf(taskId, 0), "A lead has decided")
       assert.include(yield* problemOf(taskId, 2), "withdrawn already")
+      const decided = desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
+      assert.deepInclude(yield* Effect.flip(decided), {
+        _tag: "NotNow",
+        problem: "The prompt is withdrawn. Restore it first.",
+      })
       assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "NotNow")
       assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "NotNow")
       const { claims } = yield* queue.claim(automatic)
