@@ -1,13 +1,12 @@
 /**
  * What a vote costs, by the kind of expert who gives it.
  *
- * Guarantees: what counts at the highest price costs no less than it turns out to, whichever kinds give the votes; the same
- * prices have the same text.
+ * Guarantees: what counts at the highest price costs no less than it turns out to, whichever kinds give the votes.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
 
-/** Names the price of votes whose kind has none of its own, or is unknown. */
+/** Names the price of votes whose kind has none of its own. */
 export const other = "default"
 
 /** One price, or one for each kind of expert, with that of all other votes under `default`. */
@@ -28,7 +27,7 @@ const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
 /** None where an amount is no price, a kind has no name, or the price of other votes is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
-    Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind, price] as const),
+    Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),
   )
   return Option.flatMap(Option.all(amounts), (amounts) => {
     const kinds = new Map(amounts)
@@ -54,12 +53,12 @@ export const decode = (text: string): Prices =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `encode` wrote it
   Option.getOrThrow(parse(JSON.parse(text) as Price))
 
-/** @param kind null if it is unknown */
-export const priceOf = ({ kinds, other }: Prices, kind: string | null): Cost.Decimal =>
-  (kind === null ? undefined : kinds.get(kind)) ?? other
-
 /** What a vote costs at most. */
 export const highest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.max, other)
+
+/** @param kind null if it is unknown: it may be the dearest */
+export const priceOf = (prices: Prices, kind: string | null): Cost.Decimal =>
+  kind === null ? highest(prices) : (prices.kinds.get(kind) ?? prices.other)
 
 /** What a vote costs at least. */
 export const lowest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.min, other)

@@ -123,6 +123,7 @@ const alwaysRead = [
   "ranking",
   "order",
   "seconds",
+  "kind",
   "all_bad",
   "edited",
   "aspects",

@@ -112,14 +112,14 @@ describe("--price KIND=AMOUNT", () => {
       assert.deepStrictEqual(["report.json", "report.html"].map(file), before)
     }))
 
-  test("is that of votes of other kinds, where the service tells none, or is not asked at its place", () =>
+  test("is the highest of all for votes whose kind is unknown, where the service tells none, or is not asked at its place", () =>
     Effect.gen(function* () {
       for (const tell of [() => ({ rationale: "so" }), elsewhere]) {
         const { say } = yield* prepared(tell)
         const said = yield* say("run", ...prices, "--json")
         assert.strictEqual(said.status, 0, said.stderr)
         const { spending } = reportOf(said)
-        assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "4.80" }, 1])
+        assert.deepStrictEqual([spending?.spent, spending?.kinds.length], [{ votes: 12, cost: "30.00" }, 1])
         assert.notInclude((yield* say("run")).stdout, "by kind")
       }
     }))

@@ -136,7 +136,7 @@ export const make = Effect.fnUntraced(function* (options: {
       guidelinesChange: yield* voting.guidelines.changedFor(hold.expert_no, guidelines),
       order: orderOf(hold),
       draft: Option.fromNullOr(hold.draft),
-      undone: hold.undone === 1,
+      undone: hold.undone > 0,
       heldUntil: hold.held_until,
       promptsInTask: prompts.length,
       judgedInTask: rows[0]!.judged,
@@ -344,7 +344,7 @@ export const make = Effect.fnUntraced(function* (options: {
             shown_at: vote.shown_at,
             shown_order: JSON.stringify(order),
             draft: draft({ ...places, rationale, seconds, assessment: Assessments.toPlaces(members, order) }),
-            undone: 1,
+            undone: vote.n,
           })} RETURNING ${columns}`
         yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}
           AND held_until IS NOT NULL) WHERE item_id = ${item_id} AND expert_no = ${expert_no}`

@@ -37,10 +37,13 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
+  /** Also if the vote was taken back, and is being given again. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
       sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_person
           WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL AND n > ${lastVote})
+        OR EXISTS (SELECT 1 FROM hold INDEXED BY hold_of_expert
+          WHERE expert_no = ${expertNo} AND held_until IS NOT NULL AND undone > ${lastVote})
         OR EXISTS (SELECT 1 FROM voiding CROSS JOIN voided_vote USING (voiding_id)
           WHERE voiding.expert_no = ${expertNo} AND n > ${lastVote})`,
       (rows) => rows.length > 0,

@@ -173,20 +173,43 @@ describe("a new person", () => {
       yield* tasks(1)
       yield* tasks(5, "known")
       const qualification = yield* Qualification
-      const [eva, bob] = [yield* expert("Eva"), yield* expert("Bob")]
+      const queue = yield* VoteQueue
+      const [eva, bob, cleo] = [yield* expert("Eva"), yield* expert("Bob"), yield* expert("Cleo")]
       yield* judge(eva, "right")
       for (let i = 0; i < 5; i++) yield* judge(bob, "other")
+      yield* tasks(2, "more work")
+      yield* judge(cleo, "right")
+      yield* queue.undo(cleo, () => "draft")
       yield* require({ items: 2, pause_percent: 50 })
+      assert.deepStrictEqual((yield* standing(cleo))[0], "working")
       assert.deepStrictEqual(yield* standing(bob), ["paused", 0, 5])
       yield* TestClock.setTime(start)
       yield* qualification.admit(bob)
       assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
       yield* qualification.requalify(eva)
+      yield* qualification.requalify(cleo)
       assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+      assert.deepStrictEqual((yield* standing(cleo))[0], "qualifying")
       yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
       yield* (yield* Desk).voidVotes(bob, "careless", "Lea")
       assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
       assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
+    }))
+
+  test("who takes back a first vote to give it again is not asked meanwhile", () =>
+    Effect.gen(function* () {
+      // A second item keeps the task open, so that the vote can be taken back.
+      const task = yield* tasks(2)
+      const eva = yield* expert("Eva")
+      const queue = yield* VoteQueue
+      const held = yield* next(eva)
+      yield* queue.vote(eva, held.itemId, voteFor(held, "other"))
+      yield* require({ items: 3 })
+      const undone = yield* queue.undo(eva, () => "draft")
+      assert.strictEqual((yield* next(eva)).itemId, undone.itemId)
+      yield* queue.vote(eva, undone.itemId, voteFor(undone, "right"))
+      yield* judge(eva, "right")
+      assert.strictEqual((yield* results(task))[0].best_completion_index, 0)
     }))
 
   test("nobody waits for the judgment of who has to qualify, and automatic experts are not asked", () =>

@@ -254,16 +254,21 @@ export const spendingConformance = (test: LedgerTest) =>
           "judge: 2 for 0.02",
           "person: 1 for 0.40",
           "specialist: 1 for 2.50",
-          "null: 2 for 0.80",
+          "null: 2 for 5.00",
           "committed: 2 for 5.00",
         ])
         // What ended without a result may have been of any kind.
         yield* submitted(6)
         yield* ledger.markFailed(6, "expired", "task_6")
-        assert.strictEqual(yield* votesLeft, 4)
-        assert.deepStrictEqual((yield* charges).slice(-2), ["null: 4 for 5.80", "committed: 0 for 0.00"])
+        assert.strictEqual(yield* votesLeft, 2)
+        assert.deepStrictEqual((yield* charges).slice(-2), ["null: 4 for 10.00", "committed: 0 for 0.00"])
         // The room is for what is planned next.
-        assert.deepStrictEqual(yield* planWithin(run, [6], { first: 9, read: 9 }), ["item-13", "item-14"])
+        assert.deepStrictEqual(yield* planWithin(run, [6], { first: 9, read: 9 }), [
+          "item-11",
+          "item-12",
+          "item-13",
+          "item-14",
+        ])
         assert.strictEqual(yield* votesLeft, 0)
       }),
     )
@@ -296,6 +301,19 @@ export const spendingConformance = (test: LedgerTest) =>
         assert.strictEqual((yield* statesOf)["superseded"], 2)
         yield* begin({ price: "0.05", budget: "12.95" })
         assert.deepStrictEqual((yield* charges).slice(-1), ["committed: 2 for 0.10"])
+      }),
+    )
+
+    test(
+      "count a task of another campaign, given up and sent again, at the present price",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planWithin(yield* begin({ guidelines: "one", price: "0.40" }), [4])
+        yield* begin({ guidelines: "two", newCampaign: true, price: "0.10" })
+        assert.deepStrictEqual(yield* statesOf, { superseded: 4 })
+        yield* ledger.giveUp([1])
+        yield* ledger.sendAgain([1])
+        assert.deepStrictEqual((yield* charges).slice(-1), ["committed: 4 for 0.40"])
       }),
     )
 
@@ -336,7 +354,7 @@ export const spendingConformance = (test: LedgerTest) =>
           })
           const highest = ({ default: other, judge, specialist }: Of) => Math.max(other, judge, specialist)
           const priceOf = (of: Of, kind: (typeof kinds)[number]) =>
-            kind === "judge" || kind === "specialist" ? of[kind] : of.default
+            kind === null ? highest(of) : kind === "person" ? of.default : of[kind]
           /** What each task counts at by this test's own reckoning, and what its earlier attempts do. */
           const tasks = new Map<number, { items: number; of: Of; cost: number; before: number; state: string }>()
           let [present, budget, read] = [prices(), 5_000, 0]
