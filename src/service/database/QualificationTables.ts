@@ -18,7 +18,8 @@ export const createQualificationTables = Effect.gen(function* () {
     guidelines TEXT NOT NULL
   )`
   // kind: item, a gold item that is or was shown; admit and requalify, what an operator decided. The rows of a person
-  // after the last decision count. gold, shown_order, draft, correct and given_at are of items.
+  // after the last decision count. gold, shown_order, draft, correct and given_at are of items. last_vote is of
+  // decisions: the number of the latest vote, of anybody, when it was made.
   yield* sql`CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,
@@ -29,7 +30,8 @@ export const createQualificationTables = Effect.gen(function* () {
     draft TEXT,
     choice INTEGER,
     correct INTEGER,
-    given_at INTEGER
+    given_at INTEGER,
+    last_vote INTEGER
   )`
   yield* sql`CREATE INDEX qualification_of_expert ON qualification (expert_no, n)`
   yield* sql`CREATE INDEX vote_on_gold ON vote (expert_no) WHERE correct IS NOT NULL`

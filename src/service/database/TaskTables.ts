@@ -136,7 +136,7 @@ export const createTaskTables = Effect.gen(function* () {
   )`
   yield* sql`CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`
   // held_until is null where the expert does not hold the item at present: the order and the draft stay.
-  // turn: of several that an expert holds, the greatest comes first.
+  // turn: of several that an expert holds, the greatest comes first. undone: the number of the vote taken back, or 0.
   yield* sql`CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,

@@ -76,7 +76,7 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/** The lead's judgment is the item's result. Conflict: the task is cancelled, or an expert is judging the item. */
+/** The lead's judgment is the item's result. Conflict: the task is cancelled, the prompt withdrawn, or an expert is judging it. */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({

@@ -155,126 +155,123 @@ const make = Effect.gen(function* () {
   /** A write that may change results. It wakes the webhooks, and those who wait for work. */
   const change = <A>(statements: Effect.Effect<A, SqlError>) => voting.writeEnding(statements, () => true)
 
-  /** The task and the item, or what is missing. */
-  const placeOf = Effect.fnUntraced(function* (taskId: string, promptIndex: number) {
-    const task = yield* taskBy(sql`task_id = ${taskId}`)
-    if (task === undefined) return new NothingThere({ problem: `There is no task ${taskId}.` })
-    if (promptIndex < 0 || promptIndex >= task.prompts) {
-      return new NothingThere({ problem: `The task has no prompt ${promptIndex}.` })
-    }
-    return { task, itemId: itemIdOf(task.seq, promptIndex) }
-  })
-
-  const decide = Effect.fn("Desk.decide")(function* (given: Judgment) {
-    const now = yield* Clock.currentTimeMillis
-    const failed = yield* change(
-      Effect.gen(function* () {
-        const place = yield* placeOf(given.taskId, given.promptIndex)
-        if (isProblem(place)) return place
-        const { itemId, task } = place
-        const { prompts } = yield* requests.of(task.seq)
-        if (given.choice < 0 || given.choice >= prompts[given.promptIndex]!.completions.length) {
-          return new NothingThere({ problem: `The prompt has no completion ${given.choice}.` })
-        }
-        if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
-        const withdrawn = yield* sql`SELECT 1 FROM decision WHERE item_id = ${itemId} AND choice IS NULL`
-        if (withdrawn.length > 0) return new NotNow({ problem: "The prompt is withdrawn. Restore it first." })
-        const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
-          (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))`
-        if (busy.length > 0) return new NotNow({ problem: "An expert is judging this prompt now. Decide it later." })
-        yield* sql`INSERT OR REPLACE INTO decision ${sql.insert({
-          item_id: itemId,
-          choice: given.choice,
-          rationale: toStorableText(given.rationale),
-          operator: given.operator,
-          at: now,
-        })}`
-        yield* voting.uncompare(itemId)
-        yield* settle(task, [itemId], now)
-        const details = { prompt: given.promptIndex + 1, completion: given.choice + 1, rationale: given.rationale }
-        yield* Audit.record(sql, "item.decide", given.taskId, details)
-        return undefined
-      }),
-    )
-    if (failed !== undefined) return yield* failed
-  })
-
-  const withdrawDecision = Effect.fn("Desk.withdrawDecision")(function* (taskId: string, promptIndex: number) {
-    const now = yield* Clock.currentTimeMillis
-    const failed = yield* change(
-      Effect.gen(function* () {
-        const place = yield* placeOf(taskId, promptIndex)
-        if (isProblem(place)) return place
-        const { itemId, task } = place
-        const removed =
-          yield* sql`DELETE FROM decision WHERE item_id = ${itemId} AND choice IS NOT NULL RETURNING item_id`
-        if (removed.length === 0) return new NotNow({ problem: "Nobody has decided this prompt." })
-        yield* voting.uncompare(itemId)
-        yield* settle(task, [itemId], now)
-        yield* Audit.record(sql, "item.withdraw-decision", taskId, { prompt: promptIndex + 1 })
-        return undefined
-      }),
-    )
-    if (failed !== undefined) return yield* failed
-  })
-
-  const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(function* (
+  /** Changes the decision on an item, by statements that give what the audit log is to say of it, or why they can't. */
+  const changeDecision = Effect.fnUntraced(function* (
     taskId: string,
     promptIndex: number,
-    reason: string,
-    operator: string,
+    action: string,
+    statements: (
+      task: TaskRow,
+      itemId: number,
+      now: number,
+    ) => Effect.Effect<Audit.Details | NothingThere | NotNow, SqlError>,
   ) {
     const now = yield* Clock.currentTimeMillis
     const failed = yield* change(
       Effect.gen(function* () {
-        const place = yield* placeOf(taskId, promptIndex)
-        if (isProblem(place)) return place
-        const { itemId, task } = place
-        if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
-        const [decision] = yield* sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`
-        if (decision !== undefined) {
-          return new NotNow({
-            problem:
-              decision.choice === null
-                ? "The prompt is withdrawn already."
-                : "A lead has decided this prompt. Withdraw the decision first.",
-          })
+        const task = yield* taskBy(sql`task_id = ${taskId}`)
+        if (task === undefined) return new NothingThere({ problem: `There is no task ${taskId}.` })
+        if (promptIndex < 0 || promptIndex >= task.prompts) {
+          return new NothingThere({ problem: `The task has no prompt ${promptIndex}.` })
         }
-        const claimed = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND claimed > 0`
-        if (claimed.length > 0) {
-          return new NotNow({ problem: "An automatic expert is judging this prompt now. Withdraw it later." })
-        }
-        const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
-          WHERE item_id = ${itemId} AND held_until IS NOT NULL RETURNING item_id, expert_no`
-        yield* voting.contents.unmarkSeen(holds)
-        const rationale = toStorableText(reason)
-        yield* sql`INSERT INTO decision ${sql.insert({ item_id: itemId, choice: null, rationale, operator, at: now })}`
+        const itemId = itemIdOf(task.seq, promptIndex)
+        const details = yield* statements(task, itemId, now)
+        if (isProblem(details)) return details
         yield* voting.uncompare(itemId)
         yield* settle(task, [itemId], now)
-        yield* Audit.record(sql, "item.withdraw", taskId, { prompt: promptIndex + 1, reason })
+        yield* Audit.record(sql, action, taskId, { prompt: promptIndex + 1, ...details })
         return undefined
       }),
     )
     if (failed !== undefined) return yield* failed
   })
 
-  const restorePrompt = Effect.fn("Desk.restorePrompt")(function* (taskId: string, promptIndex: number) {
-    const now = yield* Clock.currentTimeMillis
-    const failed = yield* change(
-      Effect.gen(function* () {
-        const place = yield* placeOf(taskId, promptIndex)
-        if (isProblem(place)) return place
-        const { itemId, task } = place
-        const removed = yield* sql`DELETE FROM decision WHERE item_id = ${itemId} AND choice IS NULL RETURNING item_id`
-        if (removed.length === 0) return new NotNow({ problem: "The prompt is not withdrawn." })
-        yield* voting.uncompare(itemId)
-        yield* settle(task, [itemId], now)
-        yield* Audit.record(sql, "item.restore", taskId, { prompt: promptIndex + 1 })
-        return undefined
+  const decisionOn = (itemId: number) =>
+    Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
+
+  const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
+    changeDecision(
+      taskId,
+      promptIndex,
+      "item.decide",
+      Effect.fnUntraced(function* (task, itemId, now) {
+        const { prompts } = yield* requests.of(task.seq)
+        if (choice < 0 || choice >= prompts[promptIndex]!.completions.length) {
+          return new NothingThere({ problem: `The prompt has no completion ${choice}.` })
+        }
+        if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
+        if ((yield* decisionOn(itemId))?.choice === null) {
+          return new NotNow({ problem: "The prompt is withdrawn. Restore it first." })
+        }
+        const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
+          (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))`
+        if (busy.length > 0) return new NotNow({ problem: "An expert is judging this prompt now. Decide it later." })
+        const values = { item_id: itemId, choice, rationale: toStorableText(rationale), operator, at: now }
+        yield* sql`INSERT OR REPLACE INTO decision ${sql.insert(values)}`
+        return { completion: choice + 1, rationale }
       }),
+    ),
+  )
+
+  const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
+    (taskId: string, promptIndex: number, reason: string, operator: string) =>
+      changeDecision(
+        taskId,
+        promptIndex,
+        "item.withdraw",
+        Effect.fnUntraced(function* (task, itemId, now) {
+          if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
+          const decision = yield* decisionOn(itemId)
+          if (decision !== undefined) {
+            return new NotNow({
+              problem:
+                decision.choice === null
+                  ? "The prompt is withdrawn already."
+                  : "A lead has decided this prompt. Withdraw the decision first.",
+            })
+          }
+          const claimed = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND claimed > 0`
+          if (claimed.length > 0) {
+            return new NotNow({ problem: "An automatic expert is judging this prompt now. Withdraw it later." })
+          }
+          const holds = yield* sql<{ item_id: number; expert_no: number }>`UPDATE hold SET held_until = NULL
+            WHERE item_id = ${itemId} AND held_until IS NOT NULL RETURNING item_id, expert_no`
+          yield* voting.contents.unmarkSeen(holds)
+          const values = { item_id: itemId, choice: null, rationale: toStorableText(reason), operator, at: now }
+          yield* sql`INSERT INTO decision ${sql.insert(values)}`
+          return { reason }
+        }),
+      ),
+  )
+
+  /** Deletes the decision on an item, if it meets the condition. */
+  const deleteDecision = (
+    taskId: string,
+    promptIndex: number,
+    action: string,
+    condition: Statement.Fragment,
+    problem: string,
+  ) =>
+    changeDecision(taskId, promptIndex, action, (_task, itemId) =>
+      Effect.map(
+        sql`DELETE FROM decision WHERE item_id = ${itemId} AND ${condition} RETURNING item_id`,
+        (deleted): Audit.Details | NotNow => (deleted.length === 0 ? new NotNow({ problem }) : {}),
+      ),
     )
-    if (failed !== undefined) return yield* failed
-  })
+
+  const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
+    deleteDecision(
+      taskId,
+      promptIndex,
+      "item.withdraw-decision",
+      sql`choice IS NOT NULL`,
+      "Nobody has decided this prompt.",
+    ),
+  )
+
+  const restorePrompt = Effect.fn("Desk.restorePrompt")((taskId: string, promptIndex: number) =>
+    deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
+  )
 
   /** Changes how many votes items of a task need, by statements that give these items and the votes that come or go. */
   const changeNeeds = Effect.fnUntraced(function* (

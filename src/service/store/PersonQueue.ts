@@ -81,12 +81,13 @@ export const make = Effect.fnUntraced(function* (options: {
       (rows) => rows[0],
     )
 
-  const heldItem = (expertId: string, itemId: number) =>
-    Effect.map(
-      sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
-        WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`,
-      (rows) => rows[0],
-    )
+  /** The item, if the expert holds it and gets work at present. */
+  const heldItem = Effect.fnUntraced(function* (expertId: string, itemId: number) {
+    const [hold] = yield* sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
+      WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`
+    if (hold === undefined) return undefined
+    return (yield* qualification.standing(hold.expert_no)).state === "working" ? hold : undefined
+  })
 
   /** Takes an item for the expert: with the order and the draft of the time before, if there was one. */
   const take = Effect.fnUntraced(function* (expertNo: number, itemId: number, now: number, random: Random.Random) {
@@ -135,7 +136,7 @@ export const make = Effect.fnUntraced(function* (options: {
       guidelinesChange: yield* voting.guidelines.changedFor(hold.expert_no, guidelines),
       order: orderOf(hold),
       draft: Option.fromNullOr(hold.draft),
-      undone: hold.undone === 1,
+      undone: hold.undone > 0,
       heldUntil: hold.held_until,
       promptsInTask: prompts.length,
       judgedInTask: rows[0]!.judged,
@@ -212,9 +213,10 @@ export const make = Effect.fnUntraced(function* (options: {
         if (expert === undefined) return false
         const { expert_no } = expert
         if (itemId < 0) return yield* qualification.saveDraft(expert_no, -itemId, draft)
-        const held = yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
-          WHERE item_id = ${itemId} AND held_until IS NOT NULL AND expert_no = ${expert_no} RETURNING item_id`
-        return held.length > 0
+        if ((yield* heldItem(expertId, itemId)) === undefined) return false
+        yield* sql`UPDATE hold SET draft = ${draft}, held_until = ${heldUntil}
+          WHERE item_id = ${itemId} AND expert_no = ${expert_no}`
+        return true
       }),
     )
     if (!saved) return yield* new NotHeld()
@@ -231,7 +233,6 @@ export const make = Effect.fnUntraced(function* (options: {
         const hold = yield* heldItem(expertId, itemId)
         const task = hold && (yield* voting.openTask(seqOf(itemId)))
         if (hold === undefined || task === undefined) return Result.fail(new NotHeld())
-        if ((yield* qualification.standing(expert.expert_no)).state !== "working") return Result.fail(new NotHeld())
         const order = orderOf(hold)
         const choice = Places.toIndices(given, order)
         if (Result.isFailure(choice)) return Result.fail(new InvalidVote({ problem: choice.failure }))
@@ -317,7 +318,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return undefined
         const { expert_no, item_id } = vote
-        // Else who is paused could give the vote again, and be paused no longer.
+        // Otherwise a paused person could correct wrong votes until the pause ends.
         if ((yield* qualification.standing(expert_no)).state !== "working") return undefined
 
         yield* voting.uncompare(item_id)
@@ -343,7 +344,7 @@ export const make = Effect.fnUntraced(function* (options: {
             shown_at: vote.shown_at,
             shown_order: JSON.stringify(order),
             draft: draft({ ...places, rationale, seconds, assessment: Assessments.toPlaces(members, order) }),
-            undone: 1,
+            undone: vote.n,
           })} RETURNING ${columns}`
         yield* sql`UPDATE hold SET turn = 1 + (SELECT MAX(turn) FROM hold WHERE expert_no = ${expert_no}
           AND held_until IS NOT NULL) WHERE item_id = ${item_id} AND expert_no = ${expert_no}`
@@ -370,11 +371,20 @@ export const make = Effect.fnUntraced(function* (options: {
     return rows[0]
   })
 
-  /** The task of a vote that can be taken back: it is open and not paused, and no lead has decided or withdrawn the item. */
-  const undoableIn = Effect.fnUntraced(function* ({ item_id }: { readonly item_id: number }) {
+  /**
+   * The task of a vote that can be taken back: it is open and not paused, no lead has decided or withdrawn the item, and no
+   * result that clients may have fetched before the task was reopened includes the vote.
+   */
+  const undoableIn = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
+    const { expert_no, item_id } = vote
+    const task = yield* voting.openTask(seqOf(item_id))
+    if (task === undefined) return undefined
+    const published = `$.results[${promptIndexOf(item_id)}].annotations.votes`
     const closed = yield* sql`SELECT 1 FROM decision WHERE item_id = ${item_id}
-      UNION ALL SELECT 1 FROM item JOIN lane USING (lane) WHERE item_id = ${item_id} AND paused = 1`
-    return closed.length > 0 ? undefined : yield* voting.openTask(seqOf(item_id))
+      UNION ALL SELECT 1 FROM item JOIN lane USING (lane) WHERE item_id = ${item_id} AND paused = 1
+      UNION ALL SELECT 1 FROM task_result JOIN json_each(answer, ${published}) WHERE seq = ${task.seq}
+        AND value ->> '$.expert' = (SELECT expert_id FROM expert WHERE expert_no = ${expert_no})`
+    return closed.length > 0 ? undefined : task
   })
 
   const progress = Effect.fn("VoteQueue.progress")(function* (expertId: string) {

@@ -179,7 +179,10 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
         if (person === undefined) return new NoSuchExpert({ expertId })
         const problem = refuse(yield* settings)
         if (problem !== undefined) return new QualificationRefused({ problem })
-        yield* sql`INSERT INTO qualification ${sql.insert({ expert_no: person.expert_no, kind, at })}`
+        // Not the greatest number in `vote`, since votes are moved away when they are voided.
+        const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
+        const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
+        yield* sql`INSERT INTO qualification ${sql.insert(row)}`
         yield* Audit.record(sql, `expert.${kind}`, expertId, { name: person.name })
         return undefined
       }),

@@ -1,8 +1,8 @@
 /**
  * Whether a person gets work, computed from what he or she judged: the qualification items, and other gold items.
  *
- * Guarantees: what counts is what came after the last decision of an operator about the person, if there was one. Void
- * votes count, too. Takes time in proportion to the gold items that were judged since.
+ * Guarantees: what counts is what came after the last decision of an operator about the person, if there was one, in the
+ * order of the commits, whatever the clock says. Void votes count, too. Takes time in proportion to the gold items that were judged since.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -32,20 +32,20 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
   /** What an operator decided last about the person. */
   const lastDecision = (expertNo: number) =>
     Effect.map(
-      sql<{ n: number; at: number; kind: "admit" | "requalify" | "none" }>`
-        SELECT n, at, kind FROM qualification WHERE expert_no = ${expertNo} AND kind <> 'item' ORDER BY n DESC LIMIT 1`,
-      ([row = { n: 0, at: -1, kind: "none" }]) => row,
+      sql<{ n: number; last_vote: number; kind: "admit" | "requalify" | "none" }>`
+        SELECT n, last_vote, kind FROM qualification WHERE expert_no = ${expertNo} AND kind <> 'item' ORDER BY n DESC LIMIT 1`,
+      ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
   /** Also if the vote was taken back, and is being given again. */
-  const hasVotedSince = (expertNo: number, at: number) =>
+  const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
-      sql`SELECT 1 WHERE (SELECT given_at FROM vote INDEXED BY vote_of_person
-          WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL ORDER BY n DESC LIMIT 1) > ${at}
+      sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_person
+          WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL AND n > ${lastVote})
         OR EXISTS (SELECT 1 FROM hold INDEXED BY hold_of_expert
-          WHERE expert_no = ${expertNo} AND held_until IS NOT NULL AND undone = 1 AND shown_at > ${at})
+          WHERE expert_no = ${expertNo} AND held_until IS NOT NULL AND undone > ${lastVote})
         OR EXISTS (SELECT 1 FROM voiding CROSS JOIN voided_vote USING (voiding_id)
-          WHERE voiding.expert_no = ${expertNo} AND given_at > ${at})`,
+          WHERE voiding.expert_no = ${expertNo} AND n > ${lastVote})`,
       (rows) => rows.length > 0,
     )
 
@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       SELECT COALESCE(SUM(correct), 0) AS "right", COUNT(correct) AS judged FROM qualification
       WHERE expert_no = ${expertNo} AND n > ${decision.n} AND kind = 'item'`
     const { judged, right } = round!
-    const isQualified = of === 0 || decision.kind === "admit" || (yield* hasVotedSince(expertNo, decision.at))
+    const isQualified = of === 0 || decision.kind === "admit" || (yield* hasVotedSince(expertNo, decision.last_vote))
     if (!isQualified && judged < of) {
       const known = yield* judgedSince(expertNo, decision.n)
       return keys.some((key) => !known.has(key))
@@ -88,10 +88,10 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       SELECT COALESCE(SUM(correct), 0) AS "right", COUNT(*) AS judged FROM (
         SELECT correct FROM (
           SELECT * FROM (SELECT correct, given_at FROM vote INDEXED BY vote_on_gold
-            WHERE expert_no = ${expertNo} AND correct IS NOT NULL AND given_at > ${decision.at}
+            WHERE expert_no = ${expertNo} AND correct IS NOT NULL AND n > ${decision.last_vote}
             ORDER BY n DESC LIMIT ${runningItems})
           UNION ALL SELECT correct, given_at FROM voided_vote INDEXED BY voided_vote_on_gold
-            WHERE expert_no = ${expertNo} AND correct IS NOT NULL AND given_at > ${decision.at}
+            WHERE expert_no = ${expertNo} AND correct IS NOT NULL AND n > ${decision.last_vote}
           UNION ALL SELECT correct, given_at FROM qualification
             WHERE expert_no = ${expertNo} AND n > ${decision.n} AND correct IS NOT NULL
         ) ORDER BY given_at DESC LIMIT ${runningItems})`

@@ -240,8 +240,11 @@ describe("a withdrawn prompt", () => {
       yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
       assert.include(yield* problemOf(taskId, 0), "A lead has decided")
       assert.include(yield* problemOf(taskId, 2), "withdrawn already")
-      const decision = { taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" }
-      assert.include(yield* Effect.flip(desk.decide(decision)), { _tag: "NotNow" })
+      const decided = desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
+      assert.deepInclude(yield* Effect.flip(decided), {
+        _tag: "NotNow",
+        problem: "The prompt is withdrawn. Restore it first.",
+      })
       assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "NotNow")
       assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "NotNow")
       const { claims } = yield* queue.claim(automatic)
@@ -390,6 +393,54 @@ describe("further votes", () => {
       yield* assertCounters
       assert.strictEqual((yield* detailOf(taskId)).task.status, "completed")
       assert.lengthOf((yield* results(taskId))[0].annotations.votes, 3)
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+})
+
+describe("a vote of a published result", () => {
+  it.effect("is not taken back while its task is open again", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = "", cleo = ""] = yield* experts
+      const taskId = yield* create(colors, { votes: 2 })
+      yield* judge([
+        [ann, "blue"],
+        [ann, "green"],
+        [bob, "blue"],
+        [bob, "green"],
+      ])
+      const before = yield* results(taskId)
+      yield* desk.reopen(taskId, 1, undefined)
+      assert.isFalse((yield* queue.progress(ann)).undoable)
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+      assert.deepStrictEqual(yield* results(taskId), before)
+
+      // A further vote can be taken back until the result includes it. The decision has the result written anew.
+      yield* judge([[cleo, "blue"]])
+      assert.isTrue((yield* queue.progress(cleo)).undoable)
+      yield* queue.undo(cleo, () => "")
+      yield* judge([[cleo, "blue"]])
+      yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
+      assert.isFalse((yield* queue.progress(cleo)).undoable)
+      yield* assertCounters
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
+  it.effect("is not taken back after other votes of the task were voided", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const queue = yield* VoteQueue
+      const [ann = "", bob = ""] = yield* experts
+      const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
+      yield* judge([
+        [ann, "blue"],
+        [bob, "blue"],
+      ])
+      yield* desk.voidVotes(bob, "", "Lea")
+      assert.lengthOf((yield* results(taskId))[0].annotations.votes, 1)
+      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+      yield* assertCounters
     }).pipe(Effect.provide(store(":memory:"))),
   )
 })

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Option } from "effect"
+import { Clock, Effect, Exit, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { Database } from "../../../src/service/database/Database.ts"
 import type { QualificationSettings } from "../../../src/service/pageApi/QualificationApi.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
@@ -45,6 +46,18 @@ const judge = Effect.fnUntraced(function* (expertId: string, choice: string) {
 })
 const tasks = (n: number, prompt = "work") =>
   create(Array.from({ length: n }, (_, i) => [`${prompt} ${i}`, "right", "other"] as const))
+/** Of somebody who gets no work: what a window still shows can be neither kept, nor skipped, nor flagged. */
+const assertNotHeld = Effect.fnUntraced(function* (expertId: string, itemId: number) {
+  const queue = yield* VoteQueue
+  const attempts = [
+    queue.saveDraft(expertId, itemId, "late"),
+    queue.setAside(expertId, itemId, { kind: "skip", reason: "late" }),
+    queue.setAside(expertId, itemId, { kind: "flag", problem: "other", comment: "late" }),
+  ]
+  for (const attempt of attempts) assert.strictEqual((yield* Effect.flip(attempt))._tag, "NotHeld")
+  const { sql } = yield* Database
+  assert.deepStrictEqual(yield* sql`SELECT item_id FROM set_aside UNION SELECT item_id FROM flag`, [])
+})
 const reasonOf = (exit: Exit.Exit<unknown, unknown>) => {
   assert.isTrue(Exit.isFailure(exit))
   return JSON.stringify(exit)
@@ -134,6 +147,7 @@ describe("a new person", () => {
       yield* require({ items: 1 })
       const queue = yield* VoteQueue
       assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+      yield* assertNotHeld(eva, held.itemId)
       assert.isTrue((yield* next(eva)).isQualification)
       yield* (yield* Qualification).admit(old)
       assert.strictEqual((yield* next(old)).itemId, held.itemId)
@@ -151,6 +165,35 @@ describe("a new person", () => {
       yield* TestClock.adjust("1 second")
       yield* (yield* Qualification).requalify(eva)
       assert.isTrue((yield* next(eva)).isQualification)
+    }))
+
+  test("an operator's decision is about the votes given before it, also if the clock was set back since", () =>
+    Effect.gen(function* () {
+      const start = yield* Clock.currentTimeMillis
+      yield* tasks(1)
+      yield* tasks(5, "known")
+      const qualification = yield* Qualification
+      const queue = yield* VoteQueue
+      const [eva, bob, cleo] = [yield* expert("Eva"), yield* expert("Bob"), yield* expert("Cleo")]
+      yield* judge(eva, "right")
+      for (let i = 0; i < 5; i++) yield* judge(bob, "other")
+      yield* tasks(2, "more work")
+      yield* judge(cleo, "right")
+      yield* queue.undo(cleo, () => "draft")
+      yield* require({ items: 2, pause_percent: 50 })
+      assert.deepStrictEqual((yield* standing(cleo))[0], "working")
+      assert.deepStrictEqual(yield* standing(bob), ["paused", 0, 5])
+      yield* TestClock.setTime(start)
+      yield* qualification.admit(bob)
+      assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
+      yield* qualification.requalify(eva)
+      yield* qualification.requalify(cleo)
+      assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+      assert.deepStrictEqual((yield* standing(cleo))[0], "qualifying")
+      yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
+      yield* (yield* Desk).voidVotes(bob, "careless", "Lea")
+      assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+      assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
     }))
 
   test("who takes back a first vote to give it again is not asked meanwhile", () =>
@@ -239,6 +282,7 @@ describe("a pause", () => {
       yield* require({ pause_percent: 50 })
       const queue = yield* VoteQueue
       assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+      yield* assertNotHeld(eva, held.itemId)
       assert.isTrue(yield* isOut(eva))
       assert.strictEqual((yield* next(bob)).itemId, held.itemId)
     }))
