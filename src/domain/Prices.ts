@@ -1,8 +1,7 @@
 /**
  * What a vote costs, by the kind of expert who gives it.
  *
- * Guarantees: what counts at the highest price costs no less than it turns out to, whichever kinds give the votes; the same
- * prices have the same text.
+ * Guarantees: what counts at the highest price costs no less than it turns out to, whichever kinds give the votes.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
@@ -28,7 +27,7 @@ const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
 /** None where an amount is no price, a kind has no name, or the price of other votes is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
-    Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind, price] as const),
+    Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),
   )
   return Option.flatMap(Option.all(amounts), (amounts) => {
     const kinds = new Map(amounts)

@@ -2,7 +2,7 @@
  * What a job's votes cost so far, and what the rest would cost: a part of the run's report and of the dataset's.
  *
  * Guarantees: `spent + committed + left = budget`, exactly, as decimals in texts; `left` is negative where a person had
- * tasks sent again beyond the budget, or the budget was lowered after they were sent.
+ * tasks sent again beyond the budget, the budget was lowered after they were sent, or the service replaced results by dearer ones.
  */
 
 /** Votes and what they cost. */

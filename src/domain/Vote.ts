@@ -62,7 +62,7 @@ export const onePerExpert = <V extends { readonly expert: string | null }>(
 /** A vote that was given elsewhere, as an element of `annotations.votes` of an imported result. */
 export interface ImportedVote extends Pick<
   Vote,
-  "choice" | "ranking" | "rationale" | "all_bad" | "edited" | "aspects"
+  "choice" | "kind" | "ranking" | "rationale" | "all_bad" | "edited" | "aspects"
 > {
   /** Null if the file names none. */
   readonly expert: string | null

@@ -20,8 +20,12 @@ export const VoteRow = Schema.Struct({
   /** Text, or the messages of one that calls tools. */
   completions: Schema.Array(Prompt),
   models: list(Schema.String),
+  /** The definitions of the tools that the model had, as the text of a JSON array. Null in a table of the service, which gets none. */
+  tools: Schema.NullOr(Schema.String),
   /** Null if unnamed. */
   expert: Schema.NullOr(Schema.String),
+  /** The kind of the expert: `person` or `automatic` of the built-in service; null if unknown. */
+  kind: Schema.NullOr(Schema.String),
   /** One-based number of the vote among those of its item. */
   vote: Schema.Int,
   chosen_index: Schema.Int,

@@ -9,6 +9,7 @@
 import { Array as Arr, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import * as Decision from "../domain/Decision.ts"
+import * as ExpertKind from "../domain/ExpertKind.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
@@ -35,6 +36,7 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
     order,
     prompt,
     taskId,
+    tools,
   } = judgment
   const flags = flagsIn(annotations)
   const decision = Decision.readIn(annotations, bestCompletionIndex) ?? null
@@ -45,7 +47,9 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
       prompt,
       completions: completionsOf({ completions, as_messages: asMessages }),
       models: models ?? null,
+      tools: tools ?? null,
       expert: vote.expert,
+      kind: ExpertKind.of(vote.kind) ?? ExpertKind.of(annotations["kind"]),
       chosen_index: vote.choice,
       ranking: vote.ranking ?? null,
       order: vote.order ?? (isShuffled(order) ? order : null),

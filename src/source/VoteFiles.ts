@@ -122,6 +122,7 @@ const alwaysRead = [
   "ranking",
   "order",
   "seconds",
+  "kind",
   "all_bad",
   "edited",
   "aspects",

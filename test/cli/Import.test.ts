@@ -339,6 +339,61 @@ describe("prefstream import", () => {
   }
 
   for (const format of ["jsonl", "csv"]) {
+    test(`keeps the definitions of tools and the kinds of experts, by way of ${format}`, () =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const folder = yield* temporaryDirectory
+        const job = `${folder}/job`
+        const call = { type: "function", function: { name: "weather", arguments: { city: "Rome" } } }
+        const tools = '[ {"type": "function", "function": {"name": "weather"}} ]'
+        yield* write(`${folder}/items.jsonl`, [
+          line({
+            id: "q1",
+            prompt: "Is it warm?",
+            completions: [[{ role: "assistant", tool_calls: [call] }], [{ role: "assistant", content: "Who knows?" }]],
+            tools,
+          }),
+          line({ id: "q2", prompt: "Q", completions: ["c", "d"] }),
+        ])
+        const given = { choice: 0, order: [0, 1], seconds: 1 }
+        const service = yield* answering([
+          VotedResult.of(
+            { prompt: "Is it warm?", completions: ["a", "b"] },
+            [
+              { ...given, expert: "ann", kind: "person" },
+              { ...given, expert: "longest", kind: "automatic" },
+              { ...given, expert: "cy" },
+            ],
+            [],
+          ),
+          { prompt: "Q", best_completion_index: 0, annotations: { rationale: "r", expert: "dan", kind: "student" } },
+        ])
+        const flags = ["--dir", job, "--batch-size", "1", "--no-shuffle"]
+        const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
+        assert.strictEqual(run.status, 0, run.stderr)
+        const printed = (yield* cli(["export-votes", "--dir", job, "--as", format])).stdout
+        yield* fs.writeFileString(`${folder}/votes.${format}`, printed)
+        const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
+        assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, items: 2, votes: 4 })
+        const rows = (yield* cli(["export-votes", "--dir", `${folder}/again`])).stdout.trimEnd().split("\n")
+        assert.deepStrictEqual(
+          rows.map((text): Row => JSON.parse(text)).map((row) => [row["expert"], row["kind"], row["tools"]]),
+          [
+            ["ann", "person", tools],
+            ["longest", "automatic", tools],
+            ["cy", null, tools],
+            ["dan", "student", null],
+          ],
+        )
+        const { pairs } = yield* exported(`${folder}/again`)
+        const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+        const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
+        assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
+        assert.strictEqual(pairs[0]?.["tools"], tools)
+      }))
+  }
+
+  for (const format of ["jsonl", "csv"]) {
     test(`keeps what votes of a rubric say, and the flags of all tasks, by way of ${format}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

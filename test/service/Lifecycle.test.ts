@@ -241,7 +241,7 @@ describe("the table of votes", () => {
       assert.lengthOf(rowsOf((yield* table("?group=g1")).text), 4)
       assert.lengthOf(rowsOf((yield* table("?group=none")).text), 0)
       const [own] = rowsOf((yield* table(`?expert=${ann.expertId}`)).text)
-      assert.deepInclude(own, { expert: ann.expertId, strength: 2, rationale: "Kind, and short." })
+      assert.deepInclude(own, { expert: ann.expertId, kind: "person", strength: 2, rationale: "Kind, and short." })
       assert.deepStrictEqual(own?.flags, [{ expert: ann.expertId, kind: "unsafe" }])
       const csv = yield* table("?format=csv")
       assert.match(csv.headers["content-type"]!, /^text\/csv/)

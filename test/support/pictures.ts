@@ -20,7 +20,7 @@ const settled = (page: Page) =>
   )
 
 /** What axe finds wrong with the page as it is. */
-const violations = async (page: Page) => {
+export const violations = async (page: Page) => {
   await settled(page)
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source)
   return page.evaluate(async () => {

@@ -26,19 +26,19 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
       if (width === drawn || width === 0) return
       drawn = width
       const plot = draw(width)
-      plot.setAttribute("role", "img")
-      plot.setAttribute("aria-label", description)
+      // The library labels parts that have no role.
+      plot.setAttribute("aria-hidden", "true")
       element.replaceChildren(plot)
     }
     show()
     const observer = new ResizeObserver(show)
     observer.observe(element)
     return () => observer.disconnect()
-  }, [description, draw])
+  }, [draw])
   return (
     <div class="plotted">
       {title !== undefined && <p class="plot-title">{title}</p>}
-      <div ref={place} class="canvas" />
+      <div ref={place} class="canvas" role="img" aria-label={description} />
     </div>
   )
 }

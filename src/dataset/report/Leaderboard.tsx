@@ -5,7 +5,7 @@ import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, name, plural, share, short, shortShare } from "./format.ts"
 import { Figure, type PlotSpec } from "./Figure.tsx"
 import { style } from "./histogram.ts"
-import { Facts, Name, Section } from "./parts.tsx"
+import { Facts, Name, ScreenReaderText, Section } from "./parts.tsx"
 
 const maxDrawn = 40
 const maxCurves = 5
@@ -173,7 +173,7 @@ const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board })
         }
         label="Agreement and win rates, and their intervals after more votes"
         columns={[
-          { title: "", isText: true },
+          { title: <ScreenReaderText text="What is measured" />, isText: true },
           { title: "Now" },
           { title: "95% interval" },
           { title: `With ${count(next.votes)} more votes` },

@@ -96,7 +96,7 @@ export const Table = ({
     </tr>
   )
   return (
-    <div class="scroll" role="region" aria-label={label} tabIndex={0}>
+    <div class="scroll" role="region" aria-label={`Table: ${label}`} tabIndex={0}>
       <table class={name} role="table">
         <thead role="rowgroup">
           <tr role="row">

@@ -177,6 +177,8 @@ const make = Effect.gen(function* () {
           return new NothingThere({ problem: `The prompt has no completion ${given.choice}.` })
         }
         if (task.status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
+        const withdrawn = yield* sql`SELECT 1 FROM decision WHERE item_id = ${itemId} AND choice IS NULL`
+        if (withdrawn.length > 0) return new NotNow({ problem: "The prompt is withdrawn. Restore it first." })
         const busy = yield* sql`SELECT 1 FROM item WHERE item_id = ${itemId} AND (claimed > 0 OR EXISTS
           (SELECT 1 FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL))`
         if (busy.length > 0) return new NotNow({ problem: "An expert is judging this prompt now. Decide it later." })
@@ -475,7 +477,7 @@ const make = Effect.gen(function* () {
 export class Desk extends Context.Service<
   Desk,
   {
-    /** The lead's judgment is the item's result from now on. `NotNow`: the task is cancelled, or somebody is judging the item. */
+    /** The lead's judgment is the item's result from now on. `NotNow`: the task is cancelled, the prompt withdrawn, or somebody is judging it. */
     readonly decide: (judgment: Judgment) => Effect.Effect<void, NothingThere | NotNow | SqlError>
     /** The item's votes decide again; where it misses some, it returns to the queue. */
     readonly withdrawDecision: (

@@ -2,9 +2,10 @@
  * What automatic experts had in hand when the service ended.
  *
  * Guarantees: at the start, all that they claimed is free again, and tasks that were canceled because they had no answer
- * are open again, in the lanes that their groups have now. Decided items stay closed.
+ * are open again, in the lanes that their groups have now. Decided items stay closed. Such a task whose missing votes were
+ * restored meanwhile is completed.
  */
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { itemIdOf, lastItemOf, maxPrompts } from "../database/TaskTables.ts"
 import type { Voting } from "./Voting.ts"
@@ -12,6 +13,7 @@ import type { Voting } from "./Voting.ts"
 /** Statements for use within one write of `Database`. */
 export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, voting: Voting) {
   const isOf = (seq: number) => sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
+  const now = yield* Clock.currentTimeMillis
   const claims = yield* sql<{ seq: number }>`DELETE FROM claim RETURNING seq`
   for (const { seq } of claims) {
     const items = yield* sql<{ item_id: number }>`UPDATE item SET open = open + claimed, claimed = 0
@@ -39,6 +41,9 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
     // `pending` promises that all its votes are open.
     yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0 AND ${extra_votes} = 0
       AND NOT EXISTS (SELECT 1 FROM decision WHERE ${isOf(seq)})`
+    const due = yield* sql`UPDATE task SET completes_at = ${now} WHERE seq = ${seq} AND prompts_done = prompts
+      RETURNING seq`
+    if (due.length > 0) yield* voting.completing.open
     yield* sql`UPDATE task_group SET open = open + 1 WHERE organization = ${organization} AND group_id = ${group_id}`
     yield* voting.withdraw(organization, group_id)
   }

@@ -37,10 +37,13 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, at: -1, kind: "none" }]) => row,
     )
 
+  /** Also if the vote was taken back, and is being given again. */
   const hasVotedSince = (expertNo: number, at: number) =>
     Effect.map(
       sql`SELECT 1 WHERE (SELECT given_at FROM vote INDEXED BY vote_of_person
           WHERE expert_no = ${expertNo} AND shown_at IS NOT NULL ORDER BY n DESC LIMIT 1) > ${at}
+        OR EXISTS (SELECT 1 FROM hold INDEXED BY hold_of_expert
+          WHERE expert_no = ${expertNo} AND held_until IS NOT NULL AND undone = 1 AND shown_at > ${at})
         OR EXISTS (SELECT 1 FROM voiding CROSS JOIN voided_vote USING (voiding_id)
           WHERE voiding.expert_no = ${expertNo} AND given_at > ${at})`,
       (rows) => rows.length > 0,

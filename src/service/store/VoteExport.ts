@@ -48,6 +48,7 @@ const rowsOf = (
     prompt,
     completions,
     models: null,
+    tools: null,
     task_id: taskId,
     is_gold: false,
     gold: null,
@@ -61,6 +62,7 @@ const rowsOf = (
   if (votes.length === 0 && decided !== undefined) {
     const { choice: chosen_index, operator: expert, rationale } = decided
     const nothing = {
+      kind: null,
       ranking: null,
       order: null,
       seconds: null,
@@ -76,6 +78,7 @@ const rowsOf = (
     return {
       ...ofAll,
       expert: vote.expert,
+      kind: vote.kind ?? null,
       vote: i + 1,
       chosen_index: vote.choice,
       ranking: vote.ranking ?? null,

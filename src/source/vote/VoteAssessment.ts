@@ -1,10 +1,13 @@
 /**
- * What a vote of a file says of a rubric, besides its strength: `all_bad`, `edited` and `aspects`, as `VoteRow` has them.
+ * What a vote of a file says of a rubric, besides its strength: `all_bad`, `edited` and `aspects`, as `VoteRow` has them;
+ * and of the `kind` of its expert.
  *
- * Guarantees: what has another shape is left out. Of a table with cells of text, nothing is read unless it has the columns
- * `all_bad` and `aspects`, since a column `edited` of another table need not be a text.
+ * Guarantees: what has another shape is left out. The kind, and of a table with cells of text everything, is only read
+ * where there are the columns `all_bad` and `aspects`, since `kind` or `edited` may mean something else in another table.
  */
 import * as Assessment from "../../domain/Assessment.ts"
+import * as ExpertKind from "../../domain/ExpertKind.ts"
+import type { ImportedVote } from "../../domain/Vote.ts"
 import { isObject } from "../../io/Values.ts"
 import * as Field from "../record/Field.ts"
 
@@ -18,11 +21,15 @@ export const read = (
   choice: number,
   completions: number,
   isTextual: true | undefined,
-): Omit<Assessment.Assessment, "strength"> => {
+): Omit<Assessment.Assessment, "strength"> & Pick<ImportedVote, "kind"> => {
   if (!isObject(vote)) return {}
   const { all_bad, aspects, edited } = vote
-  if (isTextual !== true) return Assessment.read({ all_bad, aspects, edited }, choice, completions)
-  if (!Object.hasOwn(vote, "all_bad") || !Object.hasOwn(vote, "aspects")) return {}
-  const said = { all_bad: booleans.get(all_bad), aspects: Field.fromText(aspects), edited }
-  return Assessment.read(said, choice, completions)
+  const isVoteRow = Object.hasOwn(vote, "all_bad") && Object.hasOwn(vote, "aspects")
+  if (isTextual === true && !isVoteRow) return {}
+  const said =
+    isTextual === true
+      ? { all_bad: booleans.get(all_bad), aspects: Field.fromText(aspects), edited }
+      : { all_bad, aspects, edited }
+  const kind = isVoteRow ? ExpertKind.of(vote["kind"]) : null
+  return { ...(kind !== null && { kind }), ...Assessment.read(said, choice, completions) }
 }

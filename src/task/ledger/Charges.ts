@@ -2,7 +2,7 @@
  * What votes count at: each at the highest of the prices that held when its task was planned, and at that of its expert's
  * kind once its result is there; at the job's present prices, where its task was planned without any.
  *
- * Guarantees: what a result brings makes no vote count for more.
+ * Guarantees: a task's first result makes no vote count for more. One that the service puts in its place later can, by a dearer kind.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"

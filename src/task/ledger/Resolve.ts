@@ -180,6 +180,9 @@ export const writeDecisions = (
           const task = yield* revive(given)
           const { seq, state } = task
           // What was never sent, or may have been under its key, has use for that key.
+          if (state === "superseded") {
+            yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
+          }
           yield* state === "in_doubt" || state === "planned" || state === "superseded"
             ? sql`UPDATE task SET state = 'planned', reason = NULL, sent_at = NULL, due_at = 0
                 WHERE ${here} AND seq = ${seq}`

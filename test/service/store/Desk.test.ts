@@ -171,6 +171,24 @@ describe("prompts that miss a vote again", () => {
     }).pipe(Effect.provide(store(":memory:"))),
   )
 
+  it.effect("and have it again before a start of the service complete the task that nobody answered", () =>
+    Effect.gen(function* () {
+      const desk = yield* Desk
+      const [ann = ""] = yield* experts
+      const taskId = yield* create([["sky", "blue", "green"]])
+      yield* judge([[ann, "blue"]])
+      yield* desk.voidVotes(ann, "", "Lea")
+      assert.isTrue(yield* (yield* TaskStore).cancelUnanswered(taskId))
+      yield* desk.restoreVotes(1, "Lea")
+      assert.strictEqual(yield* statusOf(taskId), "cancelled")
+      yield* Effect.gen(function* () {
+        yield* statusOf(taskId).pipe(Effect.repeat({ until: (status) => status === "completed", times: 100 }))
+        assert.strictEqual((yield* results(taskId))[0].best_completion_index, 0)
+        yield* assertCounters
+      }).pipe(Effect.provide(Layer.fresh(storeOver())))
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
   it.effect("go to the group's experts, and by its priority, also where these were set or removed meanwhile", () =>
     Effect.gen(function* () {
       const desk = yield* Desk

@@ -240,6 +240,8 @@ describe("a withdrawn prompt", () => {
       yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
       assert.include(yield* problemOf(taskId, 0), "A lead has decided")
       assert.include(yield* problemOf(taskId, 2), "withdrawn already")
+      const decision = { taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" }
+      assert.include(yield* Effect.flip(desk.decide(decision)), { _tag: "NotNow" })
       assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "NotNow")
       assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "NotNow")
       const { claims } = yield* queue.claim(automatic)

@@ -153,6 +153,22 @@ describe("a new person", () => {
       assert.isTrue((yield* next(eva)).isQualification)
     }))
 
+  test("who takes back a first vote to give it again is not asked meanwhile", () =>
+    Effect.gen(function* () {
+      // A second item keeps the task open, so that the vote can be taken back.
+      const task = yield* tasks(2)
+      const eva = yield* expert("Eva")
+      const queue = yield* VoteQueue
+      const held = yield* next(eva)
+      yield* queue.vote(eva, held.itemId, voteFor(held, "other"))
+      yield* require({ items: 3 })
+      const undone = yield* queue.undo(eva, () => "draft")
+      assert.strictEqual((yield* next(eva)).itemId, undone.itemId)
+      yield* queue.vote(eva, undone.itemId, voteFor(undone, "right"))
+      yield* judge(eva, "right")
+      assert.strictEqual((yield* results(task))[0].best_completion_index, 0)
+    }))
+
   test("nobody waits for the judgment of who has to qualify, and automatic experts are not asked", () =>
     Effect.gen(function* () {
       yield* require({ items: 1 })

@@ -1,7 +1,8 @@
 /**
- * The queue under any sequence of what experts, the operator, time and restarts may do: after
+ * The queue under any sequence of what experts, managers, time and restarts may do: after
  * each step holds what must always hold, and in the end enough experts finish every task, though
- * the same content is asked for again and again.
+ * the same content is asked for again and again. Nobody gets work of a paused group, on a withdrawn
+ * or decided prompt, or while not qualified.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, Option, Random, Result } from "effect"
@@ -9,7 +10,9 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
+import { Desk } from "../../../src/service/store/Desk.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
+import { type GoldItem, Qualification } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { Claim, PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
@@ -22,6 +25,8 @@ const step = fc.record({
     ...(["create", "next", "vote", "vote", "vote", "rank", "rank", "draft", "skip", "flag", "undo", "undo"] as const),
     ...(["wait", "leave", "come", "deactivate", "activate", "activate", "return", "claim", "claim", "claim"] as const),
     ...(["record", "record", "record", "cancel", "restart"] as const),
+    ...(["pause", "resume", "withdraw", "restore", "reopen", "end-reopening", "decide", "undecide"] as const),
+    ...(["void", "unvoid", "require", "admit", "requalify"] as const),
   ),
   who: fc.nat(3),
   n: fc.nat(1_000),
@@ -34,7 +39,16 @@ const steps = fc
   .map((steps): ReadonlyArray<Step> => [{ kind: "create", who: 2, n: 5 }, { kind: "create", who: 2, n: 11 }, ...steps])
 
 const robots = ["first-of-all", "seldom"]
+const manager = "Lea"
 const isGold = (prompt: string) => prompt.endsWith("0")
+
+const goldItems = ["a", "b", "c"].map((key): GoldItem => ({
+  key,
+  prompt: `gold ${key}`,
+  completions: ["other", "right"],
+  best: 1,
+}))
+const noQualification = { items: 0, min_percent: 50, pause_percent: null, guidelines: "" }
 
 interface ItemRow {
   readonly item_id: number
@@ -44,28 +58,32 @@ interface ItemRow {
   readonly holds: number
   readonly given: number
   readonly required: number
+  /** Null: withdrawn; -1: there is no decision. */
+  readonly decision: number | null
   readonly status: string
 }
 
 const unfinished = (status: string) => status === "pending" || status === "in_progress"
 
 /** Recounts everything from the votes. */
-const check = Effect.gen(function* () {
+const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
   const sql = yield* SqlClient.SqlClient
   const items = yield* sql<ItemRow>`
-    SELECT item_id, open, votes, claimed, task.votes_required AS required, task.status,
+    SELECT item_id, open, votes, claimed, task.votes_required + item.extra_votes AS required, task.status,
+      CASE WHEN decision.item_id IS NULL THEN -1 ELSE choice END AS decision,
       (SELECT COUNT(*) FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL) AS holds,
       (SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id) AS given
-    FROM item JOIN task ON task.seq = item.item_id / 1048576`
+    FROM item JOIN task ON task.seq = item.item_id / 1048576 LEFT JOIN decision USING (item_id)`
   for (const item of items) {
     const said = JSON.stringify(item)
     assert.strictEqual(item.votes, item.given, said)
-    if (unfinished(item.status)) {
+    assert.strictEqual(item.decision === null, withdrawn.has(item.item_id), said)
+    if (unfinished(item.status) && item.decision === -1) {
       assert.strictEqual(item.open + item.votes + item.claimed + item.holds, item.required, said)
       assert.isAtLeast(Math.min(item.open, item.claimed), 0, said)
     } else {
       assert.deepStrictEqual([item.open, item.claimed, item.holds], [0, 0, 0], said)
-      if (item.status === "completed") assert.strictEqual(item.votes, item.required, said)
+      if (item.status === "completed" && item.decision === -1) assert.strictEqual(item.votes, item.required, said)
     }
   }
   const twice = yield* sql`SELECT 1 FROM hold JOIN vote USING (item_id, expert_no)`
@@ -74,7 +92,7 @@ const check = Effect.gen(function* () {
   const met = yield* sql`SELECT content, expert_no, items FROM seen_content ORDER BY content, expert_no`
   const remet = yield* sql`SELECT content, expert_no, COUNT(*) AS items FROM item JOIN (
       SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
-      UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
+      UNION SELECT item_id, expert_no FROM voided_vote UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
     ) USING (item_id) JOIN expert USING (expert_no) WHERE kind = 'person'
     GROUP BY content, expert_no ORDER BY content, expert_no`
   assert.deepStrictEqual(met, remet)
@@ -92,7 +110,12 @@ const check = Effect.gen(function* () {
     correct: number | null
   }>`
     SELECT item_id, expert_no, choice, body, correct FROM vote ORDER BY item_id, n`
-  const done = new Map(items.map((item) => [item.item_id, item.votes === item.required && item.required > 1]))
+  const done = new Map(
+    items.map(({ decision, item_id, required, votes }) => [
+      item_id,
+      votes > 1 && (votes === required || (decision !== null && decision >= 0)),
+    ]),
+  )
   const agreed = new Map<number, Array<boolean>>()
   for (const [itemId, given] of Map.groupBy(votes, (vote) => vote.item_id)) {
     if (done.get(itemId) !== true) continue
@@ -124,16 +147,25 @@ const check = Effect.gen(function* () {
   const waiting = yield* sql`SELECT 1 FROM task
     WHERE (completes_at IS NOT NULL) <> (status = 'in_progress' AND prompts_done = prompts)`
   assert.lengthOf(waiting, 0, "a task has all its votes and will not be completed, or will be without them")
+  const early = yield* sql`SELECT 1 FROM task
+    WHERE (status = 'completed' AND prompts_done < prompts) OR (status = 'pending' AND prompts_done > 0)`
+  assert.lengthOf(early, 0, "a task is completed without all its votes, or has some and is pending")
+  const unpublished = yield* sql`SELECT 1 FROM task LEFT JOIN task_result USING (seq)
+    WHERE (status = 'completed' AND answer IS NULL) OR (status IN ('pending', 'cancelled') AND answer IS NOT NULL)`
+  assert.lengthOf(unpublished, 0, "a completed task has no result, or one that is not completed has one")
   const tasks = yield* sql<Record<string, number>>`SELECT task.seq, prompts_done, votes_given,
-      (SELECT COUNT(*) FROM item WHERE item.item_id / 1048576 = task.seq AND item.votes = task.votes_required) AS done,
+      (SELECT COUNT(*) FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq
+        AND (item.votes = task.votes_required + item.extra_votes OR decision.item_id IS NOT NULL)) AS done,
+      task.extra_votes, (SELECT SUM(extra_votes) FROM item WHERE item.item_id / 1048576 = task.seq) AS extra,
       (SELECT COUNT(*) FROM vote WHERE vote.item_id / 1048576 = task.seq) AS votes FROM task`
   for (const task of tasks) {
     assert.strictEqual(task["prompts_done"], task["done"])
     assert.strictEqual(task["votes_given"], task["votes"])
+    assert.strictEqual(task["extra_votes"], task["extra"])
   }
   const counts = yield* sql`SELECT * FROM task_count WHERE tasks > 0 ORDER BY status`
   const recount = yield* sql`SELECT status, COUNT(*) AS tasks, SUM(votes_given) AS votes_given,
-    SUM(prompts * votes_required) AS votes_required FROM task GROUP BY status ORDER BY status`
+    SUM(prompts * votes_required + extra_votes) AS votes_required FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
   const groups = yield* sql`SELECT group_id, tasks, open FROM task_group ORDER BY group_id`
   const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open
@@ -142,26 +174,31 @@ const check = Effect.gen(function* () {
 })
 
 /** What is open for the expert, by looking at everything. */
-const openFor = Effect.fnUntraced(function* (expertId: string, unclaimed = false) {
+const openFor = Effect.fnUntraced(function* (expertId: string, paused: ReadonlySet<string>, unclaimed = false) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ item_id: number }>`
-    SELECT item_id FROM item JOIN expert ON expert_id = ${expertId} WHERE open > 0 AND (${!unclaimed} OR claimed = 0)
+    SELECT item_id FROM item JOIN task ON seq = item_id / 1048576 JOIN expert ON expert_id = ${expertId} WHERE open > 0 AND (${!unclaimed} OR claimed = 0)
+    AND group_id NOT IN (SELECT value FROM json_each(${JSON.stringify([...paused])}))
     AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.item_id = item.item_id AND vote.expert_no = expert.expert_no)
+    AND NOT EXISTS (SELECT 1 FROM voided_vote WHERE voided_vote.item_id = item.item_id AND voided_vote.expert_no = expert.expert_no)
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = expert.expert_no)`
   return rows.map((row) => row.item_id)
 })
 
-const hasWork = (expertId: string) => Effect.map(openFor(expertId, true), (items) => items.length > 0)
-
-/** The people who were here lately, and what each of them has judged, holds or has set aside: `expert item`. */
-const everybody = Effect.gen(function* () {
+/**
+ * The people who were here lately, and what each of them has judged, holds or has set aside: `expert item`.
+ *
+ * @param stopped people who were told that they get no work: they are awaited when they come again
+ */
+const everybody = Effect.fnUntraced(function* (stopped: ReadonlySet<string>) {
   const sql = yield* SqlClient.SqlClient
   const awaited = yield* sql<{ expert_id: string }>`SELECT expert_id FROM expert
-    WHERE kind = 'person' AND active = 1 AND COALESCE(last_seen_at, created_at) > ${yield* weekAgo}`
+    WHERE kind = 'person' AND active = 1 AND COALESCE(last_seen_at, created_at) > ${yield* weekAgo}
+      AND (away = 0 OR expert_id NOT IN (SELECT value FROM json_each(${JSON.stringify([...stopped])})))`
   const met = yield* sql<{ item_id: number; expert_id: string }>`
     SELECT item_id, expert_id FROM expert JOIN (
       SELECT item_id, expert_no FROM vote UNION SELECT item_id, expert_no FROM set_aside
-      UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
+      UNION SELECT item_id, expert_no FROM voided_vote UNION SELECT item_id, expert_no FROM hold WHERE held_until IS NOT NULL
     ) USING (expert_no) WHERE kind = 'person'`
   return { awaited: awaited.map((row) => row.expert_id), met }
 })
@@ -190,6 +227,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const options = {
     webhooks,
     undoGrace: "10 minutes" as const,
+    goldItems,
     goldAnswer: ({ prompt }: { readonly prompt: string }) => (isGold(prompt) ? Option.some(0) : Option.none()),
   }
   // What each expert has seen of an item, in all its appearances.
@@ -200,6 +238,10 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
   const contentOf = (itemId: number) => contents[Math.floor(itemId / 1048576) - 1]![itemId % 1048576]!
   let people: ReadonlyArray<string> = []
   let tasks: Array<string> = []
+  const groups: Array<string> = []
+  const paused = new Set<string>()
+  const withdrawn = new Set<number>()
+  const stopped = new Set<string>()
   let rest = steps
 
   /** Until the next restart. */
@@ -207,6 +249,8 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const queue = yield* VoteQueue
     const store = yield* TaskStore
     const experts = yield* Experts
+    const desk = yield* Desk
+    const qualification = yield* Qualification
     const sql = yield* SqlClient.SqlClient
     if (people.length === 0) {
       people = yield* Effect.forEach(["Ann", "Bob", "Cem"], (name) =>
@@ -218,26 +262,43 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
 
     /** The items that a person may be shown: of contents that are new to him or her, or to nobody. */
     const shownTo = Effect.fnUntraced(function* (expertId: string) {
-      const { awaited, met } = yield* everybody
+      const { awaited, met } = yield* everybody(stopped)
       const known = new Set(met.map((row) => `${row.expert_id} ${contentOf(row.item_id)}`))
-      return (yield* openFor(expertId)).filter((itemId) => {
+      return (yield* openFor(expertId, paused)).filter((itemId) => {
         const isNewTo = (person: string) => !known.has(`${person} ${contentOf(itemId)}`)
         return isNewTo(expertId) || !awaited.some(isNewTo)
       })
     })
 
     const nextOf = Effect.fnUntraced(function* (expertId: string) {
-      const { met } = yield* everybody
+      const { met } = yield* everybody(stopped)
+      const { settings, standings } = yield* qualification.summary
+      const standing = settings === null ? "working" : standings.find(({ expert_id }) => expert_id === expertId)!.state
+      const active = Option.exists(yield* experts.find(expertId), (row) => row.active)
       const before = yield* shownTo(expertId)
       const held = yield* queue.next(expertId)
+      assert.strictEqual(
+        Option.exists(held, ({ isQualification }) => isQualification),
+        active && standing === "qualifying",
+      )
+      if (active && standing !== "working") {
+        stopped.add(expertId)
+        const holds = yield* sql`SELECT 1 FROM hold JOIN expert USING (expert_no)
+          WHERE expert_id = ${expertId} AND held_until IS NOT NULL`
+        assert.lengthOf(holds, 0, "who is stopped holds an item")
+        if (standing !== "qualifying") assert.isTrue(Option.isNone(held), "who is stopped got work")
+      }
       if (Option.isNone(held)) {
-        const active = Option.exists(yield* experts.find(expertId), (row) => row.active)
-        assert.isFalse(before.length > 0 && active, "there was work, and none was given")
+        assert.isFalse(before.length > 0 && active && standing === "working", "there was work, and none was given")
         return undefined
       }
       const { itemId } = held.value
       const isNew = !met.some((row) => row.expert_id === expertId && row.item_id === itemId)
-      if (isNew) assert.include(before, itemId, "it was for others first")
+      if (isNew && itemId > 0) assert.include(before, itemId, "it was for others first, or for nobody")
+      if (itemId > 0) {
+        assert.isFalse(withdrawn.has(itemId), "it is withdrawn")
+        assert.isFalse(paused.has(groups[tasks.indexOf(held.value.taskId)]!), "it is paused")
+      }
       const key = `${expertId} ${itemId}`
       const order = held.value.order.join()
       assert.strictEqual(orders.get(key) ?? order, order, "the order changed")
@@ -257,8 +318,11 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
             return [prompt, ...completions.slice(who), ...completions.slice(0, who)] as const
           })
           contents.push(prompts.map(([prompt, ...completions]) => [prompt, ...completions.toSorted()].join()))
-          const group = n % 4 === 0 ? { group: `g${n % 3}`, ...(n % 5 === 0 && { groupSize: 2 }) } : {}
-          tasks.push(yield* create(prompts, { votes: 1 + (who % 3), ...group }))
+          const group = n % 4 === 0 ? `g${n % 3}` : undefined
+          const named = group !== undefined && { group, ...(n % 5 === 0 && { groupSize: 2 }) }
+          const task = yield* create(prompts, { votes: 1 + (who % 3), ...named })
+          tasks.push(task)
+          groups.push(group ?? task)
           return
         }
         case "next":
@@ -280,7 +344,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         case "skip":
         case "flag": {
           const item = yield* nextOf(person)
-          if (item === undefined) return
+          if (item === undefined || item.isQualification) return
           const reason = `reason ${n}`
           const why = kind === "skip" ? { kind, reason } : ({ kind, problem: "other", comment: reason } as const)
           return yield* queue.setAside(person, item.itemId, why)
@@ -315,10 +379,18 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
             isAvailable: (expert) => n % 3 === 2 || expert === robots[n % 3],
           })
           claims.push(...taken.claims)
+          for (const { items, taskId } of taken.claims) {
+            assert.isFalse(paused.has(groups[tasks.indexOf(taskId)]!), "it is paused")
+            assert.isFalse(
+              items.some(({ itemId }) => withdrawn.has(itemId)),
+              "it is withdrawn",
+            )
+          }
           if (n % 3 < 2 || taken.idle === undefined) return
           for (const robot of robots) {
             const active = Option.exists(yield* experts.find(robot), (row) => row.active)
-            assert.isFalse(active && (yield* hasWork(robot)), "there was work, and none was claimed")
+            const work = yield* openFor(robot, paused, true)
+            assert.isFalse(active && work.length > 0, "there was work, and none was claimed")
           }
           return
         }
@@ -342,6 +414,58 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
           yield* who === 0 ? store.cancelUnanswered(task) : store.cancel(task)
           return
         }
+        case "pause":
+        case "resume": {
+          const [group] = [...paused]
+          const chosen = kind === "resume" && group !== undefined ? group : groups[n % groups.length]!
+          yield* queue.pauseGroup(chosen, kind === "pause")
+          return void (kind === "pause" ? paused.add(chosen) : paused.delete(chosen))
+        }
+        case "withdraw":
+        case "restore": {
+          const [itemId = n] = withdrawn
+          const index = kind === "restore" ? Math.floor(itemId / 1048576) - 1 : n % tasks.length
+          const prompt = kind === "restore" ? itemId % 1048576 : who % 3
+          const task = tasks[index] ?? "none"
+          const done = yield* Effect.result(
+            kind === "withdraw"
+              ? desk.withdrawPrompt(task, prompt, "no use", manager)
+              : desk.restorePrompt(task, prompt),
+          )
+          if (Result.isFailure(done)) return
+          const item = (index + 1) * 1048576 + prompt
+          return void (kind === "withdraw" ? withdrawn.add(item) : withdrawn.delete(item))
+        }
+        case "reopen":
+          return yield* Effect.ignore(desk.reopen(tasks[n % tasks.length]!, 1, who === 0 ? undefined : [who - 1]))
+        case "end-reopening":
+          return yield* Effect.ignore(desk.endReopening(tasks[n % tasks.length]!))
+        case "decide": {
+          const place = { taskId: tasks[n % tasks.length]!, promptIndex: who % 3 }
+          const judgment = { ...place, choice: n % 2, rationale: "", operator: manager }
+          return yield* Effect.ignore(desk.decide(judgment))
+        }
+        case "undecide": {
+          const decided = yield* sql<{ item_id: number }>`SELECT item_id FROM decision WHERE choice IS NOT NULL`
+          const itemId = decided[n % Math.max(decided.length, 1)]?.item_id
+          if (itemId === undefined) return
+          return yield* desk.withdrawDecision(tasks[Math.floor(itemId / 1048576) - 1]!, itemId % 1048576)
+        }
+        case "void":
+          return yield* Effect.ignore(desk.voidVotes([...people, ...robots][n % 5]!, "careless", manager))
+        case "unvoid": {
+          const [voiding] = yield* sql<{ id: number }>`SELECT MIN(voiding_id) AS id FROM voided_vote`
+          if (voiding === undefined) return
+          return yield* Effect.ignore(desk.restoreVotes(voiding.id, manager))
+        }
+        case "require": {
+          const required = { items: [0, 1, 2][who % 3]!, min_percent: 50, pause_percent: n % 2 === 0 ? 50 : null }
+          return yield* qualification.set({ ...noQualification, ...(n % 3 > 0 && required) })
+        }
+        case "admit":
+          return yield* qualification.admit(person)
+        case "requalify":
+          return yield* Effect.ignore(qualification.requalify(person))
       }
     })
 
@@ -350,14 +474,26 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
       rest = tail
       if (head!.kind === "restart") return
       yield* perform(head!)
-      yield* check
+      yield* check(withdrawn)
+      // With a completed task goes what people saw of it and did not judge, should it be opened again.
+      const over = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE status = 'completed'`
+      for (const memory of [orders, drafts]) {
+        for (const key of memory.keys()) {
+          if (over.some(({ seq }) => seq === Math.floor(Number(key.split(" ")[1]) / 1048576))) memory.delete(key)
+        }
+      }
     }
 
     // In the end: enough people for every vote, and all of them work until nothing is left.
+    yield* qualification.set(noQualification)
+    for (const group of paused) yield* queue.pauseGroup(group, false)
+    paused.clear()
     yield* Effect.forEach(claims, (claim) => queue.record(claim.items.map(({ itemId }) => ({ itemId, answers: [] }))))
     yield* Effect.forEach([...people, ...robots], (expert) => experts.setActive(expert, false))
-    const crowd = yield* Effect.forEach(["1", "2", "3"], (name) =>
-      Effect.map(experts.create(name), (row) => row.expert_id),
+    const [most] = yield* sql<{ votes: number }>`
+      SELECT MAX(votes_required + item.extra_votes) AS votes FROM item JOIN task ON seq = item_id / 1048576`
+    const crowd = yield* Effect.forEach(Array.from({ length: most!.votes }), (_, i) =>
+      Effect.map(experts.create(`${i}`), (row) => row.expert_id),
     )
     let given: number
     do {
@@ -371,7 +507,7 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
         }
       }
     } while (given > 0)
-    yield* check
+    yield* check(withdrawn)
     yield* TestClock.adjust("10 minutes")
     const overview = yield* store.overview.pipe(
       Effect.repeat({ until: ({ tasks }) => tasks.in_progress === 0, times: 100 }),
@@ -380,9 +516,12 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     const { tasks: listed } = yield* store.list({ limit: 200 })
     assert.lengthOf(listed, tasks.length)
     for (const { group_id, task_id } of listed) {
-      const last = events.findLast((event) => event.groupId === group_id)
       const size = (yield* (yield* SqlClient.SqlClient)<{ size: number | null; tasks: number }>`
         SELECT size, tasks FROM task_group WHERE group_id = ${group_id}`)[0]
+      // A result that changes afterwards is announced by itself.
+      const last = events.findLast(
+        (event) => event.groupId === group_id && (size === undefined || event.mayGrow !== undefined),
+      )
       const announced = size === undefined || size.tasks >= (size.size ?? 0)
       assert.strictEqual(last?.taskIds.includes(task_id) ?? false, announced)
     }

@@ -300,6 +300,19 @@ export const spendingConformance = (test: LedgerTest) =>
     )
 
     test(
+      "count a task of another campaign, given up and sent again, at the present price",
+      Effect.gen(function* () {
+        const ledger = yield* Ledger
+        yield* planWithin(yield* begin({ guidelines: "one", price: "0.40" }), [4])
+        yield* begin({ guidelines: "two", newCampaign: true, price: "0.10" })
+        assert.deepStrictEqual(yield* statesOf, { superseded: 4 })
+        yield* ledger.giveUp([1])
+        yield* ledger.sendAgain([1])
+        assert.deepStrictEqual((yield* charges).slice(-1), ["committed: 4 for 0.40"])
+      }),
+    )
+
+    test(
       "keep the price of a task that is halved",
       Effect.gen(function* () {
         const ledger = yield* Ledger

@@ -143,6 +143,7 @@ const Shell = ({
   useLayoutEffect(() => {
     if (before.current === place) return
     before.current = place
+    say("")
     scrollTo(0, 0)
     // On a narrow page the links scroll.
     document.querySelector(".top [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })

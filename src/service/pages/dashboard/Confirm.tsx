@@ -4,9 +4,10 @@
  * Guarantees: closes when the action succeeds, and shows the problem if it fails; the focus returns to where it was.
  */
 import type { ComponentChildren } from "preact"
+import { useContext, useEffect } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
 import { Dialog } from "../shared/Dialog.tsx"
-import { useAction } from "./hooks.ts"
+import { Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 
 export const Confirm = <A,>({
@@ -30,6 +31,9 @@ export const Confirm = <A,>({
   readonly children: ComponentChildren
 }) => {
   const action = useAction()
+  const say = useContext(Say)
+  // What was said is of another action.
+  useEffect(() => say(""), [])
   return (
     <Dialog title={title} onClose={onClose}>
       <form

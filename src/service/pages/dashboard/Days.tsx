@@ -2,9 +2,16 @@
 import { count, day } from "./format.ts"
 import { Table } from "./Table.tsx"
 
-export const Days = ({ days }: { readonly days: ReadonlyArray<{ readonly day: number; readonly votes: number }> }) => {
+export const Days = ({
+  days,
+  nothing = "There are no valid votes.",
+}: {
+  readonly days: ReadonlyArray<{ readonly day: number; readonly votes: number }>
+  /** Said where there is no day. */
+  readonly nothing?: string
+}) => {
   const most = Math.max(1, ...days.map(({ votes }) => votes))
-  if (days.length === 0) return <p class="muted">There are no votes yet.</p>
+  if (days.length === 0) return <p class="muted">{nothing}</p>
   return (
     <Table
       label="Votes by day"

@@ -15,6 +15,7 @@ import { VoteLinks } from "./VoteLinks.tsx"
 export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   const resource = useResource(expertId, () => client.expert(expertId), 10_000)
   const reload = () => void resource.reload()
+  const nothing = resource.data?.voidings.length === 0 ? "There are no votes yet." : "There are no valid votes."
   return (
     <>
       <p class="trail">
@@ -27,10 +28,10 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
             <Summary expert={expert} reload={reload} />
             {expert.judged > 0 && <VoteLinks filter={{ expert: expertId }} />}
             <Section id="days" title="Votes by day">
-              <Days days={expert.days} />
+              <Days days={expert.days} nothing={nothing} />
             </Section>
             <Section id="places" title="Position habit">
-              <Places latest={expert.latest} />
+              <Places latest={expert.latest} nothing={nothing} />
             </Section>
             {expert.voidings.length > 0 && (
               <Section id="voidings" title="Void votes">
@@ -135,9 +136,9 @@ const VoidDialog = ({
   )
 }
 
-const Places = ({ latest }: { readonly latest: ExpertDetail["latest"] }) =>
+const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; readonly nothing: string }) =>
   latest.votes === 0 ? (
-    <p class="muted">There are no votes yet.</p>
+    <p class="muted">{nothing}</p>
   ) : (
     <>
       <p class="muted">

@@ -51,9 +51,10 @@ export const ExpertsPage = () => {
       <VoteLinks filter={{}} />
       {made !== undefined && (
         <Secret
+          key={made.invitation}
           heading="h2"
           title={`Invitation for ${made.expert.name}`}
-          label="Invitation link"
+          label={`Invitation link for ${made.expert.name}`}
           what="link"
           value={new URL(made.invitation, location.origin).href}
           onDone={() => {

@@ -19,7 +19,7 @@ export const Now = createContext(Date.now())
 /** Whether texts are shown as they were written, instead of rendered. */
 export const ShowSource = createContext(false)
 
-/** Says something to all, seen or not: that what was asked for has been done. */
+/** Says something to all, seen or not: that what was asked for has been done. An empty text takes it back. */
 export const Say = createContext<(words: string) => void>(() => {})
 
 export interface Resource<A> {
