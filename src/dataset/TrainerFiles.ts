@@ -5,7 +5,6 @@
  * are counted, as are values that the format has no place for.
  */
 import { Effect, Option, Record, Result, Struct } from "effect"
-import * as Conversation from "../domain/Conversation.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
@@ -16,6 +15,7 @@ import * as Jsonl from "./file/Jsonl.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as OutputFile from "./file/OutputFile.ts"
 import * as Parquet from "./file/Parquet.ts"
+import * as PairTexts from "./format/PairTexts.ts"
 import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
 import { type FormatName, formats } from "./format/TrainerFormats.ts"
 import type { DatasetFile } from "./Manifest.ts"
@@ -69,8 +69,8 @@ const unreadColumns = (
 const withEdit = (pair: PreferencePair): PreferencePair => {
   const { edited } = pair
   if (edited === null) return pair
-  const { chosen_messages, ...rest } = pair
-  const messages = chosen_messages === undefined ? Option.none() : Conversation.parse(edited)
+  const rest = Struct.omit(pair, ["chosen_messages"])
+  const messages = PairTexts.editedMessages(pair)
   return {
     ...rest,
     chosen: edited,

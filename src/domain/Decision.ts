@@ -37,10 +37,6 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
 
 const asDecision = Schema.decodeUnknownOption(Decision)
 
-/** One that is valid for so many completions; of anything else, none. */
-export const decode = (value: unknown, completions: number): Decision | undefined =>
-  Option.getOrUndefined(Option.filter(asDecision(value), ({ chosen_index }) => chosen_index < completions))
-
 /** The share of first choices for the completion's text; a vote with several at the top gives each an equal part. */
 const agreementWith = (
   choice: number,

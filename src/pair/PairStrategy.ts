@@ -8,10 +8,11 @@
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
-import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
+import type { Prompt } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
+import { completionsOf } from "../domain/PromptItem.ts"
 import { firstOfText } from "../domain/Tally.ts"
 import type { Ranking } from "../domain/Vote.ts"
 import * as Sha256 from "../node/Sha256.ts"
@@ -60,12 +61,14 @@ export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair)
 
 /** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
-  const { annotations, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } = judgment
+  const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
+    judgment
   const { all_bad, aspects, edited, strength } = Assessment.read(annotations, bestCompletionIndex, completions.length)
   const rationale = annotations.rationale?.trim() === "" ? null : (annotations.rationale ?? null)
   const flags = flagsIn(annotations)
   const flagsText = flags.length === 0 ? null : JSON.stringify(flags)
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
+  const asRead = completionsOf({ completions, as_messages: asMessages })
   const first = firstOfText(completions)
   const seen = new Set<string>()
   const pairs = indices.filter((pair) => {
@@ -93,24 +96,16 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     edited: (chosen === bestCompletionIndex && edited !== completions[chosen] ? edited : undefined) ?? null,
     flags: flagsText,
     metadata: metadataText,
-    ...messagesOf("chosen_messages", judgment, chosen),
-    ...messagesOf("rejected_messages", judgment, rejected),
+    ...messagesIn("chosen_messages", asRead[chosen]!),
+    ...messagesIn("rejected_messages", asRead[rejected]!),
     ...(tools !== undefined && { tools }),
   }))
 }
 
-/** The messages of a completion that is some, as this member. */
-const messagesOf = (
+const messagesIn = (
   member: "chosen_messages" | "rejected_messages",
-  { asMessages, completions }: Judgment,
-  index: number,
-): Pick<PreferencePair, typeof member> =>
-  asMessages?.[index] === true
-    ? Option.match(Conversation.parse(completions[index]!), {
-        onNone: () => ({}),
-        onSome: (messages) => ({ [member]: messages }),
-      })
-    : {}
+  completion: Prompt,
+): Pick<PreferencePair, typeof member> => (typeof completion === "string" ? {} : { [member]: completion })
 
 /** The ratings of both sides. */
 const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]: IndexPair): string | null => {

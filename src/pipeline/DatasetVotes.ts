@@ -6,8 +6,10 @@
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
+import * as Conversation from "../domain/Conversation.ts"
 import { Metadata } from "../domain/PromptItem.ts"
 import type { RatedItem } from "../pair/rating/Leaderboard.ts"
+import * as Messages from "../source/item/Messages.ts"
 import * as OpenFile from "../source/OpenFile.ts"
 
 /** The file or folder has no pairs to rate models by. */
@@ -22,9 +24,7 @@ export class NoDataset extends Schema.TaggedError<NoDataset>()("NoDataset", {
   }
 }
 
-const Message = Schema.Struct({ content: Schema.String })
-/** A completion is the last message. */
-const Completion = Schema.Union([Schema.String, Schema.NonEmptyArray(Message)])
+const Completion = Schema.Union([Schema.String, Schema.NonEmptyArray(Schema.Unknown)])
 
 const Row = Schema.Struct({
   chosen: Completion,
@@ -36,19 +36,35 @@ const Row = Schema.Struct({
   rejected_model: Schema.NullOr(Schema.String),
   metadata: Schema.NullOr(Schema.fromJsonString(Metadata)),
 })
-type Row = typeof Row.Type
+interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
+  readonly chosen: string
+  readonly rejected: string
+}
 
 const columns = Object.keys(Row.fields)
-const decode = Schema.decodeUnknownResult(Row)
+const decodeRow = Schema.decodeUnknownResult(Row)
 
-const textOf = (completion: typeof Completion.Type): string =>
-  typeof completion === "string" ? completion : completion.at(-1)!.content
+/** A completion as the ledger has it, with its calls of tools. */
+const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
+  typeof completion === "string"
+    ? Result.succeed(completion)
+    : Result.map(Messages.decodeCompletion(completion, undefined, column), Conversation.render)
+
+const decode = (value: unknown): Result.Result<Row, string> =>
+  Result.gen(function* () {
+    const row = yield* Result.mapError(decodeRow(value), ({ message }) => message.replace(/\s+/g, " "))
+    return {
+      ...row,
+      chosen: yield* textOf(row.chosen, "chosen"),
+      rejected: yield* textOf(row.rejected, "rejected"),
+    }
+  })
 
 /** The item of these rows, of which there is at least one; none if a model is unknown. */
 const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   const sides = rows.flatMap((row) => [
-    { index: row.chosen_index, text: textOf(row.chosen), model: row.chosen_model },
-    { index: row.rejected_index, text: textOf(row.rejected), model: row.rejected_model },
+    { index: row.chosen_index, text: row.chosen, model: row.chosen_model },
+    { index: row.rejected_index, text: row.rejected, model: row.rejected_model },
   ])
   const byIndex = new Map(sides.map((side) => [side.index, side]))
   const found = [...byIndex.values()].toSorted((a, b) => a.index - b.index)
@@ -105,7 +121,7 @@ const rowsOf = (path: string, file: string) =>
     Stream.mapEffect((read, i) => {
       const row = Result.flatMap(
         Result.mapError(read, ({ reason }) => reason),
-        ({ value }) => Result.mapError(decode(value), ({ message }) => message.replace(/\s+/g, " ")),
+        ({ value }) => decode(value),
       )
       return Effect.mapError(
         Effect.fromResult(row),

@@ -6,7 +6,6 @@
  * are read in the layouts of `files`. An item's id is one that the first records have for one item each, or none.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
-import * as Decision from "../domain/Decision.ts"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import { isObject } from "../io/Values.ts"
@@ -19,6 +18,7 @@ import * as Field from "./record/Field.ts"
 import { reject, type Row } from "./record/Row.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import * as Choice from "./vote/Choice.ts"
+import * as DecisionField from "./vote/DecisionField.ts"
 import * as ToolExports from "./vote/ToolExports.ts"
 import * as VoteFields from "./vote/VoteFields.ts"
 
@@ -75,10 +75,9 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     const read = VoteFields.reader(fields, Choice.reader(kind, labels))
     const toVotes = (row: Row): VoteRecord =>
       Result.flatMap(layout.toRecord(row), (source) =>
-        Result.match(read(row, source), {
+        Result.match(Result.all([read(row, source), besides(row, source)]), {
           onFailure: (reason) => reject(row.place, "invalid_shape", reason),
-          onSuccess: (votes): VoteRecord =>
-            Result.succeed({ ...source, ...besides(row, source), votes, raw: row.place.raw }),
+          onSuccess: ([votes, more]): VoteRecord => Result.succeed({ ...source, ...more, votes, raw: row.place.raw }),
         }),
       )
     const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
@@ -251,16 +250,15 @@ const describe = (
 const besides = (
   { isTextual, value }: Row,
   { item: { completions } }: SourceItem,
-): Pick<VotedItem, "isCheck" | "flags" | "flaggedIn" | "decision"> => {
-  if (!isObject(value)) return {}
+): Result.Result<Pick<VotedItem, "isCheck" | "flags" | "flaggedIn" | "decision">, string> => {
+  if (!isObject(value)) return Result.succeed({})
   const read = (name: string) => (isTextual === true ? Field.fromText(value[name]) : value[name])
   const task = value["task_id"]
   const isCheck = [true, "true"].some((yes) => yes === value["is_gold"])
   const flags = read("flags")
-  const decision = Decision.decode(read("decision"), completions.length)
-  return {
+  return Result.map(DecisionField.decode(read("decision"), completions.length, "decision"), (decision) => ({
     ...(isCheck && { isCheck }),
     ...(Array.isArray(flags) && { flags, ...(typeof task === "string" && { flaggedIn: task }) }),
     ...(decision !== undefined && { decision }),
-  }
+  }))
 }

@@ -101,6 +101,32 @@ describe("prefstream leaderboard", () => {
       assert.match(noPairs.stderr, /row 1 of .*items\.jsonl is not a pair of a dataset/)
     }))
 
+  test("rates the pairs of a dataset whose completions call tools as it rates the job", () =>
+    Effect.gen(function* () {
+      const calling = (city: string) => [
+        { role: "assistant", tool_calls: [{ type: "function", function: { name: "weather", arguments: { city } } }] },
+      ]
+      const args = yield* jobOf(
+        Array.from({ length: 12 }, (_, i) =>
+          JSON.stringify({
+            prompt: [{ role: "user", content: `Question ${i}?` }],
+            completions: [calling(`Zürich ${i}`), calling("a")],
+            models: i < 8 ? ["one", "two"] : ["two", "one"],
+          }),
+        ),
+      )
+      const dataset = `${args[2]!}/dataset`
+      const boards: Array<Leaderboard> = []
+      for (const rated of [["--dir", args[2]!], [dataset], [`${dataset}/jsonl/train-00000-of-00001.jsonl`]]) {
+        const { status, stderr, stdout } = yield* cli(["leaderboard", ...rated, "--json", "--resamples", "0"])
+        assert.strictEqual(status, 0, stderr)
+        boards.push(JSON.parse(stdout))
+      }
+      assert.strictEqual(boards[0]!.comparisons, 12)
+      assert.deepStrictEqual(boards[1], boards[0])
+      assert.deepStrictEqual(boards[2], boards[0])
+    }))
+
   test("rates a full ranking of a dataset by its pairs alone, which have no ties", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

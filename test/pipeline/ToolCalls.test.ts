@@ -214,6 +214,60 @@ describe("conversations with tools", () => {
       assert.strictEqual(openAi[0]!.tools, JSON.stringify(tools))
     }))
 
+  test("are read from LLaMA-Factory's turns, but for the ids of calls, which these do not have", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const file = yield* writeLines(`${directory}/items.jsonl`, records)
+      const before = yield* itemsOf(file)
+      yield* run(directory, file)
+      const rows = `${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`
+      const written = yield* linesOf(rows)
+      // The integer is in the text of a call, and is no number that an item keeps.
+      assert.match(
+        (yield* reasonsOf(written))[1]!,
+        /^2: chosen\[0\]\.value\.arguments\.limit: expected numbers that keep their digits, up to 2\^53, or text, found 12345678901234567000$/,
+      )
+      const others = yield* writeLines(`${directory}/others.jsonl`, written.toSpliced(1, 1))
+      const contents = (items: typeof before) =>
+        items.map((item) =>
+          JSON.stringify([item.prompt, completionsOf(item), item.tools ?? null], (name, value: unknown) =>
+            name === "id" || name === "tool_call_id" || (name === "name" && value === "get_weather")
+              ? undefined
+              : value,
+          ),
+        )
+      assert.deepStrictEqual(
+        contents(yield* itemsOf(others)),
+        contents(before.filter(({ id }) => id !== "text" && id !== "whole")),
+      )
+    }))
+
+  test("that are faulty turns of LLaMA-Factory's are refused, with line and field", () =>
+    Effect.gen(function* () {
+      const turn = (value: unknown) => ({
+        conversations: [{ from: "human", value: "Q" }],
+        chosen: { from: "function_call", value },
+        rejected: { from: "gpt", value: "b" },
+      })
+      const good = ['{"name":"f","arguments":{"a":true}}', '[{"name":"f","arguments":"{}"}]', { name: "f" }].map(turn)
+      assert.deepStrictEqual(
+        yield* reasonsOf([
+          ...good,
+          ...["f()", "[]", "", '{"arguments":{}}', '[{"name":"f","arguments":[1]}]'].map(turn),
+        ]),
+        [
+          "read",
+          "read",
+          "read",
+          '4: chosen[0].value: expected a list of calls, found "f()"',
+          '5: chosen[0].value: expected a list of calls, found "[]"',
+          '6: chosen[0].value: expected a list of calls, found ""',
+          "7: chosen[0].value.function: expected name and arguments, found nothing",
+          "8: chosen[0].value[0].arguments: expected an object, or its JSON text, found an array",
+        ],
+      )
+    }))
+
   test("come to trainers' files as the formats have them, or are counted", () =>
     Effect.gen(function* () {
       const directory = yield* temporaryDirectory

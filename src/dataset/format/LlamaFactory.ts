@@ -12,11 +12,19 @@
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import type { Features, JsonRow } from "../file/Features.ts"
+import type { JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { issueAt, requireDifferent, NonEmptyText, findRoleViolation, Text, textPair } from "./RowSchema.ts"
-import { type Checked, type FormatOptions, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
+import {
+  type Checked,
+  type FormatOptions,
+  refuse,
+  rowPerPair,
+  toolFeatures,
+  toolsColumn,
+  type TrainerFormat,
+} from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
 export const llamaFactoryAlpaca: TrainerFormat = {
@@ -74,11 +82,7 @@ const turnOf = (pair: PreferencePair, side: "chosen" | "rejected"): Checked<Turn
     : toTurn(message, side)
 }
 
-const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions): JsonRow =>
-  options.tools === true ? { tools: tools ?? "" } : {}
-
-const toolFeatures = (options: FormatOptions | undefined): Features =>
-  options?.tools === true ? { tools: "string" } : {}
+const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, "")
 
 const turn = { struct: { from: "string", value: "string" } } as const
 
@@ -117,7 +121,7 @@ export const llamaFactoryShareGpt: TrainerFormat = {
         conversations: yield* conversation(pair.prompt),
         chosen: yield* turnOf(pair, "chosen"),
         rejected: yield* turnOf(pair, "rejected"),
-        ...toolsColumn(pair, options),
+        ...toolsOf(pair, options),
       }
     }),
   ),
@@ -148,7 +152,7 @@ export const llamaFactoryKto: TrainerFormat = {
       const sides = { chosen: yield* turnOf(pair, "chosen"), rejected: yield* turnOf(pair, "rejected") }
       return (_: string, label: boolean, side: "chosen" | "rejected") => ({
         conversations: [...turns, sides[side]],
-        ...toolsColumn(pair, options),
+        ...toolsOf(pair, options),
         kto_tag: label,
       })
     }),

@@ -8,10 +8,10 @@
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
-import type { Json, JsonRow } from "../file/Features.ts"
+import type { Feature, Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { isSameTurn, issueAt, messages, NonEmptyText, OpenAiToolCall, Text, turnOf } from "./RowSchema.ts"
+import { isSameTurn, issueAt, messages, NonEmptyText, OpenAiToolCall, openOf, Text, turnOf } from "./RowSchema.ts"
 import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const roles = ["system", "user", "assistant"]
@@ -45,6 +45,9 @@ const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
     : []
 }
 
+/** What all definitions have; parameters differ. */
+const definition: Feature = { struct: { type: "string", function: { struct: { name: "string" } } } }
+
 const RowMessage = Schema.Struct({
   role: NonEmptyText,
   content: Schema.optionalKey(Text),
@@ -58,16 +61,6 @@ const RowMessage = Schema.Struct({
   }),
 )
 
-const OpenMessages = Schema.Array(RowMessage).check(
-  Schema.makeFilter((all) => {
-    const last = all.at(-1)?.role
-    if (last === undefined) return "at least one message"
-    return last === "user" || last === "tool"
-      ? undefined
-      : issueAt([all.length - 1, "role"], "user or tool in the last message")
-  }),
-)
-
 const Turn = turnOf(RowMessage)
 
 export const openAiPreference: TrainerFormat = {
@@ -75,8 +68,14 @@ export const openAiPreference: TrainerFormat = {
   reads: ["tool_calls", "tools"],
   description: "OpenAI, Together, Fireworks: input.messages, and preferred_output and non_preferred_output",
   container: "jsonl",
-  features: () => ({
-    input: { struct: { messages, tools: { list: "null" }, parallel_tool_calls: "bool" } },
+  features: (options) => ({
+    input: {
+      struct: {
+        messages,
+        tools: { list: options?.tools === true ? definition : "null" },
+        parallel_tool_calls: "bool",
+      },
+    },
     preferred_output: messages,
     non_preferred_output: messages,
   }),
@@ -96,7 +95,7 @@ export const openAiPreference: TrainerFormat = {
   ),
   row: Schema.Struct({
     input: Schema.Struct({
-      messages: OpenMessages,
+      messages: openOf(RowMessage),
       tools: Schema.Array(Schema.Unknown),
       parallel_tool_calls: Schema.Boolean,
     }),

@@ -1,5 +1,6 @@
 /** A pair's texts as formats need them: the prompt as messages, or as a system prompt and turns, if possible. */
-import { Result, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
 import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { JsonRow } from "../file/Features.ts"
@@ -28,7 +29,12 @@ export const toConversation = (pair: PreferencePair): Checked<Record<Side | "pro
     }
   })
 
-const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
+/** The edit of chosen as messages, if chosen has calls of tools and the edit is not text alone. */
+export const editedMessages = ({ chosen_messages, edited }: PreferencePair) =>
+  chosen_messages === undefined || edited === null ? Option.none() : Conversation.parse(edited)
+
+/** Messages whose arguments of calls are objects. */
+export const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
   Result.all(
     messages.map(({ tool_calls, ...message }, i): Checked<JsonRow> => {
       if (tool_calls === undefined) return Result.succeed(message)
@@ -37,7 +43,7 @@ const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<R
         const path = `${field}[${i}].tool_calls[${large}].function.arguments`
         return refuse(
           path,
-          "numbers that an object keeps, up to 2^53",
+          "numbers that an object keeps, up to 2^53 (write larger ones as text, or use openai-preference, which keeps arguments as text)",
           describeValue(tool_calls[large]!.function.arguments),
         )
       }
@@ -49,9 +55,17 @@ const withObjects = (messages: ReadonlyArray<Message>, field: string): Checked<R
     }),
   )
 
-/** Whether a parsed JSON text has other integers. */
+/**
+ * Whether a parsed JSON text has other integers. Fractions may have other digits: readers of JSON, Python's among them,
+ * take both for the same double, while integers of any size are exact in Python.
+ */
 const losesDigits = (text: string): boolean =>
-  (text.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").match(/[-+.\deE]+/g) ?? [])
+  (
+    text
+      .replaceAll(/\\./g, "")
+      .replaceAll(/"[^"]*"/g, "")
+      .match(/-?\d[-+.\deE]*/g) ?? []
+  )
     .map(Number)
     .some((number) => !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
 

@@ -78,16 +78,19 @@ type Messages = ReadonlyArray<typeof Message.Type>
 /** An issue of a filter, at a path below the value that is checked. */
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
+const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
+  const last = messages.at(-1)?.role
+  if (last === undefined) return "at least one message"
+  return last === "user" || last === "tool"
+    ? undefined
+    : issueAt([messages.length - 1, "role"], "user or tool in the last message")
+}
+
 /** Messages that an answer may follow. */
-export const OpenMessages = Schema.Array(Message).check(
-  Schema.makeFilter<Messages>((messages) => {
-    const last = messages.at(-1)
-    if (last === undefined) return "at least one message"
-    return last.role === "user" || last.role === "tool"
-      ? undefined
-      : issueAt([messages.length - 1, "role"], "user or tool in the last message")
-  }),
-)
+export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
+  Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(openProblem))
+
+export const OpenMessages = openOf(Message)
 
 /** The first role out of turn, if any: `asks` and `answers` alternate, `before` may come first, and `asks` is last. */
 export const findRoleViolation = (
@@ -120,7 +123,7 @@ export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
     Schema.makeFilter(({ chosen, rejected }) => requireDifferent(chosen, rejected)),
   )
 
-/** Rows with both sides as a list of one message, and other columns. */
+/** Rows with both sides as the messages of a completion, and other columns. */
 export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
   Schema.Struct({ ...columns, chosen: AssistantTurn, rejected: AssistantTurn }).check(
     Schema.makeFilter(({ chosen, rejected }) =>

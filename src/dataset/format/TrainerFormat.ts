@@ -29,6 +29,14 @@ export interface FormatOptions {
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
   margin === true ? ((marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
+/** The column of tools' definitions, if it is written. @param none where a pair has no tools */
+export const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions, none: "" | null): JsonRow =>
+  options.tools === true ? { tools: tools ?? none } : {}
+
+/** The type of the column of tools' definitions, if it is written. */
+export const toolFeatures = (options: FormatOptions | undefined): Features =>
+  options?.tools === true ? { tools: "string" } : {}
+
 /** A trainer format: name, file type, columns, encoder and schema of the rows. */
 export interface TrainerFormat {
   /** Names the format's folder: letters, digits, `-`, `_` and `.`. */

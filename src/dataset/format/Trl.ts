@@ -6,10 +6,11 @@
  * separates them. Of `trl-implicit`, the reward trainer reads each side completely; the DPO and KTO trainers take the
  * common prefix as the prompt, which leaves DPO's loss unchanged, but not KTO's.
  *
- * Tools (section "Tool Calling"): arguments of calls are objects, as chat templates need them; `tools` is JSON text. In
- * text, a call is its name in brackets above its arguments.
+ * Tools (section "Tool Calling"): arguments of calls are objects, as chat templates need them; `tools` is JSON text. A
+ * pair with an integer beyond 2^53 in arguments is omitted, since objects do not keep its digits. In text, a call is its
+ * name in brackets above its arguments.
  */
-import { Result, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Features, JsonRow } from "../file/Features.ts"
@@ -26,7 +27,16 @@ import {
   textPair,
   toolsText,
 } from "./RowSchema.ts"
-import { type Checked, type FormatOptions, marginOf, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
+import {
+  type Checked,
+  type FormatOptions,
+  marginOf,
+  refuse,
+  rowPerPair,
+  toolFeatures,
+  toolsColumn,
+  type TrainerFormat,
+} from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
 /** Between prompt and completion where nothing else tells them apart. */
@@ -36,10 +46,7 @@ const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
 /** TRL reads JSON text, in which no reader fills in members that other rows have. */
-const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions): JsonRow =>
-  options.tools === true ? { tools: tools ?? null } : {}
-
-const toolFeatures = (options?: FormatOptions): Features => (options?.tools === true ? { tools: "string" } : {})
+const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =
   (features: Features) =>
@@ -82,7 +89,7 @@ export const trlConversational: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.map(PairTexts.toConversation(pair), (messages) => ({
       ...messages,
-      ...toolsColumn(pair, options),
+      ...toolsOf(pair, options),
       ...marginColumn(pair, options),
     })),
   ),
@@ -157,7 +164,7 @@ export const trlImplicitConversational: TrainerFormat = {
     Result.map(PairTexts.toConversation(pair), ({ chosen, prompt, rejected }) => ({
       chosen: [...prompt, ...chosen],
       rejected: [...prompt, ...rejected],
-      ...toolsColumn(pair, options),
+      ...toolsOf(pair, options),
       ...marginColumn(pair, options),
     })),
   ),
@@ -187,6 +194,20 @@ const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
     : edited.isWellFormed()
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")
+
+/** The reference in the form of chosen: calls of tools, where the edit has them. */
+const referenceMessages = (pair: PreferencePair): Checked<ReadonlyArray<JsonRow>> =>
+  Result.flatMap(referenceOf(pair), (edited) =>
+    Option.match(PairTexts.editedMessages(pair), {
+      onNone: () => Result.succeed(PairTexts.answer(edited)),
+      onSome: (messages) => {
+        const other = messages.find(({ role }) => role !== "assistant" && role !== "tool")
+        return other === undefined
+          ? PairTexts.withObjects(messages, "edited")
+          : refuse("edited", "calls of tools, with their arguments as JSON, and results", describeValue(other.role))
+      },
+    }),
+  )
 
 export const trlTpo: TrainerFormat = {
   name: "trl-tpo",
@@ -222,8 +243,8 @@ export const trlTpoConversational: TrainerFormat = {
     Result.gen(function* () {
       return {
         ...(yield* PairTexts.toConversation(pair)),
-        reference: PairTexts.answer(yield* referenceOf(pair)),
-        ...toolsColumn(pair, options),
+        reference: yield* referenceMessages(pair),
+        ...toolsOf(pair, options),
       }
     }),
   ),
@@ -262,7 +283,7 @@ export const trlUnpairedConversational: TrainerFormat = {
     Result.map(PairTexts.toConversation(pair), ({ prompt, ...sides }) => (_, label, side) => ({
       prompt,
       completion: sides[side],
-      ...toolsColumn(pair, options),
+      ...toolsOf(pair, options),
       label,
     })),
   ),

@@ -1,8 +1,8 @@
 /**
  * Decodes conversations into messages of `role` and `content`, with calls and results of tools: also ShareGPT's
- * `{from, value}`, and contents that are lists of text parts.
+ * `{from, value}`, with LLaMA-Factory's `function_call`, and contents that are lists of text parts.
  *
- * Guarantees: a message with other content (an image, a function's `function_call`) is refused, unless that member is
+ * Guarantees: a message with other content (an image, a member `function_call`) is refused, unless that member is
  * empty or known to be metadata (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Option, Result } from "effect"
@@ -53,6 +53,10 @@ const decodeMessage = (value: unknown, path: string): Result.Result<Message, str
     )
   }
   return Result.gen(function* () {
+    if (isShareGpt && said === callRole) {
+      const calls = yield* ToolCalls.decodeOneOrMore(member(value, contentName), `${path}.${contentName}`)
+      return { role, content: "", tool_calls: calls }
+    }
     const given = member(value, "tool_calls")
     const calls =
       role === "assistant" && !isNothing(given) ? yield* ToolCalls.decode(given, `${path}.tool_calls`) : undefined
@@ -79,7 +83,11 @@ const membersOfRole = new Map([
 const member = (object: { readonly [member: string]: unknown }, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
+/** LLaMA-Factory's turn of calls alone: the JSON text of one, or of a list. */
+const callRole = "function_call"
+
 const shareGptRoles = new Map([
+  [callRole, "assistant"],
   ["human", "user"],
   ["gpt", "assistant"],
   ["function", "tool"],

@@ -54,6 +54,12 @@ export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmpty
     : Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
 }
 
+/** The same of what may be a call alone, without a list. */
+export const decodeOneOrMore = (value: unknown, path: string) => {
+  const one = fromText(value)
+  return isObject(one) ? Result.map(decodeCall(one, path), (call) => Arr.of(call)) : decode(value, path)
+}
+
 const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string> =>
   Result.gen(function* () {
     if (!isObject(call)) return yield* Result.fail(`${path}: expected a call, found ${describeValue(call)}`)

@@ -1,0 +1,100 @@
+/** Calls of tools in trainers' files: which arguments are kept, edits that have calls, and the types of columns. */
+import { assert, describe, it } from "@effect/vitest"
+import * as Conversation from "../../../src/domain/Conversation.ts"
+import { formats } from "../../../src/dataset/format/TrainerFormats.ts"
+import type { Message } from "../../../src/domain/Message.ts"
+import { assistant, encode, refusal, sky, user } from "./support.ts"
+
+const callOf = (text: string): readonly [Message] => [
+  { role: "assistant", content: "", tool_calls: [{ type: "function", function: { name: "f", arguments: text } }] },
+]
+
+/** What a pair has whose chosen side is a call with these arguments. */
+const calling = (text: string) => ({
+  prompt: [user("Q")] as const,
+  chosen: Conversation.render(callOf(text)),
+  chosen_messages: callOf(text),
+})
+
+const withObject = (value: unknown) => [
+  { role: "assistant", content: "", tool_calls: [{ type: "function", function: { name: "f", arguments: value } }] },
+]
+
+describe("arguments of calls", () => {
+  it.each([
+    ["true, false and null", '{"all":true,"e":false,"none":null,"list":[true,false,-1]}'],
+    ["integers up to 2^53", '{"a":9007199254740991,"b":-9007199254740991,"c":0,"d":-7}'],
+    ["digits within texts", '{"a":"\\"12345678901234567890","b\\\\":"1e999","12345678901234567890":"\\\\"}'],
+    ["fractions, as the double that readers take them for", '{"a":0.12345678901234567890,"b":-1.5e-7,"c":2E3}'],
+  ])("are objects that keep %s", (_, text) => {
+    assert.isUndefined(refusal("trl-conversational", calling(text)))
+    const [row] = encode("trl-conversational", [sky(calling(text))]).rows
+    assert.deepStrictEqual<unknown>(row!["chosen"], withObject(JSON.parse(text)))
+  })
+
+  it("may have long texts", () => {
+    assert.isUndefined(refusal("trl-conversational", calling(JSON.stringify({ text: 'a"\\'.repeat(3_000_000) }))))
+  })
+
+  it.each([
+    '{"id":12345678901234567890}',
+    '{"ok":true,"list":[1,-9007199254740993]}',
+    '{"a":1e400}',
+    '{"a\\\\":12345678901234567890,"b":"x"}',
+  ])("that an object would not keep are refused, with what to do: %s", (text) => {
+    assert.strictEqual(
+      refusal("trl-conversational", calling(text)),
+      `chosen[0].tool_calls[0].function.arguments: expected numbers that an object keeps, up to 2^53 (write larger ones as text, or use openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
+    )
+    assert.isUndefined(refusal("openai-preference", { ...calling(text), chosen_messages: withId(text) }))
+  })
+})
+
+const withId = (text: string): readonly [Message] => [
+  {
+    role: "assistant",
+    content: "",
+    tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: text } }],
+  },
+]
+
+describe("the reference of TPO", () => {
+  const edits = (edited: string) => sky({ ...calling('{"a":1}'), edited })
+
+  it("has calls where the edit has them", () => {
+    const { omitted, rows } = encode("trl-tpo-conversational", [
+      edits('[tool call f]\n{"a":2,"b":true}'),
+      edits("I cannot."),
+      sky({ edited: "[tool call f]\n{}" }),
+    ])
+    assert.deepStrictEqual(omitted, [])
+    assert.deepStrictEqual<unknown>(
+      rows.map(({ reference }) => reference),
+      [withObject({ a: 2, b: true }), [assistant("I cannot.")], [assistant("[tool call f]\n{}")]],
+    )
+  })
+
+  it.each([
+    [
+      "[tool call f]\n{a:2}",
+      'edited: expected calls of tools, with their arguments as JSON, and results, found "tool call f"',
+    ],
+    [
+      '[tool call f]\n{"a":12345678901234567890}',
+      'edited[0].tool_calls[0].function.arguments: expected numbers that an object keeps, up to 2^53 (write larger ones as text, or use openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
+    ],
+  ])("is refused where its calls cannot be kept: %j", (edited, reason) => {
+    assert.strictEqual(refusal("trl-tpo-conversational", edits(edited)), reason)
+  })
+})
+
+it("OpenAI's definitions have the type of a list of objects where there are tools", () => {
+  const typeOf = (tools: boolean) => {
+    const { input } = formats["openai-preference"].features({ tools })
+    return typeof input === "object" && "struct" in input ? input.struct["tools"] : undefined
+  }
+  assert.deepStrictEqual(typeOf(false), { list: "null" })
+  assert.deepStrictEqual(typeOf(true), {
+    list: { struct: { type: "string", function: { struct: { name: "string" } } } },
+  })
+})
