@@ -6,6 +6,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { maxPrompts } from "./TaskTables.ts"
 
 /** Characters of a prompt that can be searched. Requests are compressed, and too slow to search. */
 export const maxSearchedChars = 500
@@ -24,6 +25,18 @@ export const createDeskTables = Effect.gen(function* () {
     operator TEXT NOT NULL,
     at INTEGER NOT NULL
   )`
+  const recount = (itemId: string) =>
+    sql.literal(`
+    UPDATE task SET votes_spared = (SELECT COALESCE(SUM(task.votes_required + item.extra_votes - item.votes), 0)
+      FROM decision CROSS JOIN item USING (item_id)
+      WHERE decision.item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1})
+    WHERE seq = ${itemId} / ${maxPrompts};`)
+  yield* sql`CREATE TRIGGER item_decided AFTER INSERT ON decision BEGIN ${recount("NEW.item_id")} END`
+  yield* sql`CREATE TRIGGER item_undecided AFTER DELETE ON decision BEGIN ${recount("OLD.item_id")} END`
+  yield* sql`CREATE TRIGGER decided_item_changed AFTER UPDATE OF votes, extra_votes ON item
+    WHEN OLD.votes - OLD.extra_votes <> NEW.votes - NEW.extra_votes
+      AND EXISTS (SELECT 1 FROM decision WHERE decision.item_id = NEW.item_id)
+    BEGIN ${recount("NEW.item_id")} END`
   yield* sql`CREATE TABLE voiding (
     voiding_id INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

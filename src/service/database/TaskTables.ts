@@ -25,7 +25,7 @@ export const createTaskTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   // status: pending, in_progress, completed, cancelled. unanswered: cancelled because no expert had an answer.
-  // extra_votes: the sum of those of its items.
+  // extra_votes: the sum of those of its items. votes_spared: those that its decided and withdrawn items miss, and nobody will give.
   // completes_at: of a task in progress that has all its votes, when it is completed. See `Completions`.
   yield* sql`CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
@@ -37,6 +37,7 @@ export const createTaskTables = Effect.gen(function* () {
     prompts INTEGER NOT NULL,
     votes_required INTEGER NOT NULL,
     extra_votes INTEGER NOT NULL DEFAULT 0,
+    votes_spared INTEGER NOT NULL DEFAULT 0,
     prompts_done INTEGER NOT NULL DEFAULT 0,
     votes_given INTEGER NOT NULL DEFAULT 0,
     unanswered INTEGER NOT NULL DEFAULT 0,
@@ -70,7 +71,8 @@ export const createTaskTables = Effect.gen(function* () {
     votes_required INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID`
   yield* sql`INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`
-  const needed = (row: "NEW" | "OLD") => sql.literal(`(${row}.prompts * ${row}.votes_required + ${row}.extra_votes)`)
+  const needed = (row: "NEW" | "OLD") =>
+    sql.literal(`(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`)
   yield* sql`CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
       votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
@@ -81,10 +83,10 @@ export const createTaskTables = Effect.gen(function* () {
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
       votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
   END`
-  yield* sql`CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, extra_votes ON task
-    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR OLD.extra_votes <> NEW.extra_votes) BEGIN
+  yield* sql`CREATE TRIGGER task_voted AFTER UPDATE OF votes_given, extra_votes, votes_spared ON task
+    WHEN OLD.status = NEW.status AND (OLD.votes_given <> NEW.votes_given OR ${needed("OLD")} <> ${needed("NEW")}) BEGIN
     UPDATE task_count SET votes_given = votes_given + NEW.votes_given - OLD.votes_given,
-      votes_required = votes_required + NEW.extra_votes - OLD.extra_votes WHERE status = NEW.status;
+      votes_required = votes_required + ${needed("NEW")} - ${needed("OLD")} WHERE status = NEW.status;
   END`
 
   // votes + claimed + active holds + open = the task's votes_required + extra_votes; a finished task's items have nothing

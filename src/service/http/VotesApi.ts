@@ -4,7 +4,7 @@
  * Guarantees: an organization gets the votes on its own tasks. The answer is streamed: one that breaks off has no end (chunked
  * encoding), so that a client notices.
  */
-import { Effect, Schema, Stream } from "effect"
+import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { AnnotationApi, Organization, OrganizationToken } from "../../api/AnnotationApi.ts"
@@ -18,7 +18,9 @@ import type { VoteFilter } from "../store/VoteExport.ts"
 export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter) =>
   // The status is sent by the time that the store may fail: the answer then breaks off.
   HttpServerResponse.stream(
-    Stream.tapError(exportVotes(format, filter), (error) => Effect.logError("The table of votes broke off", error)),
+    Stream.tapCause(exportVotes(format, filter), (cause) =>
+      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The table of votes broke off", cause),
+    ),
     {
       contentType: tableTypes[format],
       headers: { "content-disposition": `attachment; filename="votes.${format}"` },

@@ -90,6 +90,8 @@ export const TaskSummary = Schema.Struct({
   votes_per_prompt: Schema.Int,
   /** Asked for beyond these, when prompts were reopened. */
   extra_votes: Schema.Int,
+  /** Not needed, as their prompts were decided or withdrawn. */
+  votes_spared: Schema.Int,
   /** Whether its group is paused, or itself if it has none. */
   paused: Schema.Boolean,
   votes: Schema.Int,

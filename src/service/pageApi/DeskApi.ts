@@ -105,6 +105,9 @@ const restorePrompt = HttpApiEndpoint.delete("restorePrompt", "/tasks/:task_id/i
   success: HttpApiSchema.NoContent,
   error,
 })
+/** Votes that can be asked for at once: pages import types only. */
+export type MaxVotes = typeof maxVotes
+
 /** More votes on the task's prompts, from experts who have not judged them. Conflict: nobody has judged any, or the task is cancelled. */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: { task_id: Schema.String },

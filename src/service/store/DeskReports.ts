@@ -154,7 +154,7 @@ export const make = Effect.gen(function* () {
       COUNT(*) FILTER (WHERE status = 'completed') AS completed,
       COUNT(*) FILTER (WHERE status = 'cancelled') AS cancelled,
       SUM(prompts) AS prompts, SUM(prompts_done) AS prompts_done, SUM(votes_given) AS votes,
-      SUM(prompts * votes_required + extra_votes) AS votes_required
+      SUM(prompts * votes_required + extra_votes - votes_spared) AS votes_required
       FROM task WHERE group_id = ${groupId} AND group_id <> task_id`
     const { cancelled, completed, open, ...sums } = counts!
     if (open + completed + cancelled === 0) return Option.none()

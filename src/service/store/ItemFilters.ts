@@ -28,7 +28,7 @@ export const make = (sql: SqlClient.SqlClient) => {
   const states: Record<ItemState, Statement.Fragment> = {
     waiting: sql`status IN ('pending', 'in_progress') AND item.votes = 0 AND decision.item_id IS NULL`,
     open: sql`status IN ('pending', 'in_progress') AND item.votes < ${required} AND decision.item_id IS NULL`,
-    done: sql`status <> 'cancelled' AND item.votes = ${required}`,
+    done: sql`status <> 'cancelled' AND item.votes = ${required} AND decision.item_id IS NULL`,
     disputed: sql`status <> 'cancelled' AND disputed.item_id IS NOT NULL AND decision.item_id IS NULL`,
     decided: sql`status <> 'cancelled' AND decision.choice IS NOT NULL`,
     withdrawn: sql`status <> 'cancelled' AND decision.item_id IS NOT NULL AND decision.choice IS NULL`,

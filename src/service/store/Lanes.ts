@@ -156,7 +156,7 @@ export const make = Effect.gen(function* () {
     >`
       SELECT task.group_id, lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
         COALESCE(paused, 0) AS paused,
-        COUNT(*) AS tasks, SUM(votes_given) AS votes, SUM(prompts * votes_required + extra_votes) AS votes_needed,
+        COUNT(*) AS tasks, SUM(votes_given) AS votes, SUM(prompts * votes_required + extra_votes - votes_spared) AS votes_needed,
         MIN(created_at) AS created_at
       FROM task LEFT JOIN lane ON lane.organization = task.organization AND lane.group_id = task.group_id
       WHERE status IN ('pending', 'in_progress') AND (task.group_id <> task_id OR lane.lane IS NOT NULL)

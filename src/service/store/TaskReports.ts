@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   }).pipe(Effect.withSpan("TaskStore.overview"))
 
   const columns = sql`task.seq, organization, task_id, group_id, status, created_at, completes_at, finished_at, prompts, prompts_done,
-    votes_required AS votes_per_prompt, extra_votes, votes_given AS votes,
+    votes_required AS votes_per_prompt, extra_votes, votes_spared, votes_given AS votes,
     EXISTS (SELECT 1 FROM lane WHERE lane.organization = task.organization AND lane.group_id = task.group_id
       AND paused = 1) AS paused,
     (SELECT COUNT(DISTINCT item_id) FROM flagged_item

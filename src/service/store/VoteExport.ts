@@ -1,12 +1,13 @@
 /**
  * The valid votes of the store as records of a vote table (`domain/VoteRow`), oldest task first, by item, then in the order given.
  *
- * Guarantees: votes given after the export began are not in it, so that it ends; an item's votes are of one moment. Reads up
- * to 100 items at a time, and holds their votes in memory; no transaction stays open. `prefstream import` reads the table.
- * A decided item without votes has one record, of the lead. Does not: contain void votes, or those on withdrawn prompts,
- * which `import` would count; or see one moment as a whole.
+ * Guarantees: votes given after the export began are not in it, so that it ends; an item's votes are of one moment. Memory is
+ * bounded: what is held is the votes of up to 100 items or some 4 MB (of one item at least), one item's texts, and 64 kB of
+ * records (one record at least). No transaction stays open. `prefstream import` reads the table. A decided item without votes has one record, of the lead.
+ * Does not: contain void votes, those on withdrawn prompts, or those of cancelled tasks, which a pipeline never gets; or see one
+ * moment as a whole.
  */
-import { Array as Arr, DateTime, Effect, Option, Stream } from "effect"
+import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Assessment from "../../domain/Assessment.ts"
 import type { Flag } from "../../domain/Flag.ts"
@@ -25,11 +26,27 @@ export interface VoteFilter extends Omit<ItemFilter, "before" | "limit"> {
 }
 
 const itemsAtOnce = 100
+/** Of the votes that are read at once. */
+const maxReadChars = 4 * 1024 * 1024
+const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()
 
 interface GivenVote extends Omit<Voting.VoteRow, "name"> {
   readonly given_at: number
 }
+
+/** Joins records to chunks, so that a table is never one string. */
+const gather = Stream.mapAccum(
+  (): { readonly texts: ReadonlyArray<string>; readonly chars: number } => ({ texts: [], chars: 0 }),
+  (gathered, text: string) => {
+    const texts = [...gathered.texts, text]
+    const chars = gathered.chars + text.length
+    return chars < maxGatheredChars
+      ? [{ texts, chars }, []]
+      : [{ texts: [], chars: 0 }, [encoder.encode(texts.join(""))]]
+  },
+  { onHalt: ({ chars, texts }) => (chars === 0 ? [] : [encoder.encode(texts.join(""))]) },
+)
 
 const chosenIn = (decision: Decisions.StoredDecision | undefined): Decisions.Chosen | undefined =>
   decision !== undefined && Decisions.isChosen(decision) ? decision : undefined
@@ -100,7 +117,7 @@ export const make = Effect.gen(function* () {
   const { conditionsOf } = makeFilters(sql)
   const readDecisions = Decisions.readFrom(sql)
 
-  /** The records of the next items after one, and the last of these items. */
+  /** The next items after one, with their votes, and the last of these items. */
   const pageAfter = Effect.fnUntraced(function* (
     after: number,
     lastVote: number,
@@ -108,16 +125,20 @@ export const make = Effect.gen(function* () {
   ) {
     // SQLite answers at once: without this, other requests would wait for the whole table, and its bytes for the socket.
     yield* Effect.yieldNow
-    const items = yield* sql<{ item_id: number; task_id: string }>`SELECT item.item_id, task_id
+    const found = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
+        (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars
       FROM item CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
         LEFT JOIN item_text ON item_text.item_id = item.item_id LEFT JOIN decision ON decision.item_id = item.item_id
         LEFT JOIN disputed ON disputed.item_id = item.item_id
       WHERE ${sql.and([
-        sql`item.item_id > ${after} AND (decision.choice IS NOT NULL OR (item.votes > 0 AND decision.item_id IS NULL))`,
+        sql`item.item_id > ${after} AND status <> 'cancelled' AND (decision.choice IS NOT NULL OR (item.votes > 0 AND decision.item_id IS NULL))`,
         ...(organization === undefined ? [] : [sql`organization = ${organization}`]),
         ...conditionsOf(filter),
       ])}
       ORDER BY item.item_id LIMIT ${itemsAtOnce}`
+    let chars = 0
+    const beyond = found.findIndex((item, i) => (chars += item.chars) > maxReadChars && i > 0)
+    const items = beyond === -1 ? found : found.slice(0, beyond)
     const ids = sql`(SELECT value FROM json_each(${JSON.stringify(items.map(({ item_id }) => item_id))}))`
     const votes =
       yield* sql<GivenVote>`SELECT n, item_id, expert_no, expert_id, expert.kind AS expert_kind, choice, body,
@@ -128,20 +149,15 @@ export const make = Effect.gen(function* () {
       FROM flag JOIN expert USING (expert_no) WHERE item_id IN ${ids} ORDER BY item_id, at`
     const votesOf = Map.groupBy(votes, ({ item_id }) => item_id)
     const flagsOf = Map.groupBy(flags, ({ item_id }) => item_id)
-    const rows: Array<VoteRow> = []
-    for (const { item_id, task_id } of items) {
-      const { prompts } = yield* requests.of(seqOf(item_id))
-      const ofItem = (flagsOf.get(item_id) ?? []).map(Voting.flagOf)
-      const all = rowsOf(
-        task_id,
-        prompts[promptIndexOf(item_id)]!,
-        votesOf.get(item_id) ?? [],
-        ofItem,
-        chosenIn(decisions.get(item_id)),
-      )
-      rows.push(...(filter.expert === undefined ? all : all.filter(({ expert }) => expert === filter.expert)))
-    }
-    return [rows, items.length < itemsAtOnce ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
+    const given = items.map(({ item_id, task_id }) => ({
+      item_id,
+      task_id,
+      votes: votesOf.get(item_id) ?? [],
+      flags: (flagsOf.get(item_id) ?? []).map(Voting.flagOf),
+      decided: chosenIn(decisions.get(item_id)),
+    }))
+    const isLast = beyond === -1 && found.length < itemsAtOnce
+    return [given, isLast ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
   })
 
   const exportVotes = (format: Format, filter: VoteFilter): Stream.Stream<Uint8Array, SqlError> =>
@@ -150,12 +166,18 @@ export const make = Effect.gen(function* () {
         Stream.concat(
           Stream.succeed(headOf(format)),
           Stream.paginate(0, (after) => pageAfter(after, last!.n, filter)).pipe(
-            Stream.mapArray((rows) => Arr.map(rows, (row) => encode(format, [row]))),
+            Stream.mapEffect(({ decided, flags, item_id, task_id, votes }) =>
+              Effect.map(requests.of(seqOf(item_id)), ({ prompts }) =>
+                rowsOf(task_id, prompts[promptIndexOf(item_id)]!, votes, flags, decided),
+              ),
+            ),
+            Stream.flattenIterable,
+            Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
+            // One by one: the texts of an item's records are not in memory together.
+            Stream.rechunk(1),
+            Stream.map((row) => encode(format, [row])),
           ),
-        ).pipe(
-          Stream.filter((text) => text !== ""),
-          Stream.mapArray((texts) => [encoder.encode(texts.join(""))]),
-        ),
+        ).pipe(gather),
       ),
     )
 

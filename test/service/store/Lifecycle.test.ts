@@ -202,6 +202,13 @@ describe("a withdrawn prompt", () => {
         const taskId = yield* create(colors, { group: "colors", groupSize: 1 })
         yield* desk.withdrawPrompt(taskId, 0, "", "Lea")
         assert.strictEqual(yield* statusOf(taskId), "in_progress")
+        const queue = yield* VoteQueue
+        assert.deepStrictEqual(
+          (yield* queue.groups).map(({ votes_needed }) => votes_needed),
+          [1],
+        )
+        assert.strictEqual((yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))).votes_required, 1)
+        assert.strictEqual((yield* queue.progress(ann)).votesNeeded, 1)
         yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
         yield* assertCounters
         assert.deepStrictEqual(
@@ -337,6 +344,11 @@ describe("further votes", () => {
       yield* judge([[ann, "white"]])
       assert.strictEqual(yield* problemOf(taskId, [0, 1]), "NotNow")
       assert.strictEqual(yield* problemOf(taskId, [-1, 3, 1048576]), "NotNow")
+      // What is decided or withdrawn needs no votes, and is not among those that have theirs.
+      const itemsOf = Effect.map(desk.items({ state: "done" }), ({ items }) => items.map(({ prompt }) => prompt))
+      assert.deepStrictEqual(yield* itemsOf, ["snow"])
+      const { task } = yield* detailOf(taskId)
+      assert.deepStrictEqual([task.votes, task.votes_spared], [1, 2])
       assert.strictEqual(yield* desk.reopen(taskId, 1, undefined), 1)
       yield* assertCounters
       yield* judge([[bob, "black"]])

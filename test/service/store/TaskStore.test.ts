@@ -95,6 +95,7 @@ describe("a list", () => {
         prompts_done: 1,
         votes_per_prompt: 2,
         extra_votes: 0,
+        votes_spared: 0,
         paused: false,
         votes: 2,
         flagged: 1,

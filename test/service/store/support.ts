@@ -147,7 +147,9 @@ export const assertCounters = Effect.gen(function* () {
   const total =
     yield* sql`SELECT status FROM task_count WHERE tasks <> (SELECT COUNT(*) FROM task WHERE task.status = task_count.status)
     OR votes_given <> (SELECT COALESCE(SUM(votes_given), 0) FROM task WHERE task.status = task_count.status)
-    OR votes_required <> (SELECT COALESCE(SUM(prompts * votes_required + extra_votes), 0) FROM task
+    OR votes_required <> (SELECT COALESCE(SUM(CASE WHEN decision.item_id IS NULL
+        THEN task.votes_required + item.extra_votes ELSE votes END), 0)
+      FROM item JOIN task ON seq = item.item_id / 1048576 LEFT JOIN decision ON decision.item_id = item.item_id
       WHERE task.status = task_count.status)`
   assert.deepStrictEqual(total, [])
 })

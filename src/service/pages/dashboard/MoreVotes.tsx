@@ -1,14 +1,15 @@
 /** Asks for more votes on the prompts of a task that have theirs already. */
 import { useContext, useId, useState } from "preact/hooks"
 import type { TaskSummary } from "../../pageApi/DashboardApi.ts"
+import type { MaxVotes } from "../../pageApi/DeskApi.ts"
 import { Confirm } from "./Confirm.tsx"
 import * as client from "./deskClient.ts"
 import { count, plural } from "./format.ts"
 import { Say } from "./hooks.ts"
 import { ActionButton } from "./parts.tsx"
 
-/** As many as a task can ask for. */
-const maxVotes = 25
+/** As many as a task can ask for. The compiler compares it with the API's: pages import types only. */
+const maxVotes: MaxVotes = 25
 
 /** The button, and the dialog that asks how many. */
 export const MoreVotes = ({

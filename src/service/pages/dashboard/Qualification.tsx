@@ -231,7 +231,7 @@ export const StandingDialog = ({
             <span>
               Qualify again{" "}
               <span class="muted small">
-                judges {plural(settings.items, "gold item")} first, other ones than before as far as there are any
+                judges {plural(settings.items, "gold item")} first, new ones before those judged earlier
               </span>
             </span>
           </label>

@@ -172,7 +172,8 @@ const TaskTable = ({ tasks }: { readonly tasks: ReadonlyArray<TaskSummary> }) =>
 )
 
 /** Of all its prompts. */
-export const votesNeeded = (task: TaskSummary): number => task.prompts * task.votes_per_prompt + task.extra_votes
+export const votesNeeded = (task: TaskSummary): number =>
+  task.prompts * task.votes_per_prompt + task.extra_votes - task.votes_spared
 
 export const isOpen = (task: Pick<TaskSummary, "status">): boolean =>
   task.status === "pending" || task.status === "in_progress"

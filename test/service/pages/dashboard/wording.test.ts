@@ -28,6 +28,7 @@ describe("items", () => {
     prompts_done: 0,
     votes_per_prompt: 3,
     extra_votes: 0,
+    votes_spared: 0,
     paused: false,
     votes: 1,
     flagged: 0,

@@ -1,0 +1,105 @@
+/** The table of the store's votes: what it holds in memory, what is in it, and that a break is logged. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Stream } from "effect"
+import type { VoteRow } from "../../../src/domain/VoteRow.ts"
+import * as VotesApi from "../../../src/service/http/VotesApi.ts"
+import { Desk } from "../../../src/service/store/Desk.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
+import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
+import { create, experts, judge, next, store, voteFor } from "./support.ts"
+
+const chunksOf = (filter: Parameters<Desk["Service"]["exportVotes"]>[1] = {}) =>
+  Effect.flatMap(Desk, ({ exportVotes }) => Stream.runCollect(exportVotes("jsonl", filter)))
+
+const rowsOf = (chunks: ReadonlyArray<Uint8Array>) =>
+  chunks
+    .map((chunk) => new TextDecoder().decode(chunk))
+    .join("")
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as VoteRow)
+
+describe("the table of votes", () => {
+  it.effect("comes in chunks of some 64 kB, or of one record", () =>
+    Effect.gen(function* () {
+      const people = yield* experts
+      const long = "x".repeat(100_000)
+      yield* create([[long, "a", "b"]], { votes: 4 })
+      yield* judge(people.map((person) => [person, "a"]))
+      yield* create(
+        Array.from({ length: 150 }, (_, i) => [`prompt ${i}`, "a", "b"] as const),
+        { votes: 2 },
+      )
+      const [ann = "", bob = ""] = people
+      yield* judge(Array.from({ length: 300 }, (_, i) => [i % 2 === 0 ? ann : bob, "b"] as const))
+      const chunks = yield* chunksOf()
+      const rows = rowsOf(chunks)
+      assert.deepStrictEqual(
+        rows.map(({ expert, prompt }) => [prompt, expert]),
+        [
+          ...people.map((person) => [long, person]),
+          ...Array.from({ length: 300 }, (_, i) => [`prompt ${i >> 1}`, i % 2 === 0 ? ann : bob]),
+        ],
+      )
+      for (const chunk of chunks) assert.isBelow(chunk.length, 64 * 1024 + long.length + 1_000)
+      // Nor a chunk for each record.
+      assert.isBelow(chunks.length, 10)
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
+  it.effect("has all votes, where those of few items are large", () =>
+    Effect.gen(function* () {
+      const [ann = "", bob = ""] = yield* experts
+      yield* create(
+        Array.from({ length: 5 }, (_, i) => [`prompt ${i}`, "a", "b"] as const),
+        { votes: 2 },
+      )
+      const queue = yield* VoteQueue
+      const rationale = "y".repeat(1_500_000)
+      for (let i = 0; i < 5; i++) {
+        for (const person of [ann, bob]) {
+          const item = yield* next(person)
+          yield* queue.vote(person, item.itemId, voteFor(item, "a", rationale))
+        }
+      }
+      const seen = rowsOf(yield* chunksOf()).map((row) => [row.prompt, row.expert, row.rationale?.length])
+      assert.deepStrictEqual(
+        seen,
+        Array.from({ length: 10 }, (_, i) => [`prompt ${i >> 1}`, i % 2 === 0 ? ann : bob, rationale.length]),
+      )
+      assert.lengthOf(rowsOf(yield* chunksOf({ expert: bob })), 5)
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
+  it.effect("leaves cancelled tasks out", () =>
+    Effect.gen(function* () {
+      const [ann = ""] = yield* experts
+      const cancelled = yield* create([["sky", "blue", "green"]], { votes: 2 })
+      yield* create([["grass", "green", "blue"]], { votes: 2 })
+      yield* judge([
+        [ann, "blue"],
+        [ann, "green"],
+      ])
+      yield* (yield* TaskStore).cancel(cancelled)
+      assert.deepStrictEqual(
+        rowsOf(yield* chunksOf()).map(({ prompt }) => prompt),
+        ["grass"],
+      )
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
+  it.effect("is logged as broken off, whatever the cause", () => {
+    const logged: Array<string> = []
+    const logger = Logger.make(({ message }) => {
+      logged.push(String(message))
+    })
+    return Effect.gen(function* () {
+      const desk = yield* Desk
+      const broken = { ...desk, exportVotes: () => Stream.die(new RangeError("Invalid string length")) }
+      const { body } = VotesApi.respond(broken, "jsonl", {})
+      assert.strictEqual(body._tag, "Stream")
+      if (body._tag === "Stream") yield* Effect.exit(Stream.runDrain(body.stream))
+      assert.include(logged.join("\n"), "The table of votes broke off")
+    }).pipe(Effect.provide(Layer.provideMerge(store(":memory:"), Logger.layer([logger]))))
+  })
+})
