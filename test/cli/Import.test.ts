@@ -126,6 +126,16 @@ describe("prefstream import", () => {
       assert.match(said.stdout, /^No votes were added: the input has no records\.\n\n/, said.stderr)
     }))
 
+  test("says first how many records were rejected, and where they are", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* imported([...table, vote(2, "dan", "the third one")])
+      const said = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/other`])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.match(said.stdout, /^Imported 6 votes\.\n1 of 7 records was rejected: see \S+\/other\/rejects\.jsonl\.\n/)
+      const many = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/none`, "--max-rejects", "0"])
+      assert.strictEqual(many.status, 5, many.stderr)
+    }))
+
   test("adds nothing if the same file comes again, and the votes that a later file has", () =>
     Effect.gen(function* () {
       const { folder, job } = yield* imported(table)

@@ -291,6 +291,61 @@ describe("choices", () => {
     assert.deepStrictEqual(Choice.detect([...times(100, [0, 1]), 2], 2), { kind: "number" })
   })
 
+  for (const [first, second] of [
+    ["response_a", "response_b"],
+    ["output1", "output2"],
+    ["answer_left", "answer_right"],
+    ["completion_model_a", "completion_model_b"],
+  ] as const) {
+    test(`places are those of the names, whatever the order of the members: ${first}`, () =>
+      Effect.gen(function* () {
+        for (const winners of [
+          [1, 2],
+          ["left", "right"],
+          ["A", "b"],
+          [first, second],
+        ]) {
+          if (winners[0] === "A" && !first.endsWith("a")) continue
+          const { votes } = yield* read(
+            winners.map((winner, i) => ({ prompt: `P ${i}`, [second]: "two", [first]: "one", winner })),
+          )
+          assert.deepStrictEqual(
+            votes.map(({ item, votes }) => [item.completions, votes[0]?.choice]),
+            [0, 1].map((choice) => [["one", "two"], choice]),
+            JSON.stringify(winners),
+          )
+        }
+      }))
+  }
+
+  test("the models' columns go with those of the completions", () =>
+    Effect.gen(function* () {
+      const record = (winner: string) => ({
+        prompt: `P ${winner}`,
+        response_b: "two",
+        response_a: "one",
+        model_b: "claude",
+        model_a: "gpt",
+        winner,
+      })
+      const { votes } = yield* read(["gpt", "claude", "model_a", "model_b"].map(record))
+      assert.deepStrictEqual(votes[0]?.item.models, ["gpt", "claude"])
+      assert.deepStrictEqual(
+        votes.map(({ votes }) => votes[0]?.choice),
+        [0, 1, 0, 1],
+      )
+    }))
+
+  it("an exact name goes before what is derived from names and places", () => {
+    const read = Choice.reader(undefined, ["response_b", "response_a"])
+    const of = (value: unknown, models?: ReadonlyArray<string>) =>
+      Result.map(read(value, ["x", "y"], models), ({ choice }) => choice)
+    assert.deepStrictEqual(of("response_b"), Result.succeed(0))
+    assert.deepStrictEqual(of("A"), Result.succeed(1))
+    assert.deepStrictEqual(of("b", ["a", "b"]), Result.succeed(1))
+    assert.deepStrictEqual(of("left", ["right", "left"]), Result.succeed(1))
+  })
+
   it("a value that names none or several completions is refused", () => {
     const read = Choice.reader(undefined, ["response_a", "response_b"])
     const of = (value: unknown, models?: ReadonlyArray<string>) =>

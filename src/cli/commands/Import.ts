@@ -65,6 +65,11 @@ const textOf = (report: ImportReport, { directory, given, ledger }: Place): stri
     report.imported === 0
       ? `No votes were added${report.read === 0 ? ": the input has no records" : ""}.`
       : `Imported ${count(report.votes, "vote")}.`,
+    ...(report.rejected === 0
+      ? []
+      : [
+          `${number(report.rejected)} of ${count(report.read, "record")} ${report.rejected === 1 ? "was" : "were"} rejected: see ${JobFolder.rejects(directory)}.`,
+        ]),
     ...(report.imported + report.duplicates === 0 ? [] : [`Next: prefstream export ${given}.`]),
     "",
     ...table([

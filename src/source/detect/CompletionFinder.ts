@@ -1,5 +1,8 @@
 /**
  * Finds the completions by names and shapes, and thereby the layout. Several candidates are a failure that names them.
+ *
+ * Guarantees: columns that are counted (`response_a`, `output_2`, `answer_left`) are in the order of their letters, numbers or
+ * sides, whatever the order of a record's members; others are in the order of the members.
  */
 import { Result } from "effect"
 import { isObject, joinWords } from "../../io/Values.ts"
@@ -54,7 +57,22 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> => {
   // With other columns, those of the models are their names.
   return grouped
     .filter(([stem]) => grouped.length === 1 || stem !== "model")
-    .map(([, members]) => ({ layout: "wide", members, completions: pathsOf(members) }))
+    .map(([stem, members]) => inOrder(members, stem))
+    .map((members) => ({ layout: "wide", members, completions: pathsOf(members) }))
+}
+
+const sides = ["left", "right"]
+
+/** By the letters, numbers or sides at their ends, if that is all that tells the names apart. */
+const inOrder = (columns: ReadonlyArray<Sample.Member>, stem: string): ReadonlyArray<Sample.Member> => {
+  const counted = columns.map((column) => {
+    const [, before = "", end = ""] = /^(.*?)_?([a-z]|\d+|left|right)$/.exec(column.plainName.slice(stem.length)) ?? []
+    const at = /^\d+$/.test(end) ? Number(end) : end.length === 1 ? end.charCodeAt(0) : sides.indexOf(end)
+    const kind = /^\d+$/.test(end) ? "number" : end.length === 1 ? "letter" : end === "" ? "none" : "side"
+    return { column, at, family: JSON.stringify([before, kind]), kind }
+  })
+  const isFamily = counted.every(({ family, kind }) => kind !== "none" && family === counted[0]!.family)
+  return isFamily ? counted.toSorted((one, other) => one.at - other.at).map(({ column }) => column) : columns
 }
 
 const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): ReadonlyArray<Sample.Member> => {

@@ -2,7 +2,7 @@
  * Resolves a value that names the best completion: by its column (`output_1`), by the part that distinguishes the
  * column (`1`, `a`), by this part after another word (`model_a` for `response_a`), or by its model.
  *
- * Guarantees: a value that matches none or several is a failure; a tie or an empty value is no gold. Numbers count only
+ * Guarantees: a column's exact name is this column. Another value that matches none or several is a failure; a tie or an empty value is no gold. Numbers count only
  * as part of a name, since they may start from 0 or 1.
  */
 import { Result } from "effect"
@@ -27,21 +27,30 @@ export const indexOf = (value: unknown): number | undefined => {
 export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
-  const aliases = names.map(aliasesOf)
+  const find = finder(names)
   const quoted = joinWords(
     names.map((name) => JSON.stringify(name)),
     "or",
   )
   return (value, models) => {
-    const text = typeof value === "string" || Number.isSafeInteger(value) ? String(value).trim() : undefined
-    const named = names.flatMap((_, i) =>
-      text !== undefined && (models[i] === text || aliases[i]!.has(text.toLowerCase())) ? [i] : [],
-    )
+    const named = find(value, models)
     return named.length === 1
       ? Result.succeed(named[0]!)
       : Result.fail(
           `expected what names one of ${quoted}, found ${describeValue(value)}${named.length > 1 ? `, which names ${named.length}` : ""}`,
         )
+  }
+}
+
+/** As `among`, all that a value names. */
+export const finder = (names: ReadonlyArray<string>) => {
+  const aliases = names.map(aliasesOf)
+  return (value: unknown, models: ReadonlyArray<string | undefined>): ReadonlyArray<number> => {
+    if (typeof value !== "string" && !Number.isSafeInteger(value)) return []
+    const text = String(value).trim()
+    const column = names.indexOf(text)
+    if (column >= 0) return [column]
+    return names.flatMap((_, i) => (models[i] === text || aliases[i]!.has(text.toLowerCase()) ? [i] : []))
   }
 }
 

@@ -58,7 +58,7 @@ export const detect = (
 
 /** @param labels what the record calls the completions: their columns */
 export const reader = (kind: ChoiceKind | undefined, labels: ReadonlyArray<string> | undefined) => {
-  const byColumn = labels === undefined ? undefined : BestCompletion.among(labels)
+  const byColumn = labels === undefined ? undefined : BestCompletion.finder(labels)
   return (
     given: unknown,
     completions: ReadonlyArray<string>,
@@ -103,11 +103,15 @@ export const reader = (kind: ChoiceKind | undefined, labels: ReadonlyArray<strin
     if (kind !== "text" && text !== undefined && found.size === 0) {
       const own = completions.map((_, i) => `completion_${String.fromCharCode(97 + i)}`)
       const bySide = completions.length === 2 ? sides.findIndex(([side]) => side === text.trim().toLowerCase()) : -1
-      if (bySide >= 0) found.add(bySide)
-      for (const among of [byColumn, BestCompletion.among(own.slice(0, 26))]) {
-        const one = among?.(given, models ?? [])
-        if (one !== undefined && Result.isSuccess(one)) found.add(one.success)
-      }
+      // Exact names go before what is derived from them, and this before what places are called.
+      const named = [
+        (labels ?? []).flatMap((label, i) => (label === text ? [i] : [])),
+        (models ?? []).flatMap((model, i) => (model === text ? [i] : [])),
+        byColumn?.(given, models ?? []) ?? [],
+        BestCompletion.finder(own.slice(0, 26))(given, models ?? []),
+        bySide >= 0 ? [bySide] : [],
+      ]
+      for (const at of named.find(({ length }) => length > 0) ?? []) found.add(at)
     }
     const [choice] = found
     const names = [...(labels ?? []), ...(models ?? [])]
