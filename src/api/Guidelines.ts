@@ -127,7 +127,8 @@ const decode = (written: unknown) =>
     }),
   )
 
-const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/
+/** With the blank lines behind it. */
+const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\r?\n)*)/
 
 /** Such as `rubrik` and `Rubrics`, but not `public`. */
 const isLikeRubric = (name: string): boolean =>
@@ -170,10 +171,6 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
 /** The text for the experts, whether or not the rubric can be read. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
-
-/** The same front matter, if it has a rubric, before another text. */
-export const withText = (guidelines: string | undefined, text: string): string =>
-  guidelines === undefined ? text : guidelines.slice(0, guidelines.length - split(guidelines).text.length) + text
 
 /**
  * Guidelines that carry a rubric, given as YAML with the members of a rubric. Fails where they have one, or it is invalid.

@@ -20,7 +20,7 @@ describe("Guidelines", () => {
           { name: "depth", steps: 3, low: "flat" },
         ],
       },
-      text: "\nText\n",
+      text: "Text\n",
     })
     assert.deepStrictEqual(parse("---\r\nrubric: { strength: [a, b], flags: [x] }\r\n---").rubric, {
       ...none,
@@ -91,7 +91,7 @@ describe("Guidelines", () => {
 
   it("take a rubric from a file, once", () => {
     const whole = Result.getOrThrow(Guidelines.withRubric("Text", "all_bad: true\nflags: [x]\n"))
-    assert.deepStrictEqual(parse(whole), { rubric: { ...none, all_bad: true, flags: ["x"] }, text: "\nText" })
+    assert.deepStrictEqual(parse(whole), { rubric: { ...none, all_bad: true, flags: ["x"] }, text: "Text" })
     assert.deepStrictEqual(
       Result.getOrThrow(Guidelines.withRubric("Text", "rubric:\n  all_bad: true\n  flags: [x]\n")),
       whole,

@@ -47,6 +47,15 @@ it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each 
       assert.strictEqual(await viewer.page.getByRole("button", { name: "Invite expert" }).count(), 0)
       await picture(viewer.page, "operators-3-viewer")
 
+      assert.strictEqual(await viewer.page.getByText("Invite the first expert").count(), 0)
+      for (const place of ["operators", "audit", "developer", "developer/deliveries/msg_1"]) {
+        await viewer.page.goto(`${origin}/dashboard/#/${place}`)
+        await viewer.page.getByText("Only admins may see this.").waitFor()
+        assert.strictEqual(await viewer.page.getByRole("main").getByRole("button").count(), 0)
+        await viewer.page.goto(`${origin}/dashboard/#/experts`)
+        await viewer.page.getByText("Nobody judges yet").waitFor()
+      }
+
       await viewer.page.getByRole("link", { name: "Your account: Vic" }).click()
       await viewer.page.getByRole("textbox", { name: "Present password" }).fill("wrong")
       await fillIn(viewer.page, "New password", "another password of Vic")
@@ -105,7 +114,7 @@ it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each 
 
 it.live.skipIf(!hasBrowser)("a manager's change of priority and experts is the order of the queue", () =>
   Effect.gen(function* () {
-    const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
+    const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"), "--votes", "2")
     const { account, page } = yield* open(yield* launched)
     yield* Effect.promise(async () => {
       await signIn(page, link)
@@ -124,6 +133,7 @@ it.live.skipIf(!hasBrowser)("a manager's change of priority and experts is the o
       await page.getByRole("radio", { name: "Urgent" }).check()
       await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
       await page.keyboard.press("Space")
+      await page.getByText("Each prompt needs 2 votes of different experts, and 1 of those chosen is active").waitFor()
       await picture(page, "queue-1-change")
       await page.keyboard.press("Enter")
       await page

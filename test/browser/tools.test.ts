@@ -75,6 +75,12 @@ it.live.skipIf(!hasBrowser)(
         })
         assert.include((await calling.locator("pre").textContent())!, "vegetarian <b>meal</b>")
         assert.strictEqual(await calling.locator("pre b").count(), 0)
+        // The user's question is in sight, at the end of a conversation that is shortened.
+        const [box, asked] = await Promise.all([
+          page.getByRole("region", { name: "Prompt" }).locator(".text").boundingBox(),
+          turns.first().boundingBox(),
+        ])
+        assert.isAtLeast(asked!.y, box!.y)
         await picture(page, "10-tools")
         await calling.getByRole("button", { name: /is best/ }).click()
         await page.keyboard.press("f")

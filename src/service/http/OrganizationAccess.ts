@@ -30,7 +30,7 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
     return hash === given ? Effect.succeedSome({ tokenId: "given", organization: "default" }) : tokens.accept(hash)
   }
 
-  return { accept, take }
+  return { accept, take, hasGiven: given !== undefined }
 })
 
 export class OrganizationAccess extends Context.Service<
@@ -38,6 +38,8 @@ export class OrganizationAccess extends Context.Service<
   {
     /** Whose token it is; none where it is not accepted. */
     readonly accept: (token: string) => Effect.Effect<Option.Option<AcceptedToken>>
+    /** Whether a token was given to the layer. */
+    readonly hasGiven: boolean
     /** Takes one request out of the token's rate limit. A refused request takes nothing. */
     readonly take: (tokenId: string) => Effect.Effect<RateLimit.Allowance>
   }

@@ -9,6 +9,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { FlagKind } from "../../domain/Flag.ts"
+import { Rubric } from "../../domain/Rubric.ts"
 import { Ranking, Vote } from "../../domain/Vote.ts"
 import { DashboardAudit } from "./AuditApi.ts"
 import { DashboardGroups } from "./GroupsApi.ts"
@@ -145,8 +146,10 @@ export type TaskItem = typeof TaskItem.Type
 
 export const TaskDetail = Schema.Struct({
   task: TaskSummary,
-  /** The newest version, with the rubric as it was sent. */
+  /** The newest version, without the rubric. */
   guidelines: Schema.NullOr(Schema.String),
+  /** As it was sent; null where there is none, or it can't be read. */
+  rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
   /** From `from` on, up to 20. */
   items: Schema.Array(TaskItem),
@@ -210,7 +213,11 @@ export type NewToken = typeof NewToken.Type
 
 const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
-  success: Schema.Struct({ tokens: Schema.Array(TokenSummary) }),
+  success: Schema.Struct({
+    tokens: Schema.Array(TokenSummary),
+    /** Whether the token that the service was started with is accepted, too. */
+    given: Schema.Boolean,
+  }),
   error,
 })
 const createToken = HttpApiEndpoint.post("create", "/tokens", {

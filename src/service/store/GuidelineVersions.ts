@@ -93,7 +93,7 @@ export const make = Effect.gen(function* () {
         if (task === undefined) return new GuidelinesRefused({ problem: `There is no task ${taskId}.` })
         const newest = yield* current(task)
         if (newest.version !== change.version) {
-          const problem = `There is a version ${newest.version} of the guidelines by now. Look at it, and edit that one.`
+          const problem = `There is a version ${newest.version} of the guidelines by now: yours is not saved.`
           return new GuidelinesRefused({ problem })
         }
         if ((newest.text ?? "") === text) return new GuidelinesRefused({ problem: "Nothing is changed." })

@@ -4,8 +4,9 @@
  * Guarantees: cost does not grow with the number of tasks: the overview is four rows, a page as many as it shows, one
  * task up to 20 items. Pages are found by position, so they do not shift when tasks are added.
  */
-import { Effect, Option, Struct } from "effect"
+import { Effect, Equal, Option, Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
+import { none } from "../../domain/Rubric.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Tally from "../../domain/Tally.ts"
 import type { Overview, TaskDetail, TaskItem, TaskSummary } from "../pageApi/DashboardApi.ts"
@@ -83,11 +84,14 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       WHERE item_id BETWEEN ${itemIdOf(row.seq, 0)} AND ${lastItemOf(row.seq)} ORDER BY item_id LIMIT ${maxFlags}`
     const { prompts } = yield* voting.requests.of(row.seq)
     const { sent, text, version } = yield* voting.guidelines.current(row)
+    const asked = Result.getOrElse(Guidelines.parse(sent), () => ({ rubric: none })).rubric
+    const rubric = Equal.equals(asked, none) ? null : asked
     const start = Math.min(Math.max(Math.trunc(from), 0), prompts.length)
     const end = Math.min(start + itemsPerPage, prompts.length)
     return Option.some({
       task: summaryOf(row),
-      guidelines: (text === undefined ? sent : Guidelines.withText(sent, text)) ?? null,
+      guidelines: text === undefined || (text.trim() === "" && rubric !== null) ? null : text,
+      rubric,
       guidelines_version: version,
       items: yield* itemsOf(row, prompts, start, end),
       from: start,

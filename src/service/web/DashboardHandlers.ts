@@ -17,6 +17,7 @@ import { Accounts, type SignedIn } from "../account/Accounts.ts"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { SignedInOperator } from "../pageApi/OperatorSession.ts"
 import { OneTimeCodes } from "../account/OneTimeCodes.ts"
+import { OrganizationAccess } from "../http/OrganizationAccess.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
 import * as AuditHandlers from "./AuditHandlers.ts"
 import * as GroupHandlers from "./GroupHandlers.ts"
@@ -149,8 +150,9 @@ const tokenHandlers = HttpApiBuilder.group(
   "tokens",
   Effect.fnUntraced(function* (handlers) {
     const tokens = yield* Tokens
+    const { hasGiven: given } = yield* OrganizationAccess
     return handlers.handleAll({
-      list: () => Effect.map(Effect.orDie(tokens.list), (tokens) => ({ tokens })),
+      list: () => Effect.map(Effect.orDie(tokens.list), (tokens) => ({ tokens, given })),
       create: Effect.fnUntraced(function* ({ payload: { name } }) {
         const { summary, token } = yield* Effect.orDie(tokens.create(name))
         return { token: Redacted.value(token), summary }

@@ -75,15 +75,15 @@ describe("guidelines with versions", () => {
       const versionOf = (taskId: string) =>
         TaskStore.use((tasks) =>
           Effect.map(tasks.detail(taskId, 0), (detail) => {
-            const { guidelines, guidelines_version } = Option.getOrThrow(detail)
-            return [guidelines_version, guidelines]
+            const { guidelines, guidelines_version, rubric } = Option.getOrThrow(detail)
+            return [guidelines_version, guidelines, rubric?.all_bad]
           }),
         )
-      const whole = "---\nrubric:\n  all_bad: true\n---\n---\nrubric:\n  edit: true\n---\nBe kind."
-      assert.deepStrictEqual(yield* versionOf(one), [2, whole])
-      assert.deepStrictEqual(yield* versionOf(same), [2, whole])
-      assert.deepStrictEqual(yield* versionOf(foreign), [1, sent])
-      assert.deepStrictEqual(yield* versionOf(none), [1, null])
+      const written = "---\nrubric:\n  edit: true\n---\nBe kind."
+      assert.deepStrictEqual(yield* versionOf(one), [2, written, true])
+      assert.deepStrictEqual(yield* versionOf(same), [2, written, true])
+      assert.deepStrictEqual(yield* versionOf(foreign), [1, sent.replace(/^---[^]*---\n/, ""), true])
+      assert.deepStrictEqual(yield* versionOf(none), [1, null, undefined])
       const later = yield* create(prompts(1), { guidelines: sent, key: "5" })
       assert.strictEqual((yield* versionOf(later))[0], 2)
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Fiber } from "effect"
+import { Context, Effect, Fiber, Redacted } from "effect"
 import type { HttpApiGroup } from "effect/http-api"
 import { TestClock } from "effect/testing"
 import { Database } from "../../../src/service/database/Database.ts"
@@ -273,6 +273,15 @@ describe("tasks", () => {
 })
 
 describe("tokens", () => {
+  test("say whether the one of the environment is accepted, too", () =>
+    Effect.gen(function* () {
+      for (const token of [undefined, Redacted.make("secret of the environment")]) {
+        const { ask } = yield* signedIn(yield* started(token === undefined ? {} : { token }))
+        const listed = yield* ask("GET", "/dashboard/api/tokens")
+        assert.deepStrictEqual(listed.json, { tokens: [], given: token !== undefined })
+      }
+    }))
+
   test("are shown when they are made, listed without, rotated and revoked", () =>
     Effect.gen(function* () {
       const { ask } = yield* signedIn(yield* started())

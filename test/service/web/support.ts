@@ -1,6 +1,6 @@
 /** The parts of the service that people meet, on a file of their own and the test's clock. */
 import { NodeServices } from "@effect/platform-node"
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect, Layer, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
 import * as Password from "../../../src/node/Password.ts"
@@ -13,6 +13,7 @@ import type { GoldItem } from "../../../src/service/store/Qualification.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
+import { OrganizationAccess } from "../../../src/service/http/OrganizationAccess.ts"
 import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import * as Web from "../../../src/service/web/Web.ts"
@@ -42,6 +43,8 @@ const oneGoldItem: ReadonlyArray<GoldItem> = [{ key: "1", prompt: "gold", comple
 
 interface Options {
   readonly publicUrl?: string
+  /** Of the organization, as `PREFSTREAM_TOKEN` gives it. */
+  readonly token?: Redacted.Redacted<string>
   readonly gold?: ReadonlyArray<GoldItem>
 }
 
@@ -55,6 +58,7 @@ export const started = Effect.fnUntraced(function* (options: Options = {}) {
     HttpRouter.add("GET", "/stuck", Effect.andThen(Deferred.succeed(stuck, undefined), Effect.never)),
   )
   const services = yield* HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provide(OrganizationAccess.layer({ token: options.token })),
     Layer.provideMerge(Layer.merge(accounts, ServiceAddress.layer(options))),
     Layer.provideMerge(Layer.mergeAll(TaskStore.layer, Experts.layer, Desk.layer)),
     Layer.provideMerge(VoteQueue.layer({ goldItems: options.gold ?? oneGoldItem })),

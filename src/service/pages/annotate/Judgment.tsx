@@ -122,7 +122,14 @@ const Statement = ({ entry }: { readonly entry: entries.Entry }) => {
     )
   }
   const lacks = unranked(entry.ranks)
-  if (statement === "") return <span class="muted">Keys 1 to 9 rank the marked completion</span>
+  if (statement === "") {
+    return (
+      <span class="muted">
+        <span class="for-keys">Keys 1 to 9 rank the marked completion</span>
+        <span class="for-touch">Nothing ranked</span>
+      </span>
+    )
+  }
   return (
     <>
       Best first: <strong>{statement}</strong>

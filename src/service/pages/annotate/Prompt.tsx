@@ -18,14 +18,23 @@ export const Prompt = ({ item: { prompt, turns }, text, source }: PromptProps) =
     <LastTurns turns={text === prompt ? turns : endOf(turns, text.length)} />
   )
 
-/** Where there is no room for all of them, the last ones are shown: that is what the completions answer. */
+/**
+ * Where there is no room for all of them, the last ones are shown: that is what the completions answer. There is room
+ * for the last one of the user and what follows it, up to a limit (`--end`).
+ */
 const LastTurns = ({ turns }: { readonly turns: Conversation }) => {
   const list = useRef<HTMLOListElement>(null)
   useEffect(() => {
-    const box = list.current?.closest(".clamped")
+    const box = list.current?.closest<HTMLElement>(".clamped")
     if (list.current === null || box === null || box === undefined) return undefined
-    const observer = new ResizeObserver(() => box.scrollTo(0, box.scrollHeight))
-    observer.observe(list.current)
+    const turns = list.current
+    const observer = new ResizeObserver(() => {
+      const asked = [...turns.querySelectorAll(":scope > .user")].at(-1) ?? turns
+      const end = turns.getBoundingClientRect().bottom - asked.getBoundingClientRect().top
+      box.style.setProperty("--end", `${Math.ceil(end)}px`)
+      box.scrollTo(0, box.scrollHeight)
+    })
+    observer.observe(turns)
     return () => observer.disconnect()
   })
   return <Turns turns={turns} below={2} list={list} />

@@ -240,7 +240,11 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         maxLength={editLimit}
         readOnly={best === null}
         value={edited ?? original}
-        onFocus={() => setOpen(true)}
+        onFocus={({ currentTarget }) => {
+          setOpen(true)
+          // Once it is shown: out from behind the bar at the bottom.
+          requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
+        }}
         onInput={(event) => {
           const text = event.currentTarget.value
           if (best !== null) onEdit((entry) => entries.edit(entry, best, text, original))

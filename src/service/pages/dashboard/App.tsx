@@ -19,7 +19,7 @@ import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
 import { ItemsPage } from "./ItemsPage.tsx"
 import { OperatorsPage } from "./OperatorsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
-import { isAtLeast, Me } from "./role.tsx"
+import { isAtLeast, Me, useMay } from "./role.tsx"
 import { QueuePage } from "./QueuePage.tsx"
 import * as routes from "./routes.ts"
 import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
@@ -213,7 +213,25 @@ const Shell = ({
   )
 }
 
+/** Pages that the service refuses to others. */
+const ofAdmins: Readonly<Partial<Record<routes.Route["page"], string>>> = {
+  operators: "Operators",
+  audit: "Audit log",
+  developer: "Developer settings",
+  delivery: "Delivery",
+}
+
 const View = ({ route }: { readonly route: routes.Route }) => {
+  const isAdmin = useMay("admin")
+  const title = ofAdmins[route.page]
+  if (title !== undefined && !isAdmin) {
+    return (
+      <>
+        <PageHeading title={title} />
+        <p>Only admins may see this.</p>
+      </>
+    )
+  }
   switch (route.page) {
     case "tasks":
       return <TaskList status={route.status} before={route.before} text={route.text} />

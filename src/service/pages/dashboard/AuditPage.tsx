@@ -81,6 +81,7 @@ const Choice = ({
 
 const detailWords = ({ details }: AuditEntry): string =>
   Object.entries(details)
+    .filter(([, value]) => value !== "" && value !== null)
     .map(([name, value]) => `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`)
     .join("; ")
 

@@ -43,7 +43,7 @@ export const Decided = ({ item, task, reload, children }: Props & { readonly chi
           said={`The votes decide prompt ${number} again.`}
           onDone={reload}
         >
-          Withdraw
+          Withdraw decision
         </ActionButton>
       </div>
     )

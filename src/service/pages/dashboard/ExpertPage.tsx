@@ -1,12 +1,15 @@
 /** One expert: votes, pace, agreement, gold, position habit; and the votes that were declared void. */
 import { useContext, useState } from "preact/hooks"
 import type { ExpertDetail, Voided } from "../../pageApi/DeskApi.ts"
+import type { Standing } from "../../pageApi/QualificationApi.ts"
 import { Confirm } from "./Confirm.tsx"
 import * as client from "./deskClient.ts"
 import { count, percent, plural, seconds } from "./format.ts"
 import { Say, useResource } from "./hooks.ts"
 import { Days } from "./Days.tsx"
 import { ActionButton, Fact, Loaded, PageHeading, Section, Time } from "./parts.tsx"
+import { StandingBadge } from "./Qualification.tsx"
+import * as qualificationClient from "./qualificationClient.ts"
 import { For, useMay } from "./role.tsx"
 import { format } from "./routes.ts"
 import { Table } from "./Table.tsx"
@@ -14,6 +17,8 @@ import { VoteLinks } from "./VoteLinks.tsx"
 
 export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   const resource = useResource(expertId, () => client.expert(expertId), 10_000)
+  const qualification = useResource("qualification", qualificationClient.read, 10_000)
+  const standing = qualification.data?.standings.find(({ expert_id }) => expert_id === expertId)
   const reload = () => void resource.reload()
   const nothing = resource.data?.voidings.length === 0 ? "There are no votes yet." : "There are no valid votes."
   return (
@@ -25,7 +30,7 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
       <Loaded resource={resource}>
         {(expert) => (
           <>
-            <Summary expert={expert} reload={reload} />
+            <Summary expert={expert} standing={standing} reload={reload} />
             {expert.judged > 0 && <VoteLinks filter={{ expert: expertId }} />}
             <Section id="days" title="Votes by day">
               <Days days={expert.days} nothing={nothing} />
@@ -45,9 +50,9 @@ export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
   )
 }
 
-const shareOf = (part: number, of: number) =>
+const shareOf = (part: number, of: number, nothing: string) =>
   of === 0 ? (
-    <span class="muted">nothing to compare</span>
+    <span class="muted">{nothing}</span>
   ) : (
     <>
       {percent(part, of)}{" "}
@@ -57,7 +62,16 @@ const shareOf = (part: number, of: number) =>
     </>
   )
 
-const Summary = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => {
+const Summary = ({
+  expert,
+  standing,
+  reload,
+}: {
+  readonly expert: ExpertDetail
+  /** Absent where no qualification is required. */
+  readonly standing: Standing | undefined
+  readonly reload: () => void
+}) => {
   const [asking, setAsking] = useState(false)
   const mayChange = useMay("manager")
   const { gold, judged, latest, majority } = expert
@@ -68,8 +82,13 @@ const Summary = ({ expert, reload }: { readonly expert: ExpertDetail; readonly r
           <Fact label="Valid votes">
             <a href={format({ page: "items", filter: { expert: expert.expert_id } })}>{count(judged)}</a>
           </Fact>
-          <Fact label="Agrees with the others">{shareOf(majority.agreed, majority.of)}</Fact>
-          <Fact label="Right on gold items">{shareOf(gold.right, gold.of)}</Fact>
+          {standing !== undefined && (
+            <Fact label="Qualification">
+              {standing.state === "working" ? "gets work" : <StandingBadge standing={standing} />}
+            </Fact>
+          )}
+          <Fact label="Agrees with the others">{shareOf(majority.agreed, majority.of, "nothing to compare")}</Fact>
+          <Fact label="Right on gold items in tasks">{shareOf(gold.right, gold.of, "none judged")}</Fact>
           <Fact label="Median time for a vote" title={`Of the latest ${plural(latest.votes, "vote")}`}>
             {latest.median_seconds === null ? <span class="muted">unknown</span> : seconds(latest.median_seconds)}
           </Fact>

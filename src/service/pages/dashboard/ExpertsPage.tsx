@@ -30,6 +30,7 @@ export const ExpertsPage = () => {
   const [renewing, setRenewing] = useState<ExpertSummary>()
   const [stopping, setStopping] = useState<ExpertSummary>()
   const say = useContext(Say)
+  const mayInvite = useMay("manager")
   const reload = () => {
     void resource.reload()
     void qualification.reload()
@@ -83,7 +84,7 @@ export const ExpertsPage = () => {
       <Loaded resource={resource}>
         {({ experts }) =>
           experts.length === 0 ? (
-            <p class="card nothing">Nobody judges yet. Invite the first expert.</p>
+            <p class="card nothing">Nobody judges yet.{mayInvite && " Invite the first expert."}</p>
           ) : (
             <ExpertTable
               experts={experts}
@@ -214,8 +215,8 @@ const ExpertTable = ({
           cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
         },
         {
-          label: "Right on gold items",
-          nothing: "nothing to compare",
+          label: "Right on gold items in tasks",
+          nothing: "none judged",
           cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
         },
         {

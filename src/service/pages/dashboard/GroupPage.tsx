@@ -99,7 +99,7 @@ const GroupExperts = ({ group }: { readonly group: GroupDetail }) =>
         },
         {
           label: "Right on gold items",
-          nothing: "nothing to compare",
+          nothing: "none judged",
           cell: ({ gold_judged, gold_right }) => percent(gold_right, gold_judged),
         },
       ]}

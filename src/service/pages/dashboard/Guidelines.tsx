@@ -9,7 +9,7 @@ import { Loaded, LongText, Problem, Time } from "./parts.tsx"
 import { For } from "./role.tsx"
 
 export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
-  const { guidelines, guidelines_version: version, task } = detail
+  const { guidelines, guidelines_version: version, rubric, task } = detail
   const [open, setOpen] = useState<"edit" | "versions" | null>(null)
   return (
     <div class="guidelines stack tight">
@@ -44,9 +44,11 @@ export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; re
         ) : (
           <LongText text={guidelines} label="the guidelines" below={2} lines={6} />
         ))}
+      {rubric !== null && <RubricList {...rubric} />}
       {open !== null && (
         <History
-          key={`${open} ${version}`}
+          key={open}
+          version={version}
           taskId={task.task_id}
           editing={open === "edit"}
           onClose={() => setOpen(null)}
@@ -57,23 +59,45 @@ export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; re
   )
 }
 
+/** What experts are asked besides the choice. */
+const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<TaskDetail["rubric"]>) => (
+  <div class="stack tight">
+    <h3 class="caption">Rubric</h3>
+    <ul class="small" aria-label="Rubric">
+      {strength.length > 0 && <li>How much better the best is: {strength.join(", ")}</li>}
+      {all_bad && <li>Whether not even the best is good enough</li>}
+      {aspects.map(({ high, low, name, steps }) => (
+        <li key={name}>
+          Rate <bdi>{name}</bdi> from 1{low !== undefined && ` (${low})`} to {steps}
+          {high !== undefined && ` (${high})`}
+        </li>
+      ))}
+      {flags.length > 0 && <li>Mark what applies: {flags.join(", ")}</li>}
+      {edit && <li>Improve the best completion</li>}
+    </ul>
+  </div>
+)
+
 const History = ({
   taskId,
+  version,
   editing,
   onClose,
   reload,
 }: {
   readonly taskId: string
+  /** The newest one that is known of: what is written stays while the history is read anew. */
+  readonly version: number
   readonly editing: boolean
   readonly onClose: () => void
   readonly reload: () => void
 }) => {
-  const resource = useResource("guidelines", () => client.guidelines(taskId), undefined)
+  const resource = useResource(`guidelines ${version}`, () => client.guidelines(taskId), undefined)
   return (
     <Loaded resource={resource}>
       {(history) =>
         editing ? (
-          <EditForm taskId={taskId} history={history} onClose={onClose} reload={reload} />
+          <EditForm taskId={taskId} history={history} onClose={onClose} onOutdated={resource.reload} reload={reload} />
         ) : (
           <Versions {...history} />
         )
@@ -86,15 +110,24 @@ const EditForm = ({
   taskId,
   history: { has_rubric, versions },
   onClose,
+  onOutdated,
   reload,
 }: {
   readonly taskId: string
   readonly history: GuidelineHistory
   readonly onClose: () => void
+  /** Reads the history anew. */
+  readonly onOutdated: () => Promise<void>
   readonly reload: () => void
 }) => {
   const newest = versions[0]!
   const [text, setText] = useState(newest.text)
+  const [begun] = useState(newest.version)
+  const save = async () => {
+    const answer = await client.editGuidelines(taskId, text, newest.version)
+    if (!answer.ok && answer.problem.status === 409) await onOutdated()
+    return answer
+  }
   const action = useAction()
   const say = useContext(Say)
   const id = useId()
@@ -104,14 +137,11 @@ const EditForm = ({
       aria-label="Edit the guidelines"
       onSubmit={(event) => {
         event.preventDefault()
-        void action.run(
-          () => client.editGuidelines(taskId, text, newest.version),
-          () => {
-            say(`The guidelines have version ${newest.version + 1}.`)
-            onClose()
-            reload()
-          },
-        )
+        void action.run(save, () => {
+          say(`The guidelines have version ${newest.version + 1}.`)
+          onClose()
+          reload()
+        })
       }}
     >
       <div class="field">
@@ -130,6 +160,20 @@ const EditForm = ({
         of it before their next item; votes given so far stay. {has_rubric && "The rubric stays as it was sent."}
       </p>
       <Problem words={action.problem} />
+      {newest.version > begun && (
+        <div class="stack tight" role="group" aria-label="What somebody else changed">
+          <p class="notice warn">
+            <span>
+              <bdi>{newest.by}</bdi> saved version {newest.version} meanwhile. Your text is kept above: take over what
+              you want of that version, then save yours as the next one.
+            </span>
+          </p>
+          <Changes
+            before={{ name: `Version ${newest.version}`, text: newest.text }}
+            after={{ name: "Your text", text }}
+          />
+        </div>
+      )}
       <div class="row">
         <button type="submit" class="button primary" aria-disabled={action.busy || text === newest.text}>
           Save version {newest.version + 1}

@@ -1,7 +1,7 @@
 /** Items of all tasks by filters; one that experts disagree on can be decided in its place. */
 import { useEffect, useId, useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
-import type { ItemState, ItemSummary } from "../../pageApi/DeskApi.ts"
+import type { ItemSummary } from "../../pageApi/DeskApi.ts"
 import * as client from "./client.ts"
 import * as desk from "./deskClient.ts"
 import { count, percent } from "./format.ts"
@@ -12,19 +12,7 @@ import { format, type ItemFilter } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
-import type { Label } from "./wording.ts"
-
-const stateLabel: Readonly<Record<ItemState, Label>> = {
-  waiting: { words: "No votes yet", tone: "neutral" },
-  open: { words: "Misses votes", tone: "accent" },
-  done: { words: "Done", tone: "good" },
-  disputed: { words: "Experts disagree", tone: "warn" },
-  decided: { words: "Decided by a lead", tone: "good" },
-  withdrawn: { words: "Withdrawn", tone: "warn" },
-  cancelled: { words: "Cancelled", tone: "neutral" },
-}
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the record above
-const states = Object.keys(stateLabel) as ReadonlyArray<ItemState>
+import { itemStateLabel, itemStates } from "./wording.ts"
 
 const hrefOf = (filter: ItemFilter) => format({ page: "items", filter })
 
@@ -40,9 +28,9 @@ export const ItemsPage = ({ filter }: { readonly filter: ItemFilter }) => {
     <>
       <PageHeading title="Items" />
       <nav class="filters" aria-label="Items by state">
-        {[undefined, ...states].map((state) => (
+        {[undefined, ...itemStates].map((state) => (
           <a key={state} href={hrefOf({ ...kept, state })} aria-current={state === filter.state ? "page" : undefined}>
-            {state === undefined ? "All" : stateLabel[state].words}
+            {state === undefined ? "All" : itemStateLabel[state].words}
           </a>
         ))}
       </nav>
@@ -217,7 +205,7 @@ const ItemTable = ({
         label: "State",
         cell: (item) => (
           <span class="badges">
-            <Badge label={stateLabel[item.state]} />
+            <Badge label={itemStateLabel[item.state]} />
             {item.flagged && <Badge label={{ words: "Flagged", tone: "warn" }} />}
           </span>
         ),

@@ -25,7 +25,7 @@ export const StandingBadge = ({ standing }: { readonly standing: Standing }) =>
       <span class="muted small nowrap">
         {standing.state === "qualifying"
           ? `${count(standing.judged)} judged`
-          : `${count(standing.right)} of ${count(standing.judged)} right`}
+          : `${count(standing.right)} of ${count(standing.judged)} gold items right`}
       </span>
     </span>
   )

@@ -4,13 +4,14 @@ import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
 import type { GroupSummary, Priority } from "../../pageApi/GroupsApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
-import { count } from "./format.ts"
+import { count, plural } from "./format.ts"
 import { Say, useResource } from "./hooks.ts"
 import { Badge, Loaded, Meter, PageHeading, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import * as queue from "./queueClient.ts"
 import { useMay } from "./role.tsx"
 import { Table } from "./Table.tsx"
+import { isOpen } from "./TaskList.tsx"
 import { type Label, pausedLabel } from "./wording.ts"
 
 const priorityLabels: Readonly<Record<Priority, Label>> = {
@@ -126,6 +127,11 @@ const Change = ({
   const [priority, setPriority] = useState(group.priority)
   const [chosen, setChosen] = useState(group.assigned?.map(({ expert_id }) => expert_id) ?? [])
   const experts = useResource("experts", client.experts, undefined)
+  // Of the newest tasks: those of a group ask for equally many votes, as a rule.
+  const tasks = useResource("tasks", () => client.tasks(undefined, undefined, group.group_id), undefined)
+  const votes = (tasks.data?.tasks ?? [])
+    .filter((task) => task.group_id === group.group_id && isOpen(task))
+    .map((task) => task.votes_per_prompt)
   const say = useContext(Say)
   const name = useId()
   return (
@@ -149,7 +155,9 @@ const Change = ({
         ))}
       </fieldset>
       <Loaded resource={experts}>
-        {({ experts }) => <Assigned experts={experts} chosen={chosen} onChange={setChosen} />}
+        {({ experts }) => (
+          <Assigned experts={experts} chosen={chosen} votes={Math.max(0, ...votes)} onChange={setChosen} />
+        )}
       </Loaded>
     </Confirm>
   )
@@ -158,33 +166,47 @@ const Change = ({
 const Assigned = ({
   experts,
   chosen,
+  votes,
   onChange,
 }: {
   readonly experts: ReadonlyArray<ExpertSummary>
   readonly chosen: ReadonlyArray<string>
+  /** That a prompt needs, of as many experts. */
+  readonly votes: number
   readonly onChange: (chosen: Array<string>) => void
-}) => (
-  <fieldset class="choices">
-    <legend>Experts</legend>
-    <p class="muted small">Without a choice the group goes to all. What others hold of it returns to the queue.</p>
-    {experts
-      .filter(({ active, expert_id }) => active || chosen.includes(expert_id))
-      .map(({ active, expert_id, name }) => (
-        <label key={expert_id}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(expert_id)}
-            onChange={(event) =>
-              onChange(
-                event.currentTarget.checked ? [...chosen, expert_id] : chosen.filter((other) => other !== expert_id),
-              )
-            }
-          />
-          <span>
-            <bdi>{name}</bdi>
-            {!active && <span class="muted small"> not active</span>}
-          </span>
-        </label>
-      ))}
-  </fieldset>
-)
+}) => {
+  const judging = experts.filter(({ active, expert_id }) => active && chosen.includes(expert_id)).length
+  return (
+    <fieldset class="choices">
+      <legend>Experts</legend>
+      <p class="muted small">Without a choice the group goes to all. What others hold of it returns to the queue.</p>
+      {experts
+        .filter(({ active, expert_id }) => active || chosen.includes(expert_id))
+        .map(({ active, expert_id, name }) => (
+          <label key={expert_id}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(expert_id)}
+              onChange={(event) =>
+                onChange(
+                  event.currentTarget.checked ? [...chosen, expert_id] : chosen.filter((other) => other !== expert_id),
+                )
+              }
+            />
+            <span>
+              <bdi>{name}</bdi>
+              {!active && <span class="muted small"> not active</span>}
+            </span>
+          </label>
+        ))}
+      <div role="status">
+        {chosen.length > 0 && judging < votes && (
+          <p class="notice warn">
+            Each prompt needs {plural(votes, "vote")} of different experts, and {count(judging)} of those chosen{" "}
+            {judging === 1 ? "is" : "are"} active: without more, its tasks stay open.
+          </p>
+        )}
+      </div>
+    </fieldset>
+  )
+}

@@ -37,7 +37,8 @@ export const TaskItemView = ({
   const [all, setAll] = useState(false)
   const number = item.index + 1
   const completions = all ? item.completions : item.completions.slice(0, shownAtFirst)
-  const best = item.decision?.choice ?? item.result?.best_completion_index
+  const result = item.withdrawal === null ? item.result : null
+  const best = item.decision?.choice ?? result?.best_completion_index
   return (
     <article class="card padded stack item" aria-labelledby={promptId(item.index)}>
       <div class="row">
@@ -46,7 +47,7 @@ export const TaskItemView = ({
         </h3>
         <span class="badges">
           <Badge label={itemLabel(item, task)} />
-          {item.result?.tie === true && <Badge label={{ words: "Tie", tone: "warn" }} />}
+          {result?.tie === true && <Badge label={{ words: "Tie", tone: "warn" }} />}
         </span>
         {item.held_by.length > 0 && (
           <span class="small muted anywhere">
@@ -101,7 +102,7 @@ export const TaskItemView = ({
           </Decided>
         </For>
       )}
-      <Result item={item} />
+      {result !== null && <Result item={item} result={result} />}
       {item.votes.length > 0 && <Votes item={item} />}
       {item.voided.length > 0 && <VoidVotes item={item} />}
       {item.set_aside.length + item.flags.length > 0 && (
@@ -111,9 +112,7 @@ export const TaskItemView = ({
   )
 }
 
-const Result = ({ item }: { readonly item: TaskItem }) => {
-  const { result } = item
-  if (result === null) return null
+const Result = ({ item, result }: { readonly item: TaskItem; readonly result: NonNullable<TaskItem["result"]> }) => {
   return (
     <div class="stack tight">
       <dl class="facts">

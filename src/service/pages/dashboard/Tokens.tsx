@@ -62,13 +62,25 @@ export const Tokens = () => {
         onDone={show}
       />
       <Loaded resource={resource}>
-        {({ tokens }) => {
+        {({ given, tokens }) => {
           const usable = tokens.filter((token) => isUsable(token, now))
           const gone = tokens.filter((token) => !isUsable(token, now))
           return (
             <>
+              {given && (
+                <p class="notice">
+                  <span>
+                    The token that the service was started with (<code>PREFSTREAM_TOKEN</code>) is accepted, too. It is
+                    not listed here, and can’t be revoked here.
+                  </span>
+                </p>
+              )}
               {usable.length === 0 ? (
-                <p class="card nothing">No token is accepted at present. Create one for your first client.</p>
+                <p class="card nothing">
+                  {given
+                    ? "No other token is accepted at present."
+                    : "No token is accepted at present. Create one for your first client."}
+                </p>
               ) : (
                 <TokenTable
                   label="Organization tokens"

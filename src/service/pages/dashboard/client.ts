@@ -65,7 +65,8 @@ export const task = (taskId: string, from: number) => get<DashboardApi.TaskDetai
 export const cancelTask = (taskId: string) => post<void>(`/tasks/${id(taskId)}/cancel`)
 export const returnItem = (taskId: string, index: number) => post<void>(`/tasks/${id(taskId)}/items/${index}/return`)
 
-export const tokens = () => get<{ readonly tokens: ReadonlyArray<DashboardApi.TokenSummary> }>("/tokens")
+export const tokens = () =>
+  get<{ readonly tokens: ReadonlyArray<DashboardApi.TokenSummary>; readonly given: boolean }>("/tokens")
 export const createToken = (name: string) => post<DashboardApi.NewToken>("/tokens", { name })
 export const rotateToken = (tokenId: string, keep_hours: number) =>
   post<DashboardApi.NewToken>(`/tokens/${id(tokenId)}/rotate`, { keep_hours })

@@ -6,6 +6,7 @@
  */
 import type { ItemState } from "../../pageApi/DeskApi.ts"
 import type { TaskSummary } from "../../pageApi/DashboardApi.ts"
+import { itemStates } from "./wording.ts"
 
 export type TaskStatus = TaskSummary["status"]
 
@@ -52,8 +53,6 @@ export type Route =
 export const statuses: ReadonlyArray<TaskStatus> = ["pending", "in_progress", "completed", "cancelled"]
 
 const toStatus = (text: string | null): TaskStatus | undefined => statuses.find((status) => status === text)
-
-const itemStates: ReadonlyArray<ItemState> = ["waiting", "open", "done", "disputed", "decided", "cancelled"]
 
 const toFilter = (query: URLSearchParams): ItemFilter => {
   const text = (name: string) => query.get(name)?.slice(0, 200) || undefined

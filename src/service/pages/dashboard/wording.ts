@@ -1,6 +1,7 @@
 /** Labels of states, and texts of problems. */
 import type { Problem } from "../shared/api.ts"
 import type { Delivery, TaskItem, TaskSummary, WebhookSettings } from "../../pageApi/DashboardApi.ts"
+import type { ItemState } from "../../pageApi/DeskApi.ts"
 import { plural } from "./format.ts"
 
 export type Tone = "neutral" | "accent" | "good" | "warn" | "bad"
@@ -16,6 +17,19 @@ export const statusLabel: Readonly<Record<TaskSummary["status"], Label>> = {
   completed: { words: "Completed", tone: "good" },
   cancelled: { words: "Cancelled", tone: "neutral" },
 }
+
+/** In the order of the filters. */
+export const itemStateLabel: Readonly<Record<ItemState, Label>> = {
+  waiting: { words: "No votes yet", tone: "neutral" },
+  open: { words: "Misses votes", tone: "accent" },
+  done: { words: "Done", tone: "good" },
+  disputed: { words: "Experts disagree", tone: "warn" },
+  decided: { words: "Decided by a lead", tone: "good" },
+  withdrawn: { words: "Withdrawn", tone: "warn" },
+  cancelled: { words: "Cancelled", tone: "neutral" },
+}
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the record above
+export const itemStates = Object.keys(itemStateLabel) as ReadonlyArray<ItemState>
 
 export const deliveryLabel: Readonly<Record<Delivery["state"], Label>> = {
   waiting: { words: "Waiting", tone: "accent" },

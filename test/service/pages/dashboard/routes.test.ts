@@ -1,5 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
+import { itemStates } from "../../../../src/service/pageApi/DeskApi.ts"
 import { format, parse, placeOf, type Route } from "../../../../src/service/pages/dashboard/routes.ts"
+
+const everything = {
+  text: undefined,
+  group: undefined,
+  expert: undefined,
+  agreement: undefined,
+  flagged: undefined,
+  before: undefined,
+}
 
 type Formatted = Parameters<typeof format>[0]
 
@@ -28,6 +38,9 @@ describe("routes", () => {
         },
       },
     ],
+    ...itemStates.map(
+      (state) => [`#/items?state=${state}`, { page: "items", filter: { ...everything, state } }] as const,
+    ),
     ["#/operators", { page: "operators" }],
     ["#/account", { page: "account" }],
     ["#/queue", { page: "queue" }],
