@@ -117,12 +117,12 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   features: (options) => ({ conversations: { list: turn }, chosen: turn, rejected: turn, ...toolFeatures(options) }),
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
-      return {
-        conversations: yield* conversation(pair.prompt),
-        chosen: yield* turnOf(pair, "chosen"),
-        rejected: yield* turnOf(pair, "rejected"),
-        ...toolsOf(pair, options),
+      const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
+      // Calls may differ in their ids alone.
+      if (chosen.value === rejected.value) {
+        return yield* refuse("rejected", "another turn than chosen's, ids of calls aside", "the same turn")
       }
+      return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),
   ),
   row: Schema.Struct({

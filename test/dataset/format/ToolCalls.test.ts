@@ -50,13 +50,29 @@ describe("arguments of calls", () => {
   })
 })
 
-const withId = (text: string): readonly [Message] => [
+const withId = (text: string, id = "c1"): readonly [Message] => [
   {
     role: "assistant",
     content: "",
-    tool_calls: [{ id: "c1", type: "function", function: { name: "f", arguments: text } }],
+    tool_calls: [{ id, type: "function", function: { name: "f", arguments: text } }],
   },
 ]
+
+it("calls that differ in their ids alone make no pair where a format has no ids", () => {
+  const [one, other] = [withId('{"a":1}'), withId('{"a":1}', "c2")]
+  const pair = {
+    ...calling('{"a":1}'),
+    chosen: Conversation.render(one),
+    chosen_messages: one,
+    rejected: Conversation.render(other),
+    rejected_messages: other,
+  }
+  assert.strictEqual(
+    refusal("llamafactory-sharegpt", pair),
+    "rejected: expected another turn than chosen's, ids of calls aside, found the same turn",
+  )
+  assert.isUndefined(refusal("openai-preference", pair))
+})
 
 describe("the reference of TPO", () => {
   const edits = (edited: string) => sky({ ...calling('{"a":1}'), edited })
