@@ -165,7 +165,9 @@ const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
   }
   const counts = yield* sql`SELECT * FROM task_count WHERE tasks > 0 ORDER BY status`
   const recount = yield* sql`SELECT status, COUNT(*) AS tasks, SUM(votes_given) AS votes_given,
-    SUM(prompts * votes_required + extra_votes) AS votes_required FROM task GROUP BY status ORDER BY status`
+    SUM((SELECT SUM(CASE WHEN decision.item_id IS NULL THEN task.votes_required + item.extra_votes ELSE item.votes END)
+      FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq)) AS votes_required
+    FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
   const groups = yield* sql`SELECT group_id, tasks, open FROM task_group ORDER BY group_id`
   const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open
