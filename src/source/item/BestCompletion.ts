@@ -2,8 +2,8 @@
  * Resolves a value that names the best completion: by its column (`output_1`), by the part that distinguishes the
  * column (`1`, `a`), by this part after another word (`model_a` for `response_a`), or by its model.
  *
- * Guarantees: a column's exact name is this column. Another value that matches none or several is a failure; a tie or an empty value is no gold. Numbers count only
- * as part of a name, since they may start from 0 or 1.
+ * Guarantees: a column's exact name is this column. Another value that matches none or several is a failure; a tie or an
+ * empty value is no gold. Numbers count only as part of a name, since they may start from 0 or 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
