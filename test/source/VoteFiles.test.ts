@@ -363,3 +363,15 @@ describe("choices", () => {
     )
   })
 })
+
+describe("a choice in a record without some of its completions", () => {
+  const read = Choice.reader("name", ["response_a", "response_b", "response_c"])
+
+  it("is known by a completion's text or model alone", () => {
+    const completions = ["two", "three"]
+    assert.deepStrictEqual(read("three", completions, undefined), Result.succeed({ choice: 1 }))
+    assert.deepStrictEqual(read("m2", completions, ["m2", "m3"]), Result.succeed({ choice: 0 }))
+    for (const name of ["response_b", "b", "2", 2]) assert.isTrue(Result.isFailure(read(name, completions, undefined)))
+    assert.deepStrictEqual(read("response_b", ["one", "two", "three"], undefined), Result.succeed({ choice: 1 }))
+  })
+})

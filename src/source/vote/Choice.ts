@@ -73,6 +73,8 @@ export const reader = (kind: ChoiceKind | undefined, labels: ReadonlyArray<strin
     }
     if (isEmpty(given)) return Result.fail("expected a choice, found nothing")
     if (isTie(given, completions, models)) return Result.succeed({ choice: undefined })
+    // Where columns are empty, the places of the others are not those of the columns.
+    if (labels !== undefined && labels.length !== completions.length) return byItself(given, completions, models)
     switch (kind) {
       case "index":
         return range(0)
@@ -85,6 +87,19 @@ export const reader = (kind: ChoiceKind | undefined, labels: ReadonlyArray<strin
       default:
         return named(given, completions, models, kind)
     }
+  }
+
+  function byItself(
+    given: unknown,
+    completions: ReadonlyArray<string>,
+    models: ReadonlyArray<string> | undefined,
+  ): Result.Result<Chosen, string> {
+    const found = [completions, models ?? []].flatMap((all) => all.flatMap((one, i) => (one === given ? [i] : [])))
+    return found.length === 1
+      ? Result.succeed({ choice: found[0] })
+      : Result.fail(
+          `expected the text or the model of a completion, as the record has ${completions.length} of ${labels?.length} completions, found ${describeValue(given)}`,
+        )
   }
 
   function named(
