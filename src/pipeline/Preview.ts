@@ -85,7 +85,7 @@ const furtherOf = Effect.fnUntraced(function* (
 })
 
 /** How many votes the budget may allow in all: those that turn out to cost less than the highest price leave room for others. */
-const mostVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
+const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
       prices.kinds.size === 0 ? votesLeft : Cost.votesWithin(budget, Prices.lowest(prices)),
@@ -128,7 +128,7 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)
-  const further = Math.min(wanted, Math.max(0, mostVotes(terms, before.votesLeft) - new_votes))
+  const further = Math.min(wanted, Math.max(0, maxVotes(terms, before.votesLeft) - new_votes))
   return {
     ...inspection,
     planned: before.planned,

@@ -1,5 +1,6 @@
 /**
- * What managers change: decisions on items, withdrawn prompts, further votes, voided votes, and what follows for tasks, results and webhooks.
+ * What managers change: decisions on items, withdrawn prompts, further votes, voided votes, and what follows for tasks,
+ * results and webhooks.
  *
  * Guarantees: counters of tasks and experts match the valid votes after each commit. A published result is replaced in
  * the commit of the change, together with the event that announces it. A task that misses votes again is open again:
