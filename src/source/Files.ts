@@ -21,6 +21,7 @@ import * as Group from "./combine/Group.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { Row } from "./record/Row.ts"
+import * as VoteHint from "./vote/VoteHint.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 /** Options of `files`: format, encoding, limits and layout. Format and layout are detected unless set. */
@@ -66,7 +67,7 @@ export interface Adaptation {
 export const find = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: FilesOptions,
-  adapt: (sample: ReadonlyArray<Row>) => Result.Result<Adaptation, string> = () => Result.succeed({}),
+  adapt?: (sample: ReadonlyArray<Row>) => Result.Result<Adaptation, string>,
 ) {
   if (names.length === 0) return yield* invalidOption("files", "expected at least one file, found none")
   yield* KnownOptions.check(options, optionNames)
@@ -78,14 +79,20 @@ export const find = Effect.fnUntraced(function* (
   const header = mayLackHeader ? "give --no-header if its first line has no names of columns; otherwise: " : ""
   const unknown = (problem: string) =>
     new SourceError({ reason: new LayoutUnknown({ file, problem: `${header}${problem}` }) })
-  const adaptation = yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
+  const adaptation: Adaptation =
+    adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
+  const hintOfVotes = (gold?: string) => (adapt === undefined ? (VoteHint.of(asRead, gold) ?? []) : [])
   const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite } = adaptation
   const rewritten =
-    rewrite === undefined ? undefined : (row: Row): Row => ({ place: row.place, value: rewrite(row.value) })
+    rewrite === undefined
+      ? undefined
+      : ({ isTextual, place, value }: Row): Row => ({ place, isTextual, value: rewrite(value) })
   const sample = rewritten === undefined ? asRead : asRead.map(rewritten)
   const members = OpenFile.membersOf([{ sample }])
   const named = MakeLayout.ofMembers(options, members)
-  const detected = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
+  const detected = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), (problem) =>
+    unknown([problem, hintOfVotes()].flat().join("; ")),
+  )
   const complete = completing(detected)
   const layout = yield* Effect.mapError(Effect.fromResult(MakeLayout.make(complete)), unknown)
   const unknownFields = UnknownFields.of(named, [...members])
@@ -104,7 +111,7 @@ export const find = Effect.fnUntraced(function* (
     empty: empty.map(PlaceName.describe),
     layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
-    hints: JsonTexts.hints(sample, complete),
+    hints: [...JsonTexts.hints(sample, complete), hintOfVotes(complete.gold)].flat(),
     ignored:
       layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
   }

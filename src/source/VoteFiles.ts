@@ -18,6 +18,8 @@ import * as Field from "./record/Field.ts"
 import { reject, type Row } from "./record/Row.ts"
 import { invalidOption, LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import * as Choice from "./vote/Choice.ts"
+import * as ChoiceMap from "./vote/ChoiceMap.ts"
+import * as ChoiceReadings from "./vote/ChoiceReadings.ts"
 import * as DecisionField from "./vote/DecisionField.ts"
 import * as ToolExports from "./vote/ToolExports.ts"
 import * as VoteFields from "./vote/VoteFields.ts"
@@ -31,11 +33,11 @@ export interface VotesOptions extends Files.FilesOptions {
 interface Found {
   readonly tool: ToolExports.Shape | undefined
   readonly fields: VoteFields.VoteFields
-  kind: Choice.ChoiceKind | undefined
+  reading: Choice.Reading
+  /** Whether the reading is that of the first records' numbers, from 1 on. */
+  isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
-
-const valuesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<unknown> => rows.map(({ value }) => value)
 
 /** @param names as those of `files` */
 export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}, ...options }: VotesOptions = {}) => {
@@ -43,13 +45,14 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
   const open = Effect.gen(function* () {
     let found: Found | undefined
     let problem: string | undefined
+    const set = yield* Effect.fromResult(readingSet(given))
     const { layout, rows, summary } = yield* Files.find(all, options, (rows) =>
       Result.gen(function* () {
-        const tool = ToolExports.recognize(valuesOf(rows))
+        const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
         const fields = sample.members.length === 0 ? none : yield* VoteFields.detect(sample, given)
-        const one: Found = { tool, fields, kind: given.choiceAs, labels: undefined }
+        const one: Found = { tool, fields, reading: set ?? {}, isFromNumbers: false, labels: undefined }
         found = one
         return {
           rewrite: tool === undefined ? undefined : rewriteBy(tool),
@@ -57,7 +60,7 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
           complete: (detected: LayoutOptions) => {
             const complete = withoutVotes(sample, detected, options, fields)
             one.labels = labelsOf(complete)
-            problem = decide(one, sample, complete)
+            problem = decide(one, set, sample, complete)
             return complete
           },
         }
@@ -71,8 +74,8 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
         "expected a layout with the whole item in each record: items, wide or pairs",
       )
     }
-    const { fields, kind, labels, tool } = found
-    const read = VoteFields.reader(fields, Choice.reader(kind, labels))
+    const { fields, isFromNumbers, labels, reading, tool } = found
+    const read = VoteFields.reader(fields, Choice.reader(reading, labels))
     const toVotes = (row: Row): VoteRecord =>
       Result.flatMap(layout.toRecord(row), (source) =>
         Result.match(Result.all([read(row, source), besides(row, source)]), {
@@ -80,16 +83,20 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
           onSuccess: ([votes, more]): VoteRecord => Result.succeed({ ...source, ...more, votes, raw: row.place.raw }),
         }),
       )
+    const countsFromZero = (row: Row): boolean =>
+      VoteFields.choicesIn(fields, row).some(({ choice }) => (ChoiceMap.numberOf(choice) ?? 1) < 1)
     const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
     return {
       summary: {
         ...summary,
-        layout: summary.layout && `${described.replace(`, id at ""`, "")}; ${describe(fields, kind)}`,
+        layout: summary.layout && `${described.replace(`, id at ""`, "")}; ${describe(fields, reading, isFromNumbers)}`,
       },
-      records: Stream.mapArray(
-        rows,
-        Arr.map((row): VoteRecord => Result.flatMap(row, toVotes)),
-      ),
+      records: Stream.mapArrayEffect(rows, (some) => {
+        const other = isFromNumbers ? some.find((row) => Result.isSuccess(row) && countsFromZero(row.success)) : undefined
+        return other === undefined || Result.isFailure(other)
+          ? Effect.succeed(Arr.map(some, (row): VoteRecord => Result.flatMap(row, toVotes)))
+          : Effect.fail(new SourceError({ reason: new LayoutUnknown({ file, problem: otherCount(other.success) }) }))
+      }),
     }
   })
   return {
@@ -100,8 +107,25 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
   }
 }
 
+/** Why a later record puts the reading of the first ones in doubt. */
+const otherCount = ({ place: { line, row } }: Row): string =>
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a number below 1 as choice, where those of the first records are 1, 2, …: a tie, or numbers from 0 on. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or ${VoteFields.flags.choiceMap} with what each number means`
+
+/** The reading that the options set. */
+const readingSet = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
+  const { flags } = VoteFields
+  if (choiceMap === undefined) return Result.succeed(choiceAs === undefined ? undefined : { kind: choiceAs })
+  return choiceAs === undefined || choiceAs === "one-hot"
+    ? Result.mapBoth(ChoiceMap.make(choiceMap), {
+        onFailure: (problem) => invalidOption(flags.choiceMap, problem),
+        onSuccess: (map): Choice.Reading => ({ kind: choiceAs, map }),
+      })
+    : Result.fail(invalidOption(flags.choiceMap, `it says what values mean: ${flags.choiceAs} ${choiceAs} cannot, too`))
+}
+
 const none: VoteFields.VoteFields = {
   choices: [],
+  isPerCompletion: false,
   list: undefined,
   expert: undefined,
   rationale: undefined,
@@ -194,27 +218,48 @@ const labelsOf = ({ completions, layout }: LayoutOptions): ReadonlyArray<string>
       )
 
 /** How choices are meant; the reason where that is not certain. */
-const decide = (found: Found, sample: Sample.Sample, options: LayoutOptions): string | undefined => {
-  if (found.kind !== undefined) return undefined
-  if (VoteFields.isIndexByName(found.fields)) {
-    found.kind = "index"
-    return undefined
-  }
+const decide = (
+  found: Found,
+  set: Choice.Reading | undefined,
+  sample: Sample.Sample,
+  options: LayoutOptions,
+): string | undefined => {
+  const { fields, labels } = found
   const layout = Result.getOrUndefined(MakeLayout.make(options))
   if (layout?.reads !== "items") return undefined
-  const items = sample.rows.flatMap((row) => Result.getOrUndefined(layout.toRecord(row)) ?? [])
-  const most = Math.max(2, ...items.map(({ item }) => item.completions.length))
-  const values = VoteFields.choicesIn(found.fields, sample.rows)
-  const isText = items.some(({ item }) => values.some((value) => item.completions.includes(String(value))))
-  const how = isText ? undefined : Choice.detect(values, most)
-  if (how === undefined) return undefined
-  if ("kind" in how) {
-    found.kind = how.kind
+  const sampled = sample.rows.flatMap((row) =>
+    Result.match(layout.toRecord(row), {
+      onFailure: () => [],
+      onSuccess: (source) =>
+        VoteFields.choicesIn(fields, row).map(({ choice, name }) => ({ ...source, value: choice, name })),
+    }),
+  )
+  if (set !== undefined) return set.map === undefined ? undefined : unknownName(set.map, sampled, labels)
+  if (fields.isPerCompletion) {
+    found.reading = { kind: "one-hot" }
     return undefined
   }
-  return how.fits.length === 0
-    ? `the choices are numbers that do not name one of ${most} completions: set ${VoteFields.flags.choice}, or ${VoteFields.flags.choiceAs}`
-    : `the choices are numbers, and may count from 0 or from 1: set ${VoteFields.flags.choiceAs} to ${how.fits.join(" or ")}`
+  return Result.match(ChoiceReadings.decide(sampled, { ...VoteFields.namingOf(fields), labels }), {
+    onFailure: (problem) => problem,
+    onSuccess: (reading) => {
+      found.reading = reading
+      found.isFromNumbers = reading.kind === "number"
+      return undefined
+    },
+  })
+}
+
+/** That a map has a meaning that is no name in the first records. */
+const unknownName = (
+  { names }: ChoiceMap.ChoiceMap,
+  sampled: ReadonlyArray<ChoiceReadings.SampledChoice>,
+  labels: ReadonlyArray<string> | undefined,
+): string | undefined => {
+  const read = Choice.reader({ kind: "name" }, labels)
+  const unknown = names.find((name) => !sampled.some(({ item }) => Result.isSuccess(read(name, item))))
+  return unknown === undefined || sampled.length === 0
+    ? undefined
+    : `${VoteFields.flags.choiceMap}: expected ${ChoiceMap.expected}, found ${JSON.stringify(unknown)}`
 }
 
 const described: { readonly [kind in Choice.ChoiceKind]: string } = {
@@ -223,20 +268,25 @@ const described: { readonly [kind in Choice.ChoiceKind]: string } = {
   scale: "a scale, 0 a tie",
   text: "the completion's text",
   name: "by name",
+  scores: "scores, the highest is the best",
+  ranks: "ranks, the lowest is the best",
+  "one-hot": "the one that is 1",
 }
 
 const describe = (
-  { choices, expert, list, rationale, strength }: VoteFields.VoteFields,
-  kind: Choice.ChoiceKind | undefined,
+  { choices, expert, isPerCompletion, list, rationale, strength }: VoteFields.VoteFields,
+  { kind, map }: Choice.Reading,
+  isFromNumbers: boolean,
 ) => {
   const at = (what: string, field: Field.Field | undefined) =>
     field === undefined ? [] : [`${what} at "${field.label}"`]
   return [
     ...at("votes", list),
-    choices.length > 1
+    choices.length > 1 && !isPerCompletion
       ? `choices of ${choices.length} experts at ${choices.map(({ label }) => `"${label}"`).join(", ")}`
-      : at("choice", choices[0]).join(""),
-    ...(kind === undefined ? [] : [`(${described[kind]})`]),
+      : choices.map((field) => at("choice", field).join("")).join(" and "),
+    ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : described[kind]})`]),
+    ...(map === undefined ? [] : [`(${map.text})`]),
     ...at("expert", expert),
     ...at("rationale", rationale),
     ...at("strength", strength),

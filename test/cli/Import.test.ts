@@ -213,18 +213,39 @@ describe("prefstream import", () => {
       )
     }))
 
-  test("asks how numbers are meant where they could count from 0 or from 1", () =>
+  test("asks what numbers mean, shows two records as each reading has them, and takes the options that it names", () =>
     Effect.gen(function* () {
-      const item = (choice: number) => line({ prompt: `P${choice}`, completions: ["a", "b"], choice, expert: "ann" })
-      const unclear = yield* imported([item(1)])
-      assert.notStrictEqual(unclear.said.status, 0)
-      assert.match(unclear.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
-      const orTies = yield* imported([item(0), item(1)])
-      assert.match(orTies.said.stderr, /may count from 0 or from 1: set --choice-as to index or number/)
-      const clear = yield* imported([item(1)], ["--choice-as", "number"])
-      assert.strictEqual((yield* exported(clear.job)).pairs[0]?.["chosen"], "a")
-      const numbers = yield* imported([item(1), item(2)])
-      assert.strictEqual((yield* exported(numbers.job)).pairs[1]?.["chosen"], "b")
+      const item = (label: number, i: number) =>
+        line({ prompt: `Question ${i}`, response_a: `left ${i}`, response_b: `right ${i}`, label })
+      const lines = Array.from({ length: 120 }, (_, i) => item(i % 3, i))
+      const { folder, said } = yield* imported(lines)
+      assert.notStrictEqual(said.status, 0)
+      const shown = said.stderr.split("\n").filter((text) => text.startsWith("  "))
+      assert.deepStrictEqual(shown, [
+        '  line 1: label is 0, prompt "Question 0", "response_a": "left 0", "response_b": "right 0"',
+        '  line 2: label is 1, prompt "Question 1", "response_a": "left 1", "response_b": "right 1"',
+        '  --choice-as number                     line 1: a tie; line 2: "response_a" is better',
+        `  --choice-map '0=first,1=second,2=tie'  line 1: "response_a" is better; line 2: "response_b" is better`,
+        `  --choice-map '0=second,1=first,2=tie'  line 1: "response_b" is better; line 2: "response_a" is better`,
+      ])
+      const options = [
+        "--choice-as number",
+        "--choice-map 0=first,1=second,2=tie",
+        "--choice-map 1=first,0=second,2=tie",
+      ]
+      const results: Array<unknown> = []
+      for (const [i, option] of options.entries()) {
+        const job = `${folder}/job-${i}`
+        const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json", ...option.split(" ")])
+        assert.deepInclude(JSON.parse(again.stdout), { imported: 120, ties: 40, rejected: 0 }, again.stderr)
+        const { pairs } = yield* exported(job)
+        results.push(pairs.slice(0, 2).map((pair) => pair["chosen"]))
+      }
+      assert.deepStrictEqual(results, [
+        ["left 1", "right 2"],
+        ["left 0", "right 1"],
+        ["right 0", "left 1"],
+      ])
     }))
 
   test("leaves nothing to send: a submit of the same items knows them, and sends the others", () =>
@@ -295,7 +316,9 @@ describe("prefstream import", () => {
         of(2, '""', [0, 0, 0]),
         of(3, "NaN", [1, 2, 0]),
       ]
-      const { job, report, said } = yield* imported(["[", records.join(",\n"), "]"], [], "testset.json")
+      const file = ["[", records.join(",\n"), "]"]
+      assert.match((yield* imported(file, [], "testset.json")).said.stderr, /"annotator1", .* have 0, 1 and 2/)
+      const { job, report, said } = yield* imported(file, ["--choice-as", "number"], "testset.json")
       assert.deepInclude(report, { read: 4, imported: 4, rejected: 0, items: 4, votes: 12, ties: 6 })
       assert.include(said.stderr, "choices of 3 experts")
       const { pairs, report: quality } = yield* exported(job)

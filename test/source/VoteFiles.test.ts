@@ -264,33 +264,6 @@ describe("exports of annotation tools", () => {
 })
 
 describe("choices", () => {
-  it("numbers are read one way only if the others do not fit", () => {
-    assert.deepStrictEqual(Choice.detect([0, 1, 2], 2), { kind: "number" })
-    assert.deepStrictEqual(Choice.detect([0, 3], 3), { kind: "number" })
-    assert.deepStrictEqual(Choice.detect([1, 2], 2), { kind: "number" })
-    assert.deepStrictEqual(Choice.detect([1], 2), { fits: ["index", "number"] })
-    assert.deepStrictEqual(Choice.detect([-3, 0, 2], 2), { kind: "scale" })
-    assert.deepStrictEqual(Choice.detect([7], 2), { fits: [] })
-    assert.isUndefined(Choice.detect(["A", 1], 2))
-  })
-
-  it("numbers that could be indices, or numbers with ties, are indices only if each occurs in at least 20 votes", () => {
-    const both = { fits: ["index", "number"] } as const
-    const times = (count: number, values: ReadonlyArray<unknown>) =>
-      Array.from({ length: count }, (_, i) => values[i % values.length])
-    assert.deepStrictEqual(Choice.detect([0, 1, 1, 0], 3), both)
-    assert.deepStrictEqual(Choice.detect([0, 0], 2), both)
-    assert.deepStrictEqual(Choice.detect([0, 1], 2), both)
-    assert.deepStrictEqual(Choice.detect(times(19, [0, 1]), 2), both)
-    assert.deepStrictEqual(Choice.detect(times(20, ["0", "1"]), 2), { kind: "index" })
-    assert.deepStrictEqual(Choice.detect([...times(20, [0, 1]), null, ""], 2), { kind: "index" })
-    assert.deepStrictEqual(Choice.detect([...times(19, [0, 1]), null, ""], 2), both)
-    assert.deepStrictEqual(Choice.detect(times(100, [0]), 2), both)
-    assert.deepStrictEqual(Choice.detect(times(100, [0, 1]), 3), both)
-    assert.deepStrictEqual(Choice.detect(times(100, [0, 2, 1]), 3), { kind: "index" })
-    assert.deepStrictEqual(Choice.detect([...times(100, [0, 1]), 2], 2), { kind: "number" })
-  })
-
   for (const [first, second] of [
     ["response_a", "response_b"],
     ["output1", "output2"],
@@ -337,9 +310,9 @@ describe("choices", () => {
     }))
 
   it("an exact name goes before what is derived from names and places", () => {
-    const read = Choice.reader(undefined, ["response_b", "response_a"])
+    const read = Choice.reader({}, ["response_b", "response_a"])
     const of = (value: unknown, models?: ReadonlyArray<string>) =>
-      Result.map(read(value, ["x", "y"], models), ({ choice }) => choice)
+      Result.map(read(value, { completions: ["x", "y"], models }), (chosen) => chosen?.choice)
     assert.deepStrictEqual(of("response_b"), Result.succeed(0))
     assert.deepStrictEqual(of("A"), Result.succeed(1))
     assert.deepStrictEqual(of("b", ["a", "b"]), Result.succeed(1))
@@ -347,31 +320,33 @@ describe("choices", () => {
   })
 
   it("a value that names none or several completions is refused", () => {
-    const read = Choice.reader(undefined, ["response_a", "response_b"])
+    const read = Choice.reader({}, ["response_a", "response_b"])
     const of = (value: unknown, models?: ReadonlyArray<string>) =>
-      Result.map(read(value, ["x", "y"], models), ({ choice }) => choice)
+      Result.map(read(value, { completions: ["x", "y"], models }), (chosen) => chosen?.choice)
     assert.deepStrictEqual(of("model_b"), Result.succeed(1))
     assert.deepStrictEqual(of("y"), Result.succeed(1))
     assert.deepStrictEqual(of("left"), Result.succeed(0))
     assert.deepStrictEqual(of("tie (bothbad)"), Result.succeed(undefined))
     assert.deepStrictEqual(of("gpt", ["gpt", "claude"]), Result.succeed(0))
-    for (const value of ["z", "", null, { a: 1 }]) assert.isTrue(Result.isFailure(of(value)), JSON.stringify(value))
+    for (const value of ["z", "", null, { a: 1 }, "none", "neither", 1, "2"]) assert.isTrue(Result.isFailure(of(value)), JSON.stringify(value))
     assert.isTrue(Result.isFailure(of("gpt", ["gpt", "gpt"])))
     assert.deepStrictEqual(
-      Result.map(Choice.reader("scale", undefined)(-2, ["x", "y"], undefined), (it) => it),
+      Choice.reader({ kind: "scale" }, undefined)(-2, { completions: ["x", "y"] }),
       Result.succeed({ choice: 0, strength: 2 }),
     )
   })
 })
 
 describe("a choice in a record without some of its completions", () => {
-  const read = Choice.reader("name", ["response_a", "response_b", "response_c"])
+  const reader = Choice.reader({ kind: "name" }, ["response_a", "response_b", "response_c"])
+  const read = (value: unknown, completions: ReadonlyArray<string>, models?: ReadonlyArray<string>) =>
+    reader(value, { completions, models })
 
   it("is known by a completion's text or model alone", () => {
     const completions = ["two", "three"]
-    assert.deepStrictEqual(read("three", completions, undefined), Result.succeed({ choice: 1 }))
+    assert.deepStrictEqual(read("three", completions), Result.succeed({ choice: 1 }))
     assert.deepStrictEqual(read("m2", completions, ["m2", "m3"]), Result.succeed({ choice: 0 }))
-    for (const name of ["response_b", "b", "2", 2]) assert.isTrue(Result.isFailure(read(name, completions, undefined)))
-    assert.deepStrictEqual(read("response_b", ["one", "two", "three"], undefined), Result.succeed({ choice: 1 }))
+    for (const name of ["response_b", "b", "2", 2]) assert.isTrue(Result.isFailure(read(name, completions)))
+    assert.deepStrictEqual(read("response_b", ["one", "two", "three"]), Result.succeed({ choice: 1 }))
   })
 })

@@ -13,7 +13,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
   ],
   VOTES: [
-    "choice-path", "choice-as", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",
+    "choice-path", "choice-as", "choice-map", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",
   ],
   TASKS: [
     "guidelines", "guidelines-file", "rubric", "new-campaign", "votes", "confidence", "price", "budget", "gold", "gold-rate",
@@ -47,7 +47,7 @@ export const isEssential = (name: string, usage: string) =>
   (usage.startsWith("prefstream plan ") && name === "price")
 
 export const essential: ReadonlySet<string> = new Set([
-  "prompt-path", "completion-path", "completions", "key", "choice-path", "choice-as", "votes-path", "expert-path", "guidelines-file", "votes", "base-url", "listen", "expert",
+  "prompt-path", "completion-path", "completions", "key", "choice-path", "choice-as", "choice-map", "votes-path", "expert-path", "guidelines-file", "votes", "base-url", "listen", "expert",
   "threshold", "format", "dir", "once", "json",
 ]) // prettier-ignore
 

@@ -1,7 +1,8 @@
 /** The flags that say where votes are in a record, and the source that they describe. */
 import { type Command, Flag } from "effect/cli"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { choiceKinds } from "../../source/vote/Choice.ts"
+import * as ChoiceMap from "../../source/vote/ChoiceMap.ts"
 import * as Source from "../../source/Source.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { filesArgument, formatOptionsOf, type InputFlags, inputFlags } from "./InputFlags.ts"
@@ -14,12 +15,17 @@ export const voteFlags = {
   choicePath: repeated(
     Flag.String("choice-path"),
     "PATH",
-    "Choice of the vote; repeat if each expert has a column (default: detected)",
+    "Choice of the vote; repeat if each expert, or each completion, has a column (default: detected)",
   ),
   choiceAs: option(
     Flag.Literals("choice-as", choiceKinds),
     "KIND",
-    "What a choice is: index (from 0), number (from 1), scale, text, or name (default: detected)",
+    "What a choice is: index (from 0), number (from 1), …; the last three: a value per completion",
+  ),
+  choiceMap: text(
+    "choice-map",
+    "What values mean: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
+    "MAP",
   ),
   votesPath: text("votes-path", "PATH", "List of votes, if a record has all votes of an item (default: detected)"),
   expertPath: text("expert-path", "PATH", "Name of the expert (default: detected)"),
@@ -39,11 +45,16 @@ export const votesOf = Effect.fnUntraced(function* (flags: VoteFlags) {
       message: "--layout long: in a vote table, each record has all completions of its item",
     })
   }
+  const choiceMap = flags.choiceMap === undefined ? undefined : ChoiceMap.parse(flags.choiceMap)
+  if (choiceMap !== undefined && Result.isFailure(choiceMap)) {
+    return yield* new UsageError({ message: `--choice-map: ${choiceMap.failure}` })
+  }
   return Source.votes(flags.files, {
     ...(yield* formatOptionsOf(common)),
     votes: {
       choice: flags.choicePath.length === 0 ? undefined : flags.choicePath,
       choiceAs: flags.choiceAs,
+      choiceMap: choiceMap?.success,
       votes: flags.votesPath,
       expert: flags.expertPath,
       rationale: flags.rationalePath,

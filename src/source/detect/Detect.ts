@@ -202,7 +202,10 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   return isObjects || isOfDataset(sample) ? { metadata: "metadata" } : {}
 }
 
-/** A member whose values all name a completion, or say that none is better. */
+/**
+ * A member whose values all name a completion, or say that none is better. Numbers, unless of a name that ends in `_id`,
+ * count otherwise where none is one of the columns.
+ */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
   const names = typeof model === "string" || model === undefined ? [] : model.map(columnOf)
@@ -211,6 +214,7 @@ const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { mod
     .find(
       (member) =>
         member.values.some((value) => !BestCompletion.isNone(value)) &&
+        (member.plainName.endsWith("_id") || [0, completions.length].includes(numbersIn(member.values))) &&
         sample.records.every((record) => {
           const value = Sample.valueAt(record, member.name)
           const models = names.map((name) => textOf(Sample.valueAt(record, name)))
@@ -219,6 +223,10 @@ const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { mod
     )
   return given({ gold: gold?.path })
 }
+
+/** How many different numbers there are, also as text. */
+const numbersIn = (values: ReadonlyArray<unknown>): number =>
+  new Set(values.flatMap((value) => BestCompletion.indexOf(value) ?? [])).size
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 

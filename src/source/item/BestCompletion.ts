@@ -11,7 +11,11 @@ import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
 
 /** Whether the value says that no completion is the best. */
 export const isNone = (value: unknown): boolean =>
-  isEmpty(value) || (typeof value === "string" && KnownNames.ties.has(value.trim().toLowerCase()))
+  isEmpty(value) ||
+  (typeof value === "string" &&
+    [KnownNames.ties, KnownNames.allBad, KnownNames.noGold].some((words) =>
+      words.has(KnownNames.outcomeWord(value)),
+    ))
 
 /** The index that a value is, also as text of digits. */
 export const indexOf = (value: unknown): number | undefined => {

@@ -54,10 +54,20 @@ export const ids = words("id item_id uid uuid")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
-/** Values of gold that say that no completion is the best. */
+/** What a choice says that prefers no completion, as `outcomeWord` writes it. */
 export const ties: ReadonlySet<string> = new Set(
-  "tie,tied,tie (bothbad),tie (both bad),bothbad,both_bad,both bad,both,draw,equal,same,none,neither,null".split(","),
+  words(
+    "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
+  ),
 )
+/** What a choice says that finds no completion good, in the same form. */
+export const allBad: ReadonlySet<string> = new Set(
+  words("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood"),
+)
+/** What gold says instead of naming a completion. A vote may mean a tie, that all are bad, or that it is no vote. */
+export const noGold: ReadonlySet<string> = new Set(words("none neither null"))
+/** A value in small letters, without blanks and punctuation: `tie (both bad)` is `tiebothbad`. */
+export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
 /** What precedes the letter or number of a completion that a gold value names, as in `model_a`. */
 export const completionWords = words(
   "model response output completion answer generation candidate assistant option conversation system",

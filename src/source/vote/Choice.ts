@@ -1,114 +1,186 @@
 /**
- * Resolves what a vote names: a completion by its index, number, text, letter, column or model, a side of a scale, or none
- * of them (a tie).
+ * Resolves what a vote names: a completion by its index, number, text, letter, column or model, a side of a scale, a score of
+ * each completion, or none of them (a tie).
  *
- * Guarantees: a value that names none or several completions is a failure, never a guess. `detect` decides how numbers are
- * meant only if one reading fits all values and the others do not, with one exception: values that also fit `number` are
- * `index` if each index occurs among at least `minVotes` of them. As numbers, they would have ties, and never the last completion.
+ * Guarantees: a value that names none or several completions is a failure, never a guess. A number means what `Reading` says;
+ * without one, it names a completion only if it is its text, column or model.
  */
-import { Result } from "effect"
-import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
+import { Array as Arr, Result } from "effect"
+import type { Ranking } from "../../domain/Vote.ts"
+import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
+import { fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
+import { type ChoiceMap, numberOf, places, truthOf } from "./ChoiceMap.ts"
 
 /**
  * `index`: from 0 on. `number`: from 1 on, and 0 is a tie. `scale`: below 0 the first of two completions, above 0 the second,
- * 0 a tie. `text`: the completion itself. `name`: its letter, column or model, or `left` and `right`.
+ * 0 a tie. `text`: the completion itself. `name`: its letter, column or model, or `left` and `right`. Of a list or of several
+ * columns, one value per completion: `scores` (the highest is the best), `ranks` (the lowest is), `one-hot` (the one that is 1 is).
  */
-export const choiceKinds = ["index", "number", "scale", "text", "name"] as const
+export const choiceKinds = ["index", "number", "scale", "text", "name", "scores", "ranks", "one-hot"] as const
 export type ChoiceKind = (typeof choiceKinds)[number]
 
-/** None prefers all completions equally. */
-export interface Chosen {
-  readonly choice: number | undefined
-  /** Of a scale, how far from the middle. */
-  readonly strength?: number
+/** Kinds whose choice is a value per completion. */
+export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
+  kind === "scores" || kind === "ranks" || kind === "one-hot"
+
+/** What values mean. */
+export interface Reading {
+  readonly kind?: ChoiceKind | undefined
+  readonly map?: ChoiceMap | undefined
 }
 
-const sides = [["left"], ["right"]] as const
+export interface Chosen {
+  /** None prefers all completions equally. */
+  readonly choice: number | undefined
+  /** Of a scale, how far from the middle; of `A>>B`, the number of signs. */
+  readonly strength?: number | undefined
+  readonly ranking?: Ranking | undefined
+  readonly allBad?: true | undefined
+}
 
-const numberOf = (value: unknown): number | undefined =>
-  typeof value === "number"
-    ? value
-    : typeof value === "string" && /^\s*-?\d{1,15}\s*$/.test(value)
-      ? Number(value)
-      : undefined
+/** One value per column. */
+export interface ColumnValues {
+  readonly columns: ReadonlyArray<string>
+  readonly values: ReadonlyArray<unknown>
+}
 
-/** Among fewer votes, it may be by chance that none is for the last completion. */
-const minVotes = 20
+/** The completions of a record, and the models that wrote them. */
+interface Item {
+  readonly completions: ReadonlyArray<string>
+  readonly models?: ReadonlyArray<string> | undefined
+}
 
-/** How numbers name completions: one kind, all kinds that fit, or none if values are no numbers. */
-export const detect = (
-  values: ReadonlyArray<unknown>,
-  completions: number,
-): { readonly kind: ChoiceKind } | { readonly fits: ReadonlyArray<ChoiceKind> } | undefined => {
-  const given = values.filter((value) => !isEmpty(value))
-  const numbers = given.flatMap((value) => numberOf(value) ?? [])
-  if (numbers.length === 0 || numbers.length < given.length) return undefined
-  const found = new Set(numbers)
-  const within = (from: number, to: number) =>
-    [...found].every((number) => Number.isInteger(number) && number >= from && number <= to)
-  if ([...found].some((number) => number < 0)) return completions === 2 ? { kind: "scale" } : { fits: [] }
-  const isIndex = within(0, completions - 1)
-  const isNumber = within(0, completions)
-  if (isIndex && found.size === completions && numbers.length >= minVotes) return { kind: "index" }
-  if (isIndex && isNumber) return { fits: ["index", "number"] }
-  return isNumber ? { kind: "number" } : { fits: [] }
+/** A vote, or undefined where the value is mapped to no vote. */
+export type ReadResult = Result.Result<Chosen | undefined, string>
+
+const tie: Chosen = { choice: undefined }
+
+/** Of Label Studio's flat exports and of lists with one element, what is in them. A completion's text stays as it is. */
+export const unwrap = (given: unknown, completions: ReadonlyArray<string>): unknown => {
+  let value = given
+  for (let depth = 0; depth < 4; depth++) {
+    const parsed = typeof value === "string" && completions.includes(value) ? value : fromText(value)
+    const inner = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed
+    const said = isObject(inner) ? (inner["selected"] ?? inner["choices"] ?? inner) : inner
+    if (said === value) break
+    value = said
+  }
+  return value
+}
+
+/** What a text says instead of naming a completion. */
+export const outcomeOf = (value: unknown, { completions, models = [] }: Item): Chosen | undefined => {
+  if (typeof value !== "string" || completions.includes(value) || models.includes(value)) return undefined
+  const word = KnownNames.outcomeWord(value)
+  return KnownNames.allBad.has(word) ? { ...tie, allBad: true } : KnownNames.ties.has(word) ? tie : undefined
 }
 
 /** @param labels what the record calls the completions: their columns */
-export const reader = (kind: ChoiceKind | undefined, labels: ReadonlyArray<string> | undefined) => {
+export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | undefined) => {
   const byColumn = labels === undefined ? undefined : BestCompletion.finder(labels)
-  return (
-    given: unknown,
-    completions: ReadonlyArray<string>,
-    models: ReadonlyArray<string> | undefined,
-  ): Result.Result<Chosen, string> => {
-    const number = numberOf(given)
+
+  const read = (given: unknown, item: Item): ReadResult => {
+    if (isColumnValues(given)) return perCompletion(given.columns, given.values, item)
+    const value = unwrap(given, item.completions)
+    if (isPerCompletion(kind)) {
+      return Array.isArray(value)
+        ? perCompletion(undefined, value, item)
+        : Result.fail(`expected a list with one value per completion, found ${describeValue(value)}`)
+    }
+    return one(value, item)
+  }
+
+  const one = (value: unknown, item: Item): ReadResult => {
+    if (map !== undefined) return mapped(map, value, item)
+    if (isEmpty(value)) return Result.fail("expected a choice, found nothing")
+    const outcome = outcomeOf(value, item)
+    if (outcome !== undefined) return Result.succeed(outcome)
+    const { completions } = item
+    // Where columns are empty, the places of the others are not those of the columns.
+    if (lacksSome(item)) return byItself(value, item)
+    const number = numberOf(value)
     const range = (from: number) => {
       const choice = number === undefined ? -1 : number - from
       return Number.isInteger(choice) && choice >= 0 && choice < completions.length
         ? Result.succeed({ choice })
-        : Result.fail(`expected ${from} to ${completions.length - 1 + from}, found ${describeValue(given)}`)
+        : Result.fail(`expected ${from} to ${completions.length - 1 + from}, found ${describeValue(value)}`)
     }
-    if (isEmpty(given)) return Result.fail("expected a choice, found nothing")
-    if (isTie(given, completions, models)) return Result.succeed({ choice: undefined })
-    // Where columns are empty, the places of the others are not those of the columns.
-    if (labels !== undefined && labels.length !== completions.length) return byItself(given, completions, models)
     switch (kind) {
       case "index":
         return range(0)
       case "number":
-        return number === 0 ? Result.succeed({ choice: undefined }) : range(1)
+        return number === 0 ? Result.succeed(tie) : range(1)
       case "scale":
         return number === undefined || completions.length !== 2
-          ? Result.fail(`expected a number, and two completions, found ${describeValue(given)}`)
+          ? Result.fail(`expected a number, and two completions, found ${describeValue(value)}`)
           : Result.succeed({ choice: number === 0 ? undefined : number < 0 ? 0 : 1, strength: Math.abs(number) })
       default:
-        return named(given, completions, models, kind)
+        return named(value, item)
     }
   }
 
-  function byItself(
-    given: unknown,
-    completions: ReadonlyArray<string>,
-    models: ReadonlyArray<string> | undefined,
-  ): Result.Result<Chosen, string> {
-    const found = [completions, models ?? []].flatMap((all) => all.flatMap((one, i) => (one === given ? [i] : [])))
+  const lacksSome = ({ completions }: Item): boolean => labels !== undefined && labels.length !== completions.length
+
+  const mapped = (map: ChoiceMap, value: unknown, item: Item): ReadResult => {
+    const meaning = map.meaningOf(value)
+    if (meaning === undefined) {
+      return Result.fail(`expected a value of --choice-map (${map.text}), found ${describeValue(value)}`)
+    }
+    if (meaning === "none") return Result.succeed(undefined)
+    if (meaning === "tie") return Result.succeed(tie)
+    if (meaning === "all_bad") return Result.succeed({ ...tie, allBad: true })
+    const place = places.indexOf(meaning)
+    if (lacksSome(item)) return byItself(place < 0 ? meaning : value, item)
+    if (place < 0) return withKind("name", meaning, item)
+    return place < item.completions.length
+      ? Result.succeed({ choice: place })
+      : Result.fail(`${meaning} (--choice-map): the record has ${item.completions.length} completions`)
+  }
+
+  const byItself = (value: unknown, { completions, models = [] }: Item): Result.Result<Chosen, string> => {
+    const found = [completions, models].flatMap((all) => all.flatMap((one, i) => (one === value ? [i] : [])))
     return found.length === 1
       ? Result.succeed({ choice: found[0] })
       : Result.fail(
-          `expected the text or the model of a completion, as the record has ${completions.length} of ${labels?.length} completions, found ${describeValue(given)}`,
+          `expected the text or the model of a completion, as the record has ${completions.length} of ${labels?.length} completions, found ${describeValue(value)}`,
         )
   }
 
-  function named(
-    given: unknown,
-    completions: ReadonlyArray<string>,
-    models: ReadonlyArray<string> | undefined,
-    kind: "text" | "name" | undefined,
-  ): Result.Result<Chosen, string> {
-    const text = typeof given === "string" || typeof given === "number" ? String(given) : undefined
+  const named = (value: unknown, item: Item): Result.Result<Chosen, string> => {
+    const text = typeof value === "string" ? value.replace(/^\s*\[\[(.*)\]\]\s*$/s, "$1") : value
+    const found = withKind(kind, text, item)
+    return Result.isSuccess(found) || typeof text !== "string" || kind === "text"
+      ? found
+      : (compared(text, item) ?? found)
+  }
+
+  /** `A>B`, `B<A`, `A=B`, `A>>B`: all completions, each once, in the order of preference. */
+  const compared = (text: string, item: Item): Result.Result<Chosen, string> | undefined => {
+    const [first = "", ...rest] = text.split(/\s*(>+|<+|=+)\s*/)
+    const signs = rest.filter((_, i) => i % 2 === 0)
+    const names = [first, ...rest.filter((_, i) => i % 2 === 1)].map((name) => name.trim())
+    const isDown = signs.some((sign) => sign.startsWith("<"))
+    if (signs.length === 0 || (isDown && signs.some((sign) => sign.startsWith(">")))) return undefined
+    const found = Result.all(numbersIn(names) ?? names.map((name) => withKind("name", name, item)))
+    const indices = Result.getOrElse(found, () => []).flatMap(({ choice }) => choice ?? [])
+    if (indices.length !== item.completions.length || new Set(indices).size < indices.length) return undefined
+    const groups: Array<Arr.NonEmptyArray<number>> = []
+    for (const [i, index] of indices.entries()) {
+      if (i > 0 && signs[i - 1]!.startsWith("=")) groups.at(-1)!.push(index)
+      else groups.push([index])
+    }
+    const ranking = isDown ? groups.toReversed() : groups
+    return Result.succeed({
+      ...ranked(ranking),
+      ...(indices.length === 2 && ranking.length === 2 && { strength: signs[0]!.length }),
+    })
+  }
+
+  const withKind = (kind: ChoiceKind | undefined, value: unknown, item: Item): Result.Result<Chosen, string> => {
+    const { completions, models = [] } = item
+    const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     const found = new Set<number>()
     if (kind !== "name" && text !== undefined) {
       const at = completions.indexOf(text)
@@ -117,33 +189,112 @@ export const reader = (kind: ChoiceKind | undefined, labels: ReadonlyArray<strin
     // A text is itself, whatever else it could be the name of.
     if (kind !== "text" && text !== undefined && found.size === 0) {
       const own = completions.map((_, i) => `completion_${String.fromCharCode(97 + i)}`)
-      const bySide = completions.length === 2 ? sides.findIndex(([side]) => side === text.trim().toLowerCase()) : -1
+      const word = text.trim().toLowerCase()
+      const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
+      // A part of a column's name may be a number that counts otherwise: `kind` says that it is a name.
+      const mayBePart = kind === "name" || numberOf(text) === undefined
       // Exact names go before what is derived from them, and this before what places are called.
-      const named = [
+      const ways = [
         (labels ?? []).flatMap((label, i) => (label === text ? [i] : [])),
-        (models ?? []).flatMap((model, i) => (model === text ? [i] : [])),
-        byColumn?.(given, models ?? []) ?? [],
-        BestCompletion.finder(own.slice(0, 26))(given, models ?? []),
-        bySide >= 0 ? [bySide] : [],
+        models.flatMap((model, i) => (model === text ? [i] : [])),
+        mayBePart ? (byColumn?.(value, models) ?? []) : [],
+        BestCompletion.finder(own.slice(0, 26))(value, models),
+        place >= 0 && place < completions.length ? [place] : [],
       ]
-      for (const at of named.find(({ length }) => length > 0) ?? []) found.add(at)
+      for (const at of ways.find(({ length }) => length > 0) ?? []) found.add(at)
     }
     const [choice] = found
-    const names = [...(labels ?? []), ...(models ?? [])]
+    const names = [...(labels ?? []), ...models]
     return found.size === 1
       ? Result.succeed({ choice })
       : Result.fail(
-          `expected what names one of ${completions.length} completions${names.length === 0 ? "" : ` (${joinWords(names.map((name) => JSON.stringify(name)))})`}, found ${describeValue(given)}${found.size > 1 ? `, which names ${found.size}` : ""}`,
+          `expected what names one of ${completions.length} completions${names.length === 0 ? "" : ` (${joinWords(names.map((name) => JSON.stringify(name)))})`}, found ${describeValue(value)}${found.size > 1 ? `, which names ${found.size}` : ""}; --choice-map says what other values mean`,
         )
   }
+
+  const perCompletion = (
+    columns: ReadonlyArray<string> | undefined,
+    values: ReadonlyArray<unknown>,
+    item: Item,
+  ): ReadResult => {
+    if (kind === "one-hot") return oneHot(columns, values, item)
+    const { completions } = item
+    const found = columns?.map((column) => columnOf(column, item)) ?? []
+    const isNamed = found.some((index) => index !== undefined)
+    const order = isNamed ? found : values.map((_, i) => i)
+    const numbers = completions.map((_, i) => numberOf(values[order.indexOf(i)]))
+    if (lacksSome(item) || values.length !== completions.length || numbers.some((number) => number === undefined)) {
+      return Result.fail(
+        `expected a number for each of ${completions.length} completions, found ${columns === undefined ? describeValue(values) : joinWords(values.map(describeValue))}`,
+      )
+    }
+    const sign = kind === "scores" ? -1 : 1
+    const levels = [...new Set(numbers.map((number) => sign * number!))].toSorted((a, b) => a - b)
+    return Result.succeed(
+      ranked(levels.map((level) => numbers.flatMap((number, i) => (sign * number! === level ? [i] : [])))),
+    )
+  }
+
+  /** The completion that a column of scores is about: of `score_a` and `a_score`, that of `response_a`. */
+  const columnOf = (column: string, item: Item): number | undefined => {
+    const name = partsOf(column).find((part) => Result.isSuccess(withKind("name", part, item)))
+    return name === undefined || labels === undefined
+      ? undefined
+      : Result.getOrElse(withKind("name", name, item), () => tie).choice
+  }
+
+  const oneHot = (columns: ReadonlyArray<string> | undefined, values: ReadonlyArray<unknown>, item: Item): ReadResult => {
+    const set = values.flatMap((value, i) => (isOne(value) ? [i] : []))
+    const [at] = set
+    if (at === undefined || set.length > 1 || !values.every((value) => isOne(value) || isZero(value))) {
+      return Result.fail(`expected 1 once and 0 otherwise, found ${joinWords(values.map(describeValue))}`)
+    }
+    const column = columns?.[at]
+    if (column === undefined) {
+      return at < item.completions.length ? Result.succeed({ choice: at }) : Result.fail(`found 1 in place ${at + 1}`)
+    }
+    if (map !== undefined) return mapped(map, column, item)
+    const parts = partsOf(column)
+    const outcome = parts.map((part) => outcomeOf(part, item)).find((outcome) => outcome !== undefined)
+    if (outcome !== undefined) return Result.succeed(outcome)
+    if (lacksSome(item)) return byItself(column, item)
+    const part = parts.find((part) => Result.isSuccess(withKind("name", part, item)))
+    return withKind("name", part ?? column, item)
+  }
+
+  return read
 }
 
-const isTie = (
-  given: unknown,
-  completions: ReadonlyArray<string>,
-  models: ReadonlyArray<string> | undefined,
-): boolean =>
-  typeof given === "string" &&
-  KnownNames.ties.has(given.trim().toLowerCase()) &&
-  !completions.includes(given) &&
-  models?.includes(given) !== true
+const isColumnValues = (value: unknown): value is ColumnValues =>
+  isObject(value) && Array.isArray(value["columns"]) && Array.isArray(value["values"])
+
+const sides = ["left", "right"]
+
+/** A name, its ends after each word, and its beginnings: `winner_model_a`, `model_a`, `a`, `winner_model`, `winner`. */
+const partsOf = (name: string): ReadonlyArray<string> => {
+  const gaps = [...name.matchAll(/[_\s.:-]+/g)]
+  return [
+    name,
+    ...gaps.map(({ 0: gap, index }) => name.slice(index + gap.length)),
+    ...gaps.toReversed().map(({ index }) => name.slice(0, index)),
+  ]
+}
+
+const isOne = (value: unknown): boolean => numberOf(value) === 1 || truthOf(value) === true
+const isZero = (value: unknown): boolean => numberOf(value) === 0 || truthOf(value) === false
+
+/** Where each of the numbers occurs once, from 0 or from 1 on. */
+const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<Chosen, string>> | undefined => {
+  const numbers = names.map(Number)
+  const from = Math.min(...numbers)
+  const isCounted = names.every((name) => /^\d+$/.test(name)) && from <= 1 && Math.max(...numbers) - from < names.length
+  return isCounted ? numbers.map((number) => Result.succeed({ choice: number - from })) : undefined
+}
+
+/** Of groups of completions, best first. */
+const ranked = (groups: ReadonlyArray<ReadonlyArray<number>>): Chosen => {
+  const ranking = groups.filter((group) => Arr.isReadonlyArrayNonEmpty(group))
+  const [best] = ranking
+  if (best === undefined || ranking.length === 1 || !Arr.isReadonlyArrayNonEmpty(ranking)) return tie
+  return { choice: best[0], ranking }
+}

@@ -1,15 +1,19 @@
 /**
- * Exports of annotation tools, recognized by the shape of their records, and rewritten as records with a list `votes`.
+ * Exports of annotation tools, recognized by the shape of their records, and rewritten as records with a list `votes`; and
+ * prefstream's own tables.
  *
  * Guarantees: a tool is recognized only if each of the first records has one of its shapes, or no member that those with it
  * lack: nobody answered it. Votes that were not submitted, or were skipped, are left out. Texts are not changed.
  *
- * Label Studio, JSON: https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise,
+ * Label Studio, JSON, JSON-MIN and CSV: https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise,
  * https://labelstud.io/tags/ranker. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
  * https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
 import { isEmpty, isObject } from "../../io/Values.ts"
+import * as Messages from "../item/Messages.ts"
+import { fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
+import type { Row } from "../record/Row.ts"
 
 type Members = { readonly [member: string]: unknown }
 
@@ -17,6 +21,8 @@ interface Shape {
   /** For people. */
   readonly name: string
   readonly is: (record: Members) => boolean
+  /** Set where only cells of text are rewritten. */
+  readonly isTextual?: true
   /** The record with the item's parts at its top, and `votes`. Members are as the layouts know them. */
   readonly toRecord: (record: Members) => Members
 }
@@ -62,6 +68,45 @@ const labelStudio: Shape = {
     const completions = list !== undefined ? { completions: list.texts } : isPair ? { completions: pair } : {}
     return { ...parts, ...completions, item_id: own ?? id, votes }
   },
+}
+
+/**
+ * JSON-MIN and CSV, a record per annotation: `{ …, "annotation_id": 7, "annotator": 1, "lead_time": 6.5, "TAG": [{ "selected":
+ * "left" }] }`. In CSV, lists are JSON text.
+ */
+const labelStudioFlat: Shape = {
+  name: "Label Studio (flat)",
+  is: (record) =>
+    ["annotation_id", "annotator", "lead_time"].every((name) => Object.hasOwn(record, name)) &&
+    Object.values(record).some((value) => controlIn(value) !== undefined),
+  toRecord: ({ annotation_id: _, annotator, created_at, id, lead_time, updated_at: __, ...parts }) => {
+    const controls = Object.entries(parts).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
+      const result = controlIn(value)
+      if (result !== undefined) return [[name, result]]
+      return typeof value === "string" && isRationale(name)
+        ? [[name, { type: "textarea", value: { text: [value] } }]]
+        : []
+    })
+    const names = controls.map(([name]) => name)
+    const data = Object.entries(parts)
+      .filter(([name]) => !names.includes(name))
+      .map(([name, value]) => [name, objects(fromText(value)).length > 0 ? fromText(value) : value])
+    const result = controls.map(([, result]) => result)
+    return labelStudio.toRecord({
+      id,
+      data: Object.fromEntries(data),
+      annotations: [{ completed_by: annotator, created_at, lead_time, result }],
+    })
+  },
+}
+
+/** The result of a control tag, as the JSON export has it. A list of one text is no control: it may be a part of the item. */
+const controlIn = (value: unknown): Members | undefined => {
+  const [one, ...more] = objects(fromText(value))
+  if (one === undefined || more.length > 0) return undefined
+  if (!isEmpty(one["selected"])) return { type: "pairwise", value: one }
+  if (one["ranker"] !== undefined) return { type: "ranker", value: one }
+  return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
 }
 
 /** Of `Pairwise`: the side. Of `Choices` and `Rating`: what was said. */
@@ -254,13 +299,37 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
   })
 }
 
-const shapes: ReadonlyArray<Shape> = [labelStudio, argilla, argillaServer, argillaFlat, argillaOnHub]
+/** A table of prefstream as CSV, where the messages of a prompt are JSON text. */
+const voteTable: Shape = {
+  name: "prefstream",
+  is: (record) =>
+    ["item_id", "prompt", "completions", "expert", "vote", "chosen_index", "task_id"].every((name) =>
+      Object.hasOwn(record, name),
+    ),
+  isTextual: true,
+  toRecord: (record) => {
+    const prompt = fromText(record["prompt"])
+    return Messages.isList(prompt) ? { ...record, prompt } : record
+  },
+}
+
+const shapes: ReadonlyArray<Shape> = [
+  labelStudio,
+  labelStudioFlat,
+  voteTable,
+  argilla,
+  argillaServer,
+  argillaFlat,
+  argillaOnHub,
+]
 
 /** The tool whose export the first records are. */
-export const recognize = (records: ReadonlyArray<unknown>): Shape | undefined => {
-  const all = objects(records)
-  if (all.length < records.length) return undefined
-  return shapes.find(({ is }) => {
+export const recognize = (rows: ReadonlyArray<Row>): Shape | undefined => {
+  const all = objects(rows.map(({ value }) => value))
+  if (all.length < rows.length) return undefined
+  const isTable = rows.some(({ isTextual }) => isTextual === true)
+  return shapes.find(({ is, isTextual }) => {
+    if (isTextual === true && !isTable) return false
     const known = all.filter(is)
     const names = new Set(known.flatMap((record) => Object.keys(record)))
     return known.length > 0 && all.every((record) => is(record) || Object.keys(record).every((name) => names.has(name)))

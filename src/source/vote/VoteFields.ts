@@ -1,26 +1,30 @@
 /**
- * Where votes are in a record, and how they are read: a choice (a record per vote), several columns (one per expert), or a
- * list.
+ * Where votes are in a record, and how they are read: a choice (a record per vote), several columns (one per expert, or
+ * together one choice), or a list.
  *
  * Guarantees: options that are set are used, the others are detected in the first records by their names (`voteNames`)
  * and values. What is not certain is a failure of one line that names the option to set.
  */
 import { Array as Arr, Option, Result, Schema } from "effect"
 import type { VotedItem } from "../../domain/VotedItem.ts"
-import { type ImportedVote, Ranking } from "../../domain/Vote.ts"
+import type { ImportedVote } from "../../domain/Vote.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
-import type * as Choice from "./Choice.ts"
+import * as Choice from "./Choice.ts"
+import * as ChoiceColumns from "./ChoiceColumns.ts"
+import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
+import * as VoteRanking from "./VoteRanking.ts"
 
 /** The members that are known, by what they say, in the order in which they are tried. */
 export const voteNames = {
   choice: [
     "chosen_index", "best_completion_index", "choice", "vote", "preference", "preferred", "winner", "label", "best",
-    "best_response", "best_completion", "selected", "judgment", "judgement", "verdict",
+    "best_response", "best_completion", "better_response_id", "overall_preference", "preference_label", "preferred_response",
+    "selected", "judgment", "judgement", "verdict",
   ],
   expert: [
     "expert", "expert_id", "annotator", "annotator_id", "worker", "worker_id", "rater", "rater_id", "labeler", "labeler_id",
@@ -34,14 +38,17 @@ export const voteNames = {
 } as const // prettier-ignore
 
 /** Names of columns that are one expert's choice each. */
-const expertColumn = /^(annotator|rater|expert|worker|labeler|judge|vote|human)[_ ]?\d+$/
+export const expertColumn = /^(annotator|rater|expert|worker|labeler|judge|vote|human)[_ ]?\d+$/
 
 /** Members by these names number completions from 0 on. */
 const indexNames: ReadonlySet<string> = new Set(["chosen_index", "best_completion_index"])
 
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
-  /** The choice: a path, or one for each expert, who then has the path's name. Within `votes`, of its elements. */
+  /**
+   * The choice: a path, or one for each expert, who then has the path's name. Within `votes`, of its elements. If `choiceAs`
+   * is `scores`, `ranks` or `one-hot`: the list of values, or a path for each completion, in their order.
+   */
   readonly choice?: string | ReadonlyArray<string> | undefined
   /** The list of an item's votes. */
   readonly votes?: string | undefined
@@ -49,8 +56,14 @@ export interface VoteOptions {
   readonly rationale?: string | undefined
   readonly strength?: string | undefined
   readonly judgedAt?: string | undefined
-  /** How a choice names a completion. */
+  /** How a choice names a completion. Default: detected, if there is one way only. */
   readonly choiceAs?: Choice.ChoiceKind | undefined
+  /**
+   * What each value of a choice means, instead of `choiceAs`: a place (`first`, `second`, …), `tie`, `all_bad` (a tie of which
+   * all are bad), `none` (no vote), or the name of a column or model. A value may be a comparison: `{ ">0.5": "second" }`.
+   * With `one-hot`, what each column means.
+   */
+  readonly choiceMap?: { readonly [value: string]: string } | undefined
 }
 
 export const flags = {
@@ -61,10 +74,13 @@ export const flags = {
   strength: "--strength-path",
   judgedAt: "--judged-at-path",
   choiceAs: "--choice-as",
+  choiceMap: "--choice-map",
 } as const satisfies { readonly [option in keyof VoteOptions]: string }
 
 export interface VoteFields {
+  /** A single one, one for each expert or, if the choice is a value per completion, for each completion. */
   readonly choices: ReadonlyArray<Field.Field>
+  readonly isPerCompletion: boolean
   readonly list: Field.Field | undefined
   readonly expert: Field.Field | undefined
   readonly rationale: Field.Field | undefined
@@ -96,9 +112,11 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const { members } = sample
     const given = options.choice === undefined ? [] : [options.choice].flat()
     const numbered = members.filter(({ plainName }) => expertColumn.test(plainName)).map(({ path }) => path)
-    const own = memberOf(sample, voteNames.choice)
     const isList = ({ kinds }: Sample.Member) =>
       (["objects", "texts", "other"] as const).some((kind) => kinds.has(kind))
+    const plain = { members: members.filter((member) => !isList(member)) }
+    const oneHot = given.length > 0 ? [] : ChoiceColumns.oneHot(sample, voteNames.choice)
+    const own = memberOf(sample, voteNames.choice) ?? oneHot[0] ?? memberOf(plain, ["labels"])
     const listed =
       given.length > 0 || numbered.length > 1 || own !== undefined
         ? undefined
@@ -113,19 +131,23 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
           ? [find(voteNames.choice)].flatMap((path) => path ?? [])
           : numbered.length > 1
             ? numbered
-            : [own].flatMap((path) => path ?? [])
+            : oneHot.includes(own ?? "")
+              ? oneHot
+              : [own].flatMap((path) => path ?? [])
     if (paths.length === 0 && list === undefined) {
       const names = members.map(({ name }) => JSON.stringify(name))
       return yield* Result.fail(
-        `found no votes in ${joinWords(names.slice(0, 20))}: set ${flags.choice}, once or for each expert's column, or ${flags.votes}, a list`,
+        `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${flags.choice}, once or for each expert's column, or ${flags.votes}, a list`}`,
       )
     }
     const choices = yield* Result.all(
       paths.map((path) => Result.mapError(Field.parse(path), (problem) => `${flags.choice}: ${problem}`)),
     )
-    const isSingle = choices.length < 2
+    const isPerCompletion = paths === oneHot || Choice.isPerCompletion(options.choiceAs)
+    const isSingle = choices.length < 2 || isPerCompletion
     return {
       choices,
+      isPerCompletion,
       list,
       expert: yield* optional(options.expert ?? (isSingle ? find(voteNames.expert) : undefined), flags.expert),
       rationale: yield* optional(options.rationale ?? find(voteNames.rationale), flags.rationale),
@@ -143,27 +165,36 @@ interface Given {
   /** Where the other parts are. */
   readonly at: unknown
   readonly isTextual: true | undefined
+  /** Set where an expert's column has no value: no vote, unless the value has a meaning of its own. */
+  readonly isOptional?: boolean
 }
 
-/** What spreadsheets, R and pandas write into a cell without a value. */
-const isMissing = (value: unknown) => isEmpty(value) || /^\s*(?:na|n\/a|nan|null)\s*$/i.test(String(value))
-
-/** All votes of a record; cells of experts' columns without a value are none. */
+/** All votes of a record. */
 const givenIn = (
-  { choices, expert, list }: VoteFields,
+  { choices, expert, isPerCompletion, list }: VoteFields,
   { isTextual, value }: Row,
 ): Result.Result<ReadonlyArray<Given>, string> => {
   if (list === undefined) {
     const columns = choices.map((field) => ({ field, choice: field.get(value, isTextual) }))
     const [first] = columns
+    if (columns.length > 1 && isPerCompletion) {
+      const choice = { columns: choices.map(({ label }) => label), values: columns.map(({ choice }) => choice) }
+      const name = joinWords(choices.map(({ name }) => name))
+      return Result.succeed([{ choice, name, expert: expert?.get(value, isTextual), at: value, isTextual }])
+    }
     if (columns.length === 1 && first !== undefined) {
       const { choice, field } = first
       return Result.succeed([{ choice, name: field.name, expert: expert?.get(value, isTextual), at: value, isTextual }])
     }
     return Result.succeed(
-      columns.flatMap(({ choice, field }) =>
-        isMissing(choice) ? [] : [{ choice, name: field.name, expert: field.label, at: value, isTextual }],
-      ),
+      columns.map(({ choice, field }) => ({
+        choice,
+        name: field.name,
+        expert: field.label,
+        at: value,
+        isTextual,
+        isOptional: isMissing(choice),
+      })),
     )
   }
   const elements = Field.fromText(list.get(value, isTextual))
@@ -185,13 +216,15 @@ const givenIn = (
   )
 }
 
-/** Values of the choices of the first records, for `Choice.detect`. */
-export const choicesIn = (fields: VoteFields, rows: ReadonlyArray<Row>): ReadonlyArray<unknown> =>
-  rows.flatMap((row) => Result.getOrElse(givenIn(fields, row), () => []).map(({ choice }) => choice))
+/** The choices of a record. */
+export const choicesIn = (fields: VoteFields, row: Row): ReadonlyArray<Pick<Given, "choice" | "name">> =>
+  Result.getOrElse(givenIn(fields, row), () => [])
 
-/** Whether a choice's name says that it numbers completions from 0 on. */
-export const isIndexByName = ({ choices }: VoteFields): boolean =>
-  choices.length === 1 && indexNames.has(Sample.plain(choices[0]!.label))
+/** What the choice's name says of its numbers. */
+export const namingOf = ({ choices }: VoteFields) => {
+  const name = choices.length === 1 ? Sample.plain(choices[0]!.label) : ""
+  return { isIndex: indexNames.has(name), isId: /_id$/.test(name) }
+}
 
 const text = (value: unknown): string | undefined =>
   isEmpty(value)
@@ -202,42 +235,7 @@ const text = (value: unknown): string | undefined =>
         ? text(value["id"] ?? value["name"] ?? value["username"])
         : String(value)
 
-const decodeRanking = Schema.decodeUnknownOption(Ranking)
 const decodeOrder = Schema.decodeUnknownOption(Schema.Array(Schema.Int))
-
-const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
-  indices.length === length &&
-  new Set(indices).size === length &&
-  indices.every((index) => index >= 0 && index < length)
-
-/** A ranking that names each completion once; a list of indices is one without ties. */
-const rankingIn = (value: unknown, length: number): Ranking | undefined => {
-  const groups = Array.isArray(value)
-    ? value.map((group: unknown) => (Array.isArray(group) ? group : [group]))
-    : undefined
-  return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
-}
-
-/** Of elements with a rank and what names a completion (Argilla's ranking questions), each once. */
-const rankedByName = (
-  value: unknown,
-  length: number,
-  read: (value: unknown) => Result.Result<Choice.Chosen, string>,
-): Result.Result<Ranking | undefined, string> => {
-  if (!Array.isArray(value)) return Result.succeed(undefined)
-  const elements = value.filter(isObject).toSorted((a, b) => Number(a["rank"]) - Number(b["rank"]))
-  return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
-    const groups = new Map<number, Array<number>>()
-    for (const [i, { choice }] of chosen.entries()) {
-      const rank = Number(elements[i]!["rank"])
-      if (choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), choice])
-    }
-    const ranking = [...groups.values()]
-    return isPermutation(ranking.flat(), length)
-      ? Result.succeed(Option.getOrUndefined(decodeRanking(ranking)))
-      : Result.fail(`ranking: expected each of ${length} completions once, found ${describeValue(value)}`)
-  })
-}
 
 const member = (record: unknown, name: string, isTextual: true | undefined): unknown => {
   const value = isObject(record) && Object.hasOwn(record, name) ? record[name] : undefined
@@ -249,31 +247,37 @@ export const reader = (
   fields: VoteFields,
   read: ReturnType<typeof Choice.reader>,
 ): ((row: Row, item: SourceItem) => Result.Result<VotedItem["votes"], string>) => {
-  const voteOf = (given: Given, { completions, models }: SourceItem["item"]): Result.Result<ImportedVote, string> =>
+  const voteOf = (given: Given, item: SourceItem["item"]): Result.Result<ImportedVote | undefined, string> =>
     Result.gen(function* () {
       const { at, isTextual } = given
+      const { completions } = item
       const all = completions.map((_, i) => i)
+      const listed = member(at, "ranking", isTextual)
       const ranked =
-        rankingIn(member(at, "ranking", isTextual), completions.length) ??
-        (yield* rankedByName(member(at, "ranked", isTextual), completions.length, (value) =>
-          read(value, completions, models),
-        ))
-      const { choice, strength: scale } =
-        isEmpty(given.choice) && ranked !== undefined
-          ? { choice: ranked[0]![0], strength: undefined }
-          : yield* Result.mapError(read(given.choice, completions, models), (reason) => `${given.name}: ${reason}`)
+        VoteRanking.ofIndices(listed, completions.length) ??
+        (yield* VoteRanking.byName(member(at, "ranked", isTextual), completions.length, (value) => read(value, item)))
+      const isByRanking = isEmpty(given.choice) && ranked !== undefined
+      const asRead = isByRanking
+        ? Result.succeed<Choice.Chosen>({ choice: ranked[0]![0], ranking: ranked })
+        : read(given.choice, item)
+      if (Result.isFailure(asRead) && given.isOptional === true) return undefined
+      const chosen = yield* Result.mapError(asRead, (reason) => `${given.name}: ${reason}`)
+      if (chosen === undefined) return undefined
+      const { allBad, choice } = chosen
+      yield* VoteRanking.checkOrder(listed, completions.length, isByRanking ? undefined : choice)
       const first = choice ?? 0
       const ranking =
-        ranked?.[0]?.includes(first) === true
+        chosen.ranking ??
+        (ranked?.[0]?.includes(first) === true
           ? ranked
           : choice === undefined && Arr.isArrayNonEmpty(all)
             ? [all]
-            : undefined
+            : undefined)
       const order = Option.getOrUndefined(decodeOrder(member(at, "order", isTextual)))
       const shown = member(at, "seconds", isTextual)
       const seconds = isEmpty(shown) ? Number.NaN : Number(shown)
       const rationale = text(fields.rationale?.get(at, isTextual))
-      const stated = fields.strength?.get(at, isTextual) ?? scale
+      const stated = fields.strength?.get(at, isTextual) ?? chosen.strength
       const isNumeric = typeof stated === "string" && stated.trim() !== "" && Number.isFinite(Number(stated))
       const strength = isNumeric ? Number(stated) : stated
       const judged = fields.judgedAt?.get(at, isTextual)
@@ -281,20 +285,22 @@ export const reader = (
         expert: text(given.expert) ?? null,
         choice: first,
         ...(ranking !== undefined && { ranking }),
-        ...(order !== undefined && isPermutation(order, completions.length) && { order }),
+        ...(order !== undefined && VoteRanking.isPermutation(order, completions.length) && { order }),
         ...(Number.isFinite(seconds) && { seconds }),
         ...(rationale !== undefined && { rationale }),
         ...((typeof strength === "string" || typeof strength === "number") && strength !== "" && { strength }),
+        ...(allBad === true && { all_bad: true }),
         ...VoteAssessment.read(at, first, completions.length, isTextual),
         ...((typeof judged === "string" || typeof judged === "number") && judged !== "" && { judged_at: judged }),
       }
     })
   return (row, { item }) =>
     Result.flatMap(givenIn(fields, row), (given) =>
-      Result.flatMap(Result.all(given.map((one) => voteOf(one, item))), (votes) =>
-        Arr.isArrayNonEmpty(votes)
+      Result.flatMap(Result.all(given.map((one) => voteOf(one, item))), (read) => {
+        const votes = read.flatMap((vote) => vote ?? [])
+        return Arr.isArrayNonEmpty(votes)
           ? Result.succeed(votes)
-          : Result.fail(`${(fields.list ?? fields.choices[0])!.name}: expected at least one vote, found none`),
-      ),
+          : Result.fail(`${(fields.list ?? fields.choices[0])!.name}: expected at least one vote, found none`)
+      }),
     )
 }

@@ -1,0 +1,55 @@
+/**
+ * Columns that say together which completion is chosen, or how good each is: `winner_model_a` and `winner_tie`, `score_0` and
+ * `score_1`.
+ *
+ * Guarantees: only one-hot columns whose names begin with a name of a choice are read unasked. Scores and ranks are
+ * suggested, since what is a high number for one measure is a bad one for another.
+ */
+import { isObject, joinWords } from "../../io/Values.ts"
+import * as Sample from "../detect/Sample.ts"
+import * as FieldPath from "../../io/FieldPath.ts"
+import { numberOf, truthOf } from "./ChoiceMap.ts"
+
+const isFlag = (value: unknown): boolean =>
+  truthOf(value) !== undefined || numberOf(value) === 0 || numberOf(value) === 1
+
+/** Paths of at least two columns of which one is 1 and the others are 0: `winner_model_a`, `winner_model_b`, `winner_tie`. */
+export const oneHot = (
+  { members }: Pick<Sample.Sample, "members">,
+  names: ReadonlyArray<string>,
+): ReadonlyArray<string> => {
+  for (const name of names) {
+    const columns = members.filter(
+      ({ plainName, values }) => plainName.startsWith(`${name}_`) && values.length > 0 && values.every(isFlag),
+    )
+    if (columns.length > 1) return columns.map(({ path }) => path)
+  }
+  return []
+}
+
+const measures = [
+  ["scores", /(?:^|_)(?:scores?|ratings?|rewards?|quality|upvotes|elo)(?:$|_)/],
+  ["ranks", /(?:^|_)(?:ranks?|rankings?)(?:$|_)/],
+] as const
+
+/** What may be a number for each completion, and the options that read it; nothing if there is none. */
+export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
+  for (const [kind, pattern] of measures) {
+    const named = members.filter(({ plainName }) => pattern.test(plainName))
+    const columns = named.filter(({ values }) => values.length > 0 && values.every((one) => numberOf(one) !== undefined))
+    const lists = named.filter(({ values }) => values.some((one) => Array.isArray(one) && one.length > 1))
+    const elements = members.flatMap(({ name, values }) => {
+      const objects = values.flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])).filter(isObject)
+      const measure = Object.keys(objects[0] ?? {}).find(
+        (key) => pattern.test(Sample.plain(key)) && objects.every((one) => numberOf(one[key]) !== undefined),
+      )
+      return measure === undefined ? [] : [`${FieldPath.format([name])}[]${FieldPath.formatTail([measure])}`]
+    })
+    const paths =
+      columns.length > 1 ? columns.map(({ path }) => path) : [...lists.map(({ path }) => path), ...elements].slice(0, 1)
+    if (paths.length > 0 && records.length > 0) {
+      return `${joinWords(paths.map((path) => JSON.stringify(path)))} may be ${kind} of the completions: if so, set ${paths.map((path) => `--choice-path '${path}'`).join(" ")} --choice-as ${kind}`
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,207 @@
+/**
+ * Finds out what the choices of the first records mean: numbers, truth values and texts.
+ *
+ * Guarantees: values are read without an option only if there is one reading. Numbers have several, unless they are all
+ * of 1, 2, … as many as there are completions. The failure then shows two records as each reading would have them, and the
+ * option that says so. How many votes there are decides nothing.
+ */
+import { Result } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
+import type { SourceItem } from "../../domain/PromptItem.ts"
+import { describeValue, excerpt, isEmpty, joinWords } from "../../io/Values.ts"
+import * as Choice from "./Choice.ts"
+import * as ChoiceMap from "./ChoiceMap.ts"
+
+/** A choice of the first records, with its item. */
+export interface SampledChoice extends SourceItem {
+  readonly value: unknown
+  /** The field, for messages. */
+  readonly name: string
+}
+
+/** How the choices' field is called, as far as this says what they mean. */
+export interface Naming {
+  /** What the record calls the completions: their columns. */
+  readonly labels: ReadonlyArray<string> | undefined
+  /** Whether the name says that choices are indices from 0 on. */
+  readonly isIndex: boolean
+  /** Whether the name says that choices are what the completions' columns end with. */
+  readonly isId: boolean
+}
+
+/** A reading with the option that sets it. */
+interface Candidate extends Choice.Reading {
+  readonly option: string
+}
+
+const ofKind = (kind: Choice.ChoiceKind): Candidate => ({ option: `--choice-as ${kind}`, kind })
+
+const ofMap = (text: string): ReadonlyArray<Candidate> =>
+  Result.match(Result.flatMap(ChoiceMap.parse(text), ChoiceMap.make), {
+    onFailure: () => [],
+    onSuccess: (map) => [{ option: `--choice-map '${map.text}'`, map }],
+  })
+
+/** All ways in which files are known to mean numbers like these. */
+const candidates = (numbers: ReadonlyArray<number>, completions: number): ReadonlyArray<Candidate> => {
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
+  const isWhole = numbers.every(Number.isInteger)
+  const isPair = completions === 2
+  if (least < 0) return isPair ? [ofKind("scale"), ...ofMap("<0=second,0=tie,>0=first")] : []
+  if (isWhole && most <= completions) {
+    const asIndices = ChoiceMap.places.slice(0, completions).map((place, i) => `${i}=${place}`)
+    const tieLast = ofMap(`${asIndices},${completions}=tie`)
+    return [
+      ofKind("number"),
+      ...(most < completions ? [ofKind("index")] : completions <= ChoiceMap.places.length ? tieLast : []),
+      ...(isPair ? ofMap(`1=first,0=second${most < 2 ? "" : ",2=tie"}`) : []),
+    ]
+  }
+  if (!isPair) return []
+  const middle = isWhole ? (least === 0 ? most : most + 1) / 2 : most <= 1 ? 0.5 : most / 2
+  const thresholds = (below: string, above: string) => ofMap(`<${middle}=${below},${middle}=tie,>${middle}=${above}`)
+  return [...thresholds("first", "second"), ...thresholds("second", "first")]
+}
+
+/** What the choices mean; the failure says what to set, for the user. */
+export const decide = (
+  sampled: ReadonlyArray<SampledChoice>,
+  { isId, isIndex, labels }: Naming,
+): Result.Result<Choice.Reading, string> => {
+  const choices = sampled
+    .map((one) => ({ ...one, value: Choice.unwrap(one.value, one.item.completions) }))
+    .filter(({ item, value }) => !isMissing(value) && Choice.outcomeOf(value, item) === undefined)
+  const isText = ({ item, value }: SampledChoice) => (typeof value === "string" || typeof value === "number") && item.completions.includes(String(value))
+  const counted = choices.filter(({ value }) => ChoiceMap.numberOf(value) !== undefined)
+  const numbers = [...new Set(counted.flatMap(({ value }) => ChoiceMap.numberOf(value) ?? []))]
+  const byName = Choice.reader({}, labels)
+  const isNamed = (one: SampledChoice) => Result.isSuccess(byName(one.value, one.item))
+  const completions = Math.max(2, ...sampled.map(({ item }) => item.completions.length))
+  if (counted.length === 0) {
+    if (choices.length === 0 || choices.some(isNamed)) return Result.succeed({})
+    const truths = choices.every(({ value }) => ChoiceMap.truthOf(value) !== undefined) && completions === 2
+    const [list] = choices.filter(({ value }) => Array.isArray(value))
+    if (list !== undefined) {
+      return Result.fail(
+        `${describeField([list])} lists: if they have a value for each completion, set --choice-as scores (the highest is the best), ranks (the lowest is) or one-hot`,
+      )
+    }
+    return truths
+      ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
+      : Result.fail(unknownTexts(choices))
+  }
+  // Texts of completions among which some are numbers.
+  if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
+  const reads = (reading: Choice.Reading) => {
+    const read = Choice.reader(reading, labels)
+    return counted.every(({ item, value }) => Result.isSuccess(read(value, item)))
+  }
+  if (isIndex && reads({ kind: "index" })) return Result.succeed({ kind: "index" })
+  if (isId && reads({ kind: "name" })) return Result.succeed({ kind: "name" })
+  const isAll = numbers.length === completions && numbers.every((n) => Number.isInteger(n) && n > 0 && n <= completions)
+  const fitting = [
+    ...(isAll ? [ofKind("number")] : candidates(numbers, completions)),
+    ...(counted.every(isText) ? [ofKind("text")] : []),
+    ...(labels === undefined ? [] : [ofKind("name")]),
+  ].filter(reads)
+  const outcomes = fitting.map((reading) => outcomesOf(reading, counted, labels).join())
+  // A name that says what a number says is no other reading; other options differ in values that these records lack.
+  const distinct = fitting.filter(({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i)
+  const [only] = distinct
+  if (only === undefined) {
+    return Result.fail(
+      `${describeField(counted)} ${joinWords(shown(numbers))}, which do not name one of ${completions} completions: set --choice-path to the choice, --choice-map to what they mean, such as --choice-map '${example(numbers.toSorted((a, b) => a - b))}', or --choice-as`,
+    )
+  }
+  return isAll && distinct.length === 1 ? Result.succeed({ kind: only.kind }) : ask(counted, distinct, labels)
+}
+
+/** What spreadsheets, R and pandas write into a cell without a value. */
+export const isMissing = (value: unknown): boolean =>
+  isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
+
+const shown = (values: ReadonlyArray<unknown>) => {
+  const sorted = values.every((value) => typeof value === "number") ? values.toSorted((a, b) => a - b) : values
+  return [...sorted.slice(0, 8).map(describeValue), ...(values.length > 8 ? [`${values.length - 8} more`] : [])]
+}
+
+/** A map of the first values, in which the meanings are left open. */
+const example = (values: ReadonlyArray<unknown>): string =>
+  values
+    .filter((value) => typeof value !== "object")
+    .slice(0, 4)
+    .map((value) => `${ChoiceMap.quoted(String(value))}=…`)
+    .join(",")
+
+/** `"label" has`, or the names of several fields. */
+const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
+  const names = [...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]")))]
+  return `${joinWords(names.slice(0, 4).map((name) => JSON.stringify(name)))} ${names.length > 1 ? "have" : "has"}`
+}
+
+const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
+  const values = [...new Set(choices.map(({ value }) => value))]
+  return `${describeField(choices)} ${joinWords(shown(values))}, which name no completion: set --choice-path to the choice, or --choice-map '${example(values)}', where … is ${ChoiceMap.expected}`
+}
+
+const meaningOf = ({ allBad, choice, ranking }: Choice.Chosen, labels: ReadonlyArray<string> | undefined): string =>
+  choice === undefined
+    ? allBad === true
+      ? "all are bad"
+      : "a tie"
+    : `${placeOf(choice, labels)} is better${(ranking?.[0]?.length ?? 1) > 1 ? ", with others" : ""}`
+
+const placeOf = (index: number, labels: ReadonlyArray<string> | undefined): string =>
+  labels?.[index] === undefined ? (ChoiceMap.places[index] ?? `number ${index + 1}`) : `"${labels[index]}"`
+
+const outcomesOf = (
+  reading: Choice.Reading,
+  choices: ReadonlyArray<SampledChoice>,
+  labels: ReadonlyArray<string> | undefined,
+): ReadonlyArray<string> => {
+  const read = Choice.reader(reading, labels)
+  return choices.map(({ item, value }) => {
+    const chosen = Result.getOrUndefined(read(value, item))
+    return chosen === undefined ? "no vote" : meaningOf(chosen, labels)
+  })
+}
+
+/** The question, with the two records by which most readings can be told apart. */
+const ask = (
+  choices: ReadonlyArray<SampledChoice>,
+  readings: ReadonlyArray<Candidate>,
+  labels: ReadonlyArray<string> | undefined,
+): Result.Result<never, string> => {
+  const isFirst = ({ value }: SampledChoice, i: number) =>
+    choices.findIndex((other) => String(other.value) === String(value)) === i
+  const distinct = choices.filter(isFirst).slice(0, 12)
+  const pairs = distinct.flatMap((one, i) => distinct.slice(i + 1).map((other) => [one, other]))
+  const apart = (pair: ReadonlyArray<SampledChoice>) =>
+    new Set(readings.map((reading) => outcomesOf(reading, pair, labels).join())).size
+  const [first = choices.slice(0, 2)] = pairs.toSorted((a, b) => apart(b) - apart(a))
+  const values = [...new Set(choices.map(({ value }) => ChoiceMap.numberOf(value) ?? value))]
+  const width = Math.max(...readings.map(({ option }) => option.length))
+  return Result.fail(
+    [
+      `${describeField(choices)} ${joinWords(shown(values))}, which can mean several things. Two records:`,
+      ...first.map((one) => `  ${whereOf(one)}: ${recordOf(one, labels)}`),
+      `Add the option under which the better completion is named (a --choice-map may also say something else):`,
+      ...readings.map((reading) => {
+        const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${whereOf(first[i]!)}: ${outcome}`)
+        return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`
+      }),
+    ].join("\n"),
+  )
+}
+
+const whereOf = ({ origin: { line, row } }: SampledChoice): string =>
+  line === undefined ? `record ${row ?? 1}` : `line ${line}`
+
+const recordOf = ({ item, name, value }: SampledChoice, labels: ReadonlyArray<string> | undefined): string =>
+  [
+    `${name} is ${describeValue(value)}`,
+    `prompt ${JSON.stringify(excerpt(Conversation.render(item.prompt), 60))}`,
+    ...item.completions
+      .slice(0, 4)
+      .map((text, i) => `${placeOf(i, labels)}: ${JSON.stringify(excerpt(text, 60))}`),
+  ].join(", ")

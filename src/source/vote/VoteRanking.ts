@@ -1,0 +1,55 @@
+/** Rankings in votes: each names every completion once. */
+import { Option, Result, Schema } from "effect"
+import { Ranking } from "../../domain/Vote.ts"
+import { describeValue, isObject } from "../../io/Values.ts"
+import type * as Choice from "./Choice.ts"
+
+const decodeRanking = Schema.decodeUnknownOption(Ranking)
+
+export const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
+  indices.length === length &&
+  new Set(indices).size === length &&
+  indices.every((index) => index >= 0 && index < length)
+
+/** A ranking that names each completion once; a list of indices is one without ties. */
+export const ofIndices = (value: unknown, length: number): Ranking | undefined => {
+  const groups = Array.isArray(value)
+    ? value.map((group: unknown) => (Array.isArray(group) ? group : [group]))
+    : undefined
+  return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
+}
+
+/**
+ * A list of numbers may be the order of the completions, or the rank of each. It fails where these differ and `choice` does
+ * not tell which it is.
+ */
+export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
+  const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
+  if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void
+  return value[0] === choice && value.indexOf(0) !== choice
+    ? Result.void
+    : Result.fail(
+        `ranking: found ${JSON.stringify(value)}, which may be an order, best first, or ranks: write the order as ${JSON.stringify(value.map((one) => [one]))}, or set --choice-path ranking --choice-as ranks`,
+      )
+}
+
+/** Of elements with a rank and what names a completion (Argilla's ranking questions), each once. */
+export const byName = (
+  value: unknown,
+  length: number,
+  read: (value: unknown) => Choice.ReadResult,
+): Result.Result<Ranking | undefined, string> => {
+  if (!Array.isArray(value)) return Result.succeed(undefined)
+  const elements = value.filter(isObject).toSorted((a, b) => Number(a["rank"]) - Number(b["rank"]))
+  return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
+    const groups = new Map<number, Array<number>>()
+    for (const [i, one] of chosen.entries()) {
+      const rank = Number(elements[i]!["rank"])
+      if (one?.choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), one.choice])
+    }
+    const ranking = [...groups.values()]
+    return isPermutation(ranking.flat(), length)
+      ? Result.succeed(Option.getOrUndefined(decodeRanking(ranking)))
+      : Result.fail(`ranking: expected each of ${length} completions once, found ${describeValue(value)}`)
+  })
+}
