@@ -92,7 +92,9 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
         layout: summary.layout && `${described.replace(`, id at ""`, "")}; ${describe(fields, reading, isFromNumbers)}`,
       },
       records: Stream.mapArrayEffect(rows, (some) => {
-        const other = isFromNumbers ? some.find((row) => Result.isSuccess(row) && countsFromZero(row.success)) : undefined
+        const other = isFromNumbers
+          ? some.find((row) => Result.isSuccess(row) && countsFromZero(row.success))
+          : undefined
         return other === undefined || Result.isFailure(other)
           ? Effect.succeed(Arr.map(some, (row): VoteRecord => Result.flatMap(row, toVotes)))
           : Effect.fail(new SourceError({ reason: new LayoutUnknown({ file, problem: otherCount(other.success) }) }))

@@ -371,6 +371,43 @@ describe("prefstream import", () => {
       }))
   }
 
+  test("reads the conversations of its own CSV as conversations, and texts as texts", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const system = { role: "system", content: "Be kind." }
+      const user = { role: "user", content: 'Say "hi", twice.\nNow.' }
+      const prompts = [[user], [system, user], "plain", "[1, 2] are numbers", '["a", "b"]', '{"role": "user"}', "[]"]
+      const { folder, job, report } = yield* imported(
+        prompts.map((prompt, i) =>
+          line({ prompt, completions: ["x", "y"], item_id: `q${i}`, expert: "ann", choice: "x" }),
+        ),
+      )
+      assert.deepInclude(report, { imported: prompts.length, rejected: 0 })
+      const printed = yield* cli(["export-votes", "--dir", job, "--as", "csv"])
+      yield* fs.writeFileString(`${folder}/votes.csv`, printed.stdout)
+      const again = yield* cli(["import", `${folder}/votes.csv`, "--dir", `${folder}/again`, "--json"])
+      assert.deepInclude(JSON.parse(again.stdout), { imported: prompts.length, rejected: 0 }, again.stderr)
+      const rows = (yield* cli(["export-votes", "--dir", `${folder}/again`])).stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        rows.map((text): Row => JSON.parse(text)["prompt"]),
+        prompts as ReadonlyArray<unknown>,
+      )
+      const inspected = yield* cli(["inspect", `${folder}/votes.csv`])
+      assert.match(inspected.stdout, /an export of prefstream: prefstream import reads votes that exist/)
+    }))
+
+  test("keeps that all are bad, which gives KTO its negatives", () =>
+    Effect.gen(function* () {
+      const said = ["model_a", "tie", "tie (bothbad)", "both_bad"]
+      const { job, report } = yield* imported(said.map((winner, i) => vote(i, "ann", winner)))
+      assert.deepInclude(report, { imported: 4, ties: 3 })
+      const rows = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        rows.map((text): Row => JSON.parse(text)["all_bad"]),
+        [null, null, true, true] as ReadonlyArray<unknown>,
+      )
+    }))
+
   for (const format of ["jsonl", "csv"]) {
     test(`keeps the definitions of tools and the kinds of experts, by way of ${format}`, () =>
       Effect.gen(function* () {

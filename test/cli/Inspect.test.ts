@@ -36,6 +36,30 @@ describe("inspect", () => {
       assert.strictEqual(stderr, "")
     }))
 
+  test("says of files of votes that import reads them, and of others nothing", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const pair = { prompt: "P", response_a: "one", response_b: "two" }
+      const labelStudio = {
+        data: { prompt: "P", text1: "one", text2: "two" },
+        annotations: [{ completed_by: 1, result: [{ type: "pairwise", value: { selected: "left" } }] }],
+      }
+      const files: ReadonlyArray<readonly [name: string, record: object, said: RegExp | undefined]> = [
+        ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": prefstream import/],
+        ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": prefstream import/],
+        ["number", { ...pair, label: 0 }, /votes at "label": prefstream import/],
+        ["tool", labelStudio, /an export of Label Studio: prefstream import/],
+        ["gold", { ...pair, winner: "model_a" }, undefined],
+        ["items", pair, undefined],
+      ]
+      for (const [name, record, said] of files) {
+        yield* write(`${folder}/${name}.jsonl`, [JSON.stringify(record), JSON.stringify(record)])
+        const { stderr, stdout } = yield* cli(["inspect", `${folder}/${name}.jsonl`])
+        if (said === undefined) assert.notInclude(stdout, "prefstream import", name)
+        else assert.match(stdout + stderr, said, name)
+      }
+    }))
+
   test("counts duplicates and ids that stand for other content as a run does", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

@@ -245,6 +245,67 @@ describe("exports of annotation tools", () => {
       )
     }))
 
+  test("Label Studio: JSON-MIN and CSV, a record per annotation", () =>
+    Effect.gen(function* () {
+      const record = (id: number, annotator: number | string, said: object) => ({
+        prompt: `P ${id}`,
+        text1: "one",
+        text2: "two",
+        id,
+        ...said,
+        annotator,
+        annotation_id: 70 + id,
+        created_at: "2026-01-02T03:04:05Z",
+        updated_at: "2026-01-02T03:05:05Z",
+        lead_time: 6.5,
+      })
+      const records = [
+        record(1, 3, { pw: [{ selected: "left" }], why: "clearer" }),
+        record(1, 4, { pw: [{ selected: "right" }], why: "shorter" }),
+      ]
+      const expected = ["clearer", "shorter"].map((rationale, choice) => ({
+        expert: String(3 + choice),
+        choice,
+        seconds: 6.5,
+        rationale,
+        judged_at: "2026-01-02T03:04:05Z",
+      }))
+      const { layout, votes } = yield* read(records)
+      assert.match(layout, /^Label Studio \(flat\): /)
+      assert.deepStrictEqual(
+        votes.flatMap(({ votes }) => votes),
+        expected,
+      )
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* temporaryDirectory}/export.csv`
+      const cell = (value: unknown) =>
+        `"${(typeof value === "string" ? value : JSON.stringify(value)).replaceAll('"', '""')}"`
+      const lines = [Object.keys(records[0]!), ...records.map((one) => Object.values(one).map(cell))]
+      yield* fs.writeFileString(file, lines.map((cells) => cells.join(",")).join("\n"))
+      const found = yield* Effect.scoped(Stream.runCollect(Source.votes(file).records))
+      assert.deepStrictEqual(
+        found.map((one) => Result.getOrThrow(one)).map(({ item, votes }) => [item.id, item.completions, votes[0]]),
+        expected.map((vote) => ["1", ["one", "two"], vote]),
+      )
+    }))
+
+  test("Label Studio: JSON-MIN with a ranker", () =>
+    Effect.gen(function* () {
+      const items = ["a", "b", "c"].map((id) => ({ id, body: `Body ${id}` }))
+      const { votes } = yield* read([
+        {
+          prompt: "P",
+          items,
+          id: 1,
+          rank: [{ ranker: ["c", "a", "b"] }],
+          annotator: 1,
+          annotation_id: 2,
+          lead_time: 3,
+        },
+      ])
+      assert.deepStrictEqual(votes[0]?.votes[0].ranking, [[2], [0], [1]])
+    }))
+
   test("Label Studio: the template's names, and exports of versions before 1", () =>
     Effect.gen(function* () {
       const record = (id: number, selected: string, name: string) => ({
@@ -328,7 +389,8 @@ describe("choices", () => {
     assert.deepStrictEqual(of("left"), Result.succeed(0))
     assert.deepStrictEqual(of("tie (bothbad)"), Result.succeed(undefined))
     assert.deepStrictEqual(of("gpt", ["gpt", "claude"]), Result.succeed(0))
-    for (const value of ["z", "", null, { a: 1 }, "none", "neither", 1, "2"]) assert.isTrue(Result.isFailure(of(value)), JSON.stringify(value))
+    for (const value of ["z", "", null, { a: 1 }, "none", "neither", 1, "2"])
+      assert.isTrue(Result.isFailure(of(value)), JSON.stringify(value))
     assert.isTrue(Result.isFailure(of("gpt", ["gpt", "gpt"])))
     assert.deepStrictEqual(
       Choice.reader({ kind: "scale" }, undefined)(-2, { completions: ["x", "y"] }),

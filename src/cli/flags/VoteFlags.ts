@@ -20,12 +20,12 @@ export const voteFlags = {
   choiceAs: option(
     Flag.Literals("choice-as", choiceKinds),
     "KIND",
-    "What a choice is: index (from 0), number (from 1), …; the last three: a value per completion",
+    "What a choice is: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
   ),
   choiceMap: text(
     "choice-map",
-    "What values mean: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
     "MAP",
+    "What values mean: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
   ),
   votesPath: text("votes-path", "PATH", "List of votes, if a record has all votes of an item (default: detected)"),
   expertPath: text("expert-path", "PATH", "Name of the expert (default: detected)"),

@@ -13,9 +13,7 @@ import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
 export const isNone = (value: unknown): boolean =>
   isEmpty(value) ||
   (typeof value === "string" &&
-    [KnownNames.ties, KnownNames.allBad, KnownNames.noGold].some((words) =>
-      words.has(KnownNames.outcomeWord(value)),
-    ))
+    [KnownNames.ties, KnownNames.allBad, KnownNames.noGold].some((words) => words.has(KnownNames.outcomeWord(value))))
 
 /** The index that a value is, also as text of digits. */
 export const indexOf = (value: unknown): number | undefined => {

@@ -190,7 +190,8 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     if (kind !== "text" && text !== undefined && found.size === 0) {
       const own = completions.map((_, i) => `completion_${String.fromCharCode(97 + i)}`)
       const word = text.trim().toLowerCase()
-      const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
+      const place =
+        completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
       // A part of a column's name may be a number that counts otherwise: `kind` says that it is a name.
       const mayBePart = kind === "name" || numberOf(text) === undefined
       // Exact names go before what is derived from them, and this before what places are called.
@@ -243,7 +244,11 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
       : Result.getOrElse(withKind("name", name, item), () => tie).choice
   }
 
-  const oneHot = (columns: ReadonlyArray<string> | undefined, values: ReadonlyArray<unknown>, item: Item): ReadResult => {
+  const oneHot = (
+    columns: ReadonlyArray<string> | undefined,
+    values: ReadonlyArray<unknown>,
+    item: Item,
+  ): ReadResult => {
     const set = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = set
     if (at === undefined || set.length > 1 || !values.every((value) => isOne(value) || isZero(value))) {

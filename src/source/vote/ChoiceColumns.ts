@@ -36,10 +36,14 @@ const measures = [
 export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
   for (const [kind, pattern] of measures) {
     const named = members.filter(({ plainName }) => pattern.test(plainName))
-    const columns = named.filter(({ values }) => values.length > 0 && values.every((one) => numberOf(one) !== undefined))
+    const columns = named.filter(
+      ({ values }) => values.length > 0 && values.every((one) => numberOf(one) !== undefined),
+    )
     const lists = named.filter(({ values }) => values.some((one) => Array.isArray(one) && one.length > 1))
     const elements = members.flatMap(({ name, values }) => {
-      const objects = values.flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])).filter(isObject)
+      const objects = values
+        .flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : []))
+        .filter(isObject)
       const measure = Object.keys(objects[0] ?? {}).find(
         (key) => pattern.test(Sample.plain(key)) && objects.every((one) => numberOf(one[key]) !== undefined),
       )

@@ -103,7 +103,9 @@ export const parse = (text: string): Result.Result<{ readonly [value: string]: s
     const match = entry.exec(text)
     const pair = match && Result.all([unquote(match[1], match[2]), unquote(match[3], match[4])])
     if (pair === null || Result.isFailure(pair)) {
-      return Result.fail(`expected VALUE=MEANING, such as 0=first,1=second,2=tie, found ${JSON.stringify(text.slice(at))}`)
+      return Result.fail(
+        `expected VALUE=MEANING, such as 0=first,1=second,2=tie, found ${JSON.stringify(text.slice(at))}`,
+      )
     }
     const [value, meaning] = pair.success
     if (entries.has(value)) return Result.fail(`${JSON.stringify(value)} has two meanings`)

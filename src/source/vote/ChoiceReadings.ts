@@ -71,7 +71,8 @@ export const decide = (
   const choices = sampled
     .map((one) => ({ ...one, value: Choice.unwrap(one.value, one.item.completions) }))
     .filter(({ item, value }) => !isMissing(value) && Choice.outcomeOf(value, item) === undefined)
-  const isText = ({ item, value }: SampledChoice) => (typeof value === "string" || typeof value === "number") && item.completions.includes(String(value))
+  const isText = ({ item, value }: SampledChoice) =>
+    (typeof value === "string" || typeof value === "number") && item.completions.includes(String(value))
   const counted = choices.filter(({ value }) => ChoiceMap.numberOf(value) !== undefined)
   const numbers = [...new Set(counted.flatMap(({ value }) => ChoiceMap.numberOf(value) ?? []))]
   const byName = Choice.reader({}, labels)
@@ -201,7 +202,5 @@ const recordOf = ({ item, name, value }: SampledChoice, labels: ReadonlyArray<st
   [
     `${name} is ${describeValue(value)}`,
     `prompt ${JSON.stringify(excerpt(Conversation.render(item.prompt), 60))}`,
-    ...item.completions
-      .slice(0, 4)
-      .map((text, i) => `${placeOf(i, labels)}: ${JSON.stringify(excerpt(text, 60))}`),
+    ...item.completions.slice(0, 4).map((text, i) => `${placeOf(i, labels)}: ${JSON.stringify(excerpt(text, 60))}`),
   ].join(", ")

@@ -1,0 +1,235 @@
+/** What labels of public vote files mean: read where there is one reading, asked about otherwise, and read as options say. */
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Result, Stream } from "effect"
+import * as Source from "../../../src/source/Source.ts"
+import { temporaryDirectory, test } from "../../support/job.ts"
+
+type Row = { readonly [member: string]: unknown }
+
+const csvOf = (rows: ReadonlyArray<Row>): string => {
+  const names = Object.keys(rows[0]!)
+  const cell = (value: unknown) =>
+    `"${(typeof value === "string" ? value : value === null ? "" : JSON.stringify(value)).replaceAll('"', '""')}"`
+  return [names.join(","), ...rows.map((row) => names.map((name) => cell(row[name])).join(","))].join("\n")
+}
+
+const sourceOf = Effect.fnUntraced(function* (text: string, name: string, votes: Source.VotesOptions["votes"]) {
+  const fs = yield* FileSystem.FileSystem
+  const file = `${yield* temporaryDirectory}/${name}`
+  yield* fs.writeFileString(file, text)
+  return Source.votes(file, { votes })
+})
+
+/** What each record says: the place of the better one, or of all best ones, or the reason why it was rejected. */
+const choices = Effect.fnUntraced(function* (text: string, name: string, votes: Source.VotesOptions["votes"] = {}) {
+  const source = yield* sourceOf(text, name, votes)
+  const found = yield* Effect.scoped(Stream.runCollect(source.records))
+  return found.flatMap((record): ReadonlyArray<unknown> =>
+    Result.match(record, {
+      onFailure: ({ reason }) => [reason],
+      onSuccess: ({ votes }) =>
+        votes.map(({ all_bad, choice, ranking }) => {
+          const best = ranking?.[0] ?? [choice]
+          return all_bad === true ? "all bad" : best.length > 1 ? "tie" : best[0]
+        }),
+    }),
+  )
+})
+
+const problem = Effect.fnUntraced(function* (text: string, votes: Source.VotesOptions["votes"] = {}) {
+  const source = yield* sourceOf(text, "votes.jsonl", votes)
+  return (yield* Effect.flip(Effect.scoped(Stream.runCollect(source.records)))).message
+})
+
+const jsonl = (rows: ReadonlyArray<Row>): string => rows.map((row) => JSON.stringify(row)).join("\n")
+
+/** A pair in columns of these names, and what is said of it. */
+const pair = (i: number, said: Row, [first, second] = ["response_a", "response_b"]): Row => ({
+  prompt: `Question ${i}`,
+  [first!]: `one ${i}`,
+  [second!]: `two ${i}`,
+  ...said,
+})
+
+const rowsOf = (name: string, values: ReadonlyArray<unknown>, columns?: [string, string]) =>
+  values.map((value, i) => pair(i, { [name]: value }, columns))
+
+describe("one reading", () => {
+  const cases: ReadonlyArray<readonly [what: string, rows: ReadonlyArray<Row>, expected: ReadonlyArray<unknown>]> = [
+    ["numbers from 1, as decimals", rowsOf("winner", [1.5 - 0.5, "2.0", "1.0"]), [0, 1, 0]],
+    ["numbers beside a tie and an empty cell", rowsOf("winner", [1, "tie", 2, "Tie (both bad)"]), [0, "tie", 1, "all bad"]],
+    ["Chatbot Arena", rowsOf("winner", ["model_a", "model_b", "tie", "tie (bothbad)", "both_bad"]), [0, 1, "tie", "all bad", "all bad"]],
+    ["verdicts of judges", rowsOf("verdict", ["[[A]]", "[[B]]", "A>B", "B >> A", "A=B", "[[A<<B]]", "[[B>A]]"]), [0, 1, 0, 1, "tie", 1, 1]],
+    ["numbers that are compared", rowsOf("verdict", ["1>2", "2>1", "1=2"]), [0, 1, "tie"]],
+    ["places in words", rowsOf("preferred", ["first", "Second", "left", "right"]), [0, 1, 0, 1]],
+    ["PKU-SafeRLHF: ids that are the columns' numbers", rowsOf("better_response_id", [0, 1, 1], ["response_0", "response_1"]), [0, 1, 1]],
+    ["LMSYS on Kaggle: one-hot columns", [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(([a, b, tie], i) => pair(i, { winner_model_a: a, winner_model_b: b, winner_tie: tie })), [0, 1, "tie"]],
+    ["one-hot columns of truth values, before those of the completions", [[true, false], [false, true]].map(([b, a], i) => ({ winner_b: b, winner_a: a, ...pair(i, {}) })), [1, 0]],
+    ["a completion's text, also where it is a number", [["4", "5", "5"], ["Paris", "2", "Paris"]].map(([one, two, best], i) => ({ prompt: `Q${i}`, completions: [one, two], choice: best })), [1, 0]],
+  ] // prettier-ignore
+  for (const [what, rows, expected] of cases) {
+    test(what, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl"), expected)
+        assert.deepStrictEqual(yield* choices(csvOf(rows), "votes.csv"), expected)
+      }),
+    )
+  }
+
+  test("a ranking of more than two, by signs", () =>
+    Effect.gen(function* () {
+      const records = yield* sourceOf(
+        jsonl(
+          ["B>A=C", "C < A < B", "A>B"].map((verdict, i) => ({
+            prompt: `Q${i}`,
+            completions: ["x", "y", "z"],
+            verdict,
+          })),
+        ),
+        "votes.jsonl",
+        {},
+      )
+      const found = yield* Effect.scoped(Stream.runCollect(records.records))
+      assert.deepStrictEqual(
+        found.map(Result.match({ onFailure: () => "rejected", onSuccess: ({ votes }) => votes[0].ranking })),
+        [[[1], [0, 2]], [[1], [0], [2]], "rejected"],
+      )
+    }))
+})
+
+describe("several readings", () => {
+  const cases: ReadonlyArray<
+    readonly [what: string, rows: ReadonlyArray<Row>, options: ReadonlyArray<string>]
+  > = [
+    ["Auto-J and PandaLM: 0, 1, 2", rowsOf("label", [0, 1, 2]), ["--choice-as number", "--choice-map '0=first,1=second,2=tie'"]],
+    ["SHP: 0 and 1", rowsOf("labels", [0, 1]), ["--choice-as index", "--choice-map '0=second,1=first'"]],
+    ["0 and 1 beside a tie", rowsOf("winner", [0, 1, "tie"]), ["--choice-as index", "--choice-map '0=second,1=first'"]],
+    ["0 and 1 beside another word", rowsOf("winner", [0, 1, "unsure"], ["response_1", "response_2"]), ["--choice-as index", "--choice-map '0=second,1=first'"]],
+    ["0 and 1 as decimals", rowsOf("preference", [0.0, 1.0, 0.0]), ["--choice-as index", "--choice-as number"]],
+    ["1 alone", rowsOf("choice", [1, 1]), ["--choice-as index", "--choice-as number"]],
+    ["2 alone", rowsOf("choice", [2, 2]), ["--choice-as number", "--choice-map '0=first,1=second,2=tie'"]],
+    ["HelpSteer3: a scale around 0", rowsOf("overall_preference", [-3, 0, 2]), ["--choice-as scale", "--choice-map '0=tie,<0=second,>0=first'"]],
+    ["a share", rowsOf("preference", [0.9, 0.25, 0.5]), ["--choice-map '<0.5=first,0.5=tie,>0.5=second'", "--choice-map '<0.5=second,0.5=tie,>0.5=first'"]],
+    ["a scale from 1 to 5", rowsOf("preference", [1, 5, 3]), ["--choice-map '3=tie,<3=first,>3=second'"]],
+    ["truth values", rowsOf("preferred", [true, false]), ["--choice-map 'true=first,false=second'", "--choice-map 'true=second,false=first'"]],
+    ["numbers that are also texts of the completions", [0, 1].map((choice) => ({ prompt: `P${choice}`, completions: ["1", "0"], choice })), ["--choice-as index", "--choice-as text"]],
+    ["three completions and no ties", [0, 1, 2].map((choice) => ({ prompt: `P${choice}`, completions: ["a", "b", "c"], choice })), ["--choice-as index", "--choice-as number"]],
+  ] // prettier-ignore
+  for (const [what, rows, options] of cases) {
+    test(`${what}, however many there are`, () =>
+      Effect.gen(function* () {
+        const many = Array.from({ length: 40 }, (_, copy) =>
+          rows.map((row) => ({ ...row, prompt: `${String(row["prompt"])}, ${copy}` })),
+        )
+        for (const some of [rows, many.flat()]) {
+          const said = yield* problem(jsonl(some))
+          for (const option of options) assert.include(said, `\n  ${option} `)
+          assert.match(said, /line 1: .*\n +line \d+: /)
+        }
+      }))
+  }
+
+  test("a number below 1 after first records with 1 and 2 ends the import", () =>
+    Effect.gen(function* () {
+      const rows = rowsOf("label", [...Array.from({ length: 100 }, (_, i) => (i % 2) + 1), 0])
+      assert.match(yield* problem(jsonl(rows)), /line 101 has a number below 1 .* --choice-map/)
+      assert.lengthOf(yield* choices(jsonl(rows), "votes.jsonl", { choiceAs: "number" }), 101)
+    }))
+
+  test("texts that name nothing, with the map that would read them", () =>
+    Effect.gen(function* () {
+      const said = yield* problem(jsonl(rowsOf("winner", ["Response 1 is better", "same, more or less"])))
+      assert.include(said, `--choice-map 'Response 1 is better=…,"same, more or less"=…'`)
+      const map = { "response 1 is better": "first", "same, more or less": "tie" }
+      const rows = rowsOf("winner", ["Response 1 is better", "same, more or less", "neither"])
+      const [first, tie, other] = yield* choices(jsonl(rows), "votes.jsonl", { choiceMap: map })
+      assert.deepStrictEqual([first, tie], [0, "tie"])
+      assert.match(String(other), /^winner: expected a value of --choice-map \(.*\), found "neither"$/)
+    }))
+
+  test("a list of numbers that may be an order or ranks", () =>
+    Effect.gen(function* () {
+      const ranked = (ranking: unknown, said: Row = {}) => ({
+        prompt: "P",
+        completions: ["a", "b", "c"],
+        ranking,
+        ...said,
+      })
+      const rows = [ranked([1, 2, 0]), ranked([1, 0, 2]), ranked([[1], [2], [0]]), ranked([1, 2, 0], { choice: "b" })]
+      const [first, ...others] = yield* choices(jsonl(rows), "votes.jsonl", { choice: "choice" })
+      assert.match(String(first), /^ranking: found \[1,2,0\], which may be an order, best first, or ranks/)
+      assert.deepStrictEqual(others, [1, 1, 1])
+    }))
+
+  test("measures of each completion are suggested, with the options that read them", () =>
+    Effect.gen(function* () {
+      const said = yield* problem(jsonl([pair(0, { score_a: -0.5, score_b: 0.5 })]))
+      assert.include(said, "--choice-path 'score_a' --choice-path 'score_b' --choice-as scores")
+      const answers = ["a", "b"].map((answer, i) => ({ answer, rank: 2 - i }))
+      assert.include(
+        yield* problem(jsonl([{ prompt: "P", answers }])),
+        "--choice-path 'answers[].rank' --choice-as ranks",
+      )
+    }))
+})
+
+describe("as options say", () => {
+  type Votes = NonNullable<Source.VotesOptions["votes"]>
+  const cases: ReadonlyArray<
+    readonly [what: string, rows: ReadonlyArray<Row>, options: Votes, expected: ReadonlyArray<unknown>]
+  > = [
+    ["SHP", rowsOf("labels", [0, 1]), { choiceMap: { 1: "first", 0: "second" } }, [1, 0]],
+    ["a threshold", rowsOf("preference", [0.9, 0.5, "0.25"]), { choiceMap: { ">0.5": "first", "<0.5": "second", 0.5: "tie" } }, [0, "tie", 1]],
+    ["comparisons in their order, after exact values", rowsOf("preference", [4, 2, 1, 3]), { choiceMap: { ">=3": "first", ">1": "tie", 3: "all_bad", "<=1": "second" } }, [0, "tie", 1, "all bad"]],
+    ["HelpSteer3", rowsOf("overall_preference", [-3, 0, 2]), { choiceAs: "scale" }, [0, "tie", 1]],
+    ["a tie of bad ones, and no vote", rowsOf("label", [0, 3, 9]), { choiceMap: { 0: "first", 3: "all_bad", 9: "none" } }, [0, "all bad", "label: expected at least one vote, found none"]],
+    ["a column's name", rowsOf("label", ["y", "n"]), { choiceMap: { y: "response_b", n: "response_a" } }, [1, 0]],
+    ["an empty cell that is a tie", rowsOf("label", ["A", ""]), { choiceMap: { A: "first", "": "tie" } }, [0, "tie"]],
+    ["WebGPT: scores in columns, in another order", [[-0.5, 0.5], [0, 0], [1, -1]].map(([a, b], i) => pair(i, { score_b: b, score_a: a })), { choice: ["score_b", "score_a"], choiceAs: "scores" }, [1, "tie", 0]],
+    ["scores whose columns begin like the completions'", [[2, 5], [3, 1]].map(([a, b], i) => pair(i, { response_b_score: b, response_a_score: a })), { choice: ["response_b_score", "response_a_score"], choiceAs: "scores" }, [1, 0]],
+    ["UltraFeedback: scores in elements", [[5, 8], [7.5, 7.5]].map((scores, i) => ({ prompt: `P${i}`, completions: scores.map((overall_score, n) => ({ response: `r${i}${n}`, overall_score })) })), { choice: "completions[].overall_score", choiceAs: "scores" }, [1, "tie"]],
+    ["Nectar: ranks in elements", [{ prompt: "P", answers: [3, 1, 2].map((rank) => ({ answer: `a${rank}`, rank })) }], { choice: "answers[].rank", choiceAs: "ranks" }, [1]],
+    ["one-hot columns of other names", [[1, 0, 0], [0, 0, 1]].map(([a, b, n], i) => pair(i, { a_wins: a, b_wins: b, nobody: n })), { choice: ["a_wins", "b_wins", "nobody"], choiceAs: "one-hot", choiceMap: { a_wins: "first", b_wins: "second", nobody: "all_bad" } }, [0, "all bad"]],
+    ["a list of flags", [pair(0, { labels: [0, 1] })], { choice: "labels", choiceAs: "one-hot" }, [1]],
+    ["a column for each expert, of which one cell means no vote", [pair(0, { ann: 0, bob: 1, cy: -1 })], { choice: ["ann", "bob", "cy"], choiceMap: { 0: "first", 1: "second", "-1": "none" } }, [0, 1]],
+    ["Label Studio: a value in a list", [pair(0, { pw: [{ selected: "right" }] })], { choice: "pw" }, [1]],
+  ] // prettier-ignore
+  for (const [what, rows, options, expected] of cases) {
+    test(what, () =>
+      Effect.gen(function* () {
+        assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", options), expected)
+        assert.deepStrictEqual(yield* choices(csvOf(rows), "votes.csv", options), expected)
+      }),
+    )
+  }
+
+  test("a record whose columns say two things, or nothing, is rejected", () =>
+    Effect.gen(function* () {
+      const flags = [[1, 1], [0, 0], [1, 0], [0, 1]] // prettier-ignore
+      const rows = flags.map(([a, b], i) => pair(i, { winner_a: a, winner_b: b }))
+      const [two, none, ...others] = yield* choices(jsonl(rows), "votes.jsonl")
+      assert.strictEqual(two, "winner_a and winner_b: expected 1 once and 0 otherwise, found 1 and 1")
+      assert.strictEqual(none, "winner_a and winner_b: expected 1 once and 0 otherwise, found 0 and 0")
+      assert.deepStrictEqual(others, [0, 1])
+      const scored = [pair(0, { score_a: 1, score_b: null })]
+      assert.match(
+        String(
+          (yield* choices(jsonl(scored), "votes.jsonl", { choice: ["score_a", "score_b"], choiceAs: "scores" }))[0],
+        ),
+        /^score_a and score_b: expected a number for each of 2 completions, found 1 and null$/,
+      )
+    }))
+
+  test("a map that cannot be meant is refused", () =>
+    Effect.gen(function* () {
+      const rows = jsonl(rowsOf("label", [0, 1]))
+      const refused = (votes: Votes) => problem(rows, votes)
+      assert.match(
+        yield* refused({ choiceMap: { 0: "frist", 1: "second" } }),
+        /--choice-map: expected first, .*"frist"$/,
+      )
+      assert.match(yield* refused({ choiceMap: { 0: "first", "0.0": "second" } }), /"0\.0" has two meanings/)
+      assert.match(yield* refused({ choiceMap: {} }), /expected at least one value/)
+      assert.match(yield* refused({ choiceMap: { 0: "first" }, choiceAs: "index" }), /--choice-as index cannot, too/)
+    }))
+})
