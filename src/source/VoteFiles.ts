@@ -8,7 +8,7 @@
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
-import { isObject } from "../io/Values.ts"
+import { isObject, joinWords } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
@@ -239,7 +239,10 @@ const decide = (
   if (set !== undefined) return set.map === undefined ? undefined : unknownName(set.map, sampled, labels)
   if (fields.isPerCompletion) {
     found.reading = { kind: "one-hot" }
-    return undefined
+    const read = Choice.reader(found.reading, labels)
+    const results = sampled.map(({ item, value }) => read(value, item))
+    const [first] = results.filter(Result.isFailure)
+    return first === undefined || results.some(Result.isSuccess) ? undefined : `${sampled[0]!.name}: ${first.failure}`
   }
   return Result.match(ChoiceReadings.decide(sampled, { ...VoteFields.namingOf(fields), labels }), {
     onFailure: (problem) => problem,
@@ -280,13 +283,13 @@ const describe = (
   { kind, map }: Choice.Reading,
   isFromNumbers: boolean,
 ) => {
-  const at = (what: string, field: Field.Field | undefined) =>
-    field === undefined ? [] : [`${what} at "${field.label}"`]
+  const at = (what: string, ...fields: ReadonlyArray<Field.Field | undefined>) => {
+    const names = fields.flatMap((field) => (field === undefined ? [] : `"${field.label}"`))
+    return names.length === 0 ? [] : [`${what} at ${joinWords(names)}`]
+  }
   return [
     ...at("votes", list),
-    choices.length > 1 && !isPerCompletion
-      ? `choices of ${choices.length} experts at ${choices.map(({ label }) => `"${label}"`).join(", ")}`
-      : choices.map((field) => at("choice", field).join("")).join(" and "),
+    ...at(choices.length > 1 && !isPerCompletion ? `choices of ${choices.length} experts` : "choice", ...choices),
     ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : described[kind]})`]),
     ...(map === undefined ? [] : [`(${map.text})`]),
     ...at("expert", expert),

@@ -81,6 +81,7 @@ const fill = (folder: string) => {
     "testset.json",
     JSON.stringify([3, 4].map((n) => ({ ...pair(n), annotator1: 1, annotator2: 2, annotator3: 1 }))),
   )
+  write("labels.jsonl", jsonl([5, 6, 7].map((n) => ({ ...pair(n), label: n - 5 }))))
   const columns = {
     instruction: ["Add.", "Say hello."],
     input: ["1 and 2", ""],

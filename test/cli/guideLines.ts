@@ -74,6 +74,7 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream import votes.jsonl --dir judged": ok,
   "npx prefstream import testset.json --choice-path annotator1 --choice-path annotator2 --choice-path annotator3 --dir judged":
     ok,
+  "npx prefstream import labels.jsonl --choice-map '0=first,1=second,2=tie' --dir judged": ok,
   "npx prefstream export --dir judged": ok,
   "npx prefstream export-votes --dir judged > votes.jsonl": ok,
   "npx prefstream leaderboard --dir week-48": { ends: 0, before: "results" },

@@ -57,6 +57,10 @@ export const importCommand = Command.make(
       command: "prefstream import votes.csv --choice-path annotator1 --choice-path annotator2",
       description: "One column per expert",
     },
+    {
+      command: "prefstream import labels.jsonl --choice-map '0=first,1=second,2=tie'",
+      description: "Numbers, with what each of them means",
+    },
   ]),
 )
 

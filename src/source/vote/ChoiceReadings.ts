@@ -58,8 +58,11 @@ const candidates = (numbers: ReadonlyArray<number>, completions: number): Readon
     ]
   }
   if (!isPair) return []
-  const middle = isWhole ? (least === 0 ? most : most + 1) / 2 : most <= 1 ? 0.5 : most / 2
-  const thresholds = (below: string, above: string) => ofMap(`<${middle}=${below},${middle}=tie,>${middle}=${above}`)
+  const isFromOne = numbers.every((number) => number >= 1 || (number === 0 && !isWhole))
+  const middle = ((isFromOne ? 1 : 0) + Math.ceil(most)) / 2
+  const zero = isFromOne && least === 0 ? "0=tie," : ""
+  const thresholds = (below: string, above: string) =>
+    ofMap(`${zero}<${middle}=${below},${middle}=tie,>${middle}=${above}`)
   return [...thresholds("first", "second"), ...thresholds("second", "first")]
 }
 
@@ -181,14 +184,16 @@ const ask = (
     new Set(readings.map((reading) => outcomesOf(reading, pair, labels).join())).size
   const [first = choices.slice(0, 2)] = pairs.toSorted((a, b) => apart(b) - apart(a))
   const values = [...new Set(choices.map(({ value }) => ChoiceMap.numberOf(value) ?? value))]
+  const isOneRecord = new Set(first.map(whereOf)).size < first.length
+  const places = first.map((one) => (isOneRecord ? `${whereOf(one)}, ${one.name}` : whereOf(one)))
   const width = Math.max(...readings.map(({ option }) => option.length))
   return Result.fail(
     [
       `${describeField(choices)} ${joinWords(shown(values))}, which can mean several things. Two records:`,
-      ...first.map((one) => `  ${whereOf(one)}: ${recordOf(one, labels)}`),
+      ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
       `Add the option under which the better completion is named (a --choice-map may also say something else):`,
       ...readings.map((reading) => {
-        const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${whereOf(first[i]!)}: ${outcome}`)
+        const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`
       }),
     ].join("\n"),

@@ -207,7 +207,9 @@ describe("as options say", () => {
     Effect.gen(function* () {
       const flags = [[1, 1], [0, 0], [1, 0], [0, 1]] // prettier-ignore
       const rows = flags.map(([a, b], i) => pair(i, { winner_a: a, winner_b: b }))
-      const [two, none, ...others] = yield* choices(jsonl(rows), "votes.jsonl")
+      assert.match(yield* problem(jsonl(rows)), /found no votes in .*"winner_a" and "winner_b"/)
+      const set = { choice: ["winner_a", "winner_b"], choiceAs: "one-hot" } as const
+      const [two, none, ...others] = yield* choices(jsonl(rows), "votes.jsonl", set)
       assert.strictEqual(two, "winner_a and winner_b: expected 1 once and 0 otherwise, found 1 and 1")
       assert.strictEqual(none, "winner_a and winner_b: expected 1 once and 0 otherwise, found 0 and 0")
       assert.deepStrictEqual(others, [0, 1])
@@ -218,6 +220,12 @@ describe("as options say", () => {
         ),
         /^score_a and score_b: expected a number for each of 2 completions, found 1 and null$/,
       )
+    }))
+
+  test("columns of 0 and 1 that name no completion are no votes", () =>
+    Effect.gen(function* () {
+      const rows = [1, 0].map((toxic, i) => pair(i, { label_toxic: toxic, label_fine: 1 - toxic }))
+      assert.match(yield* problem(jsonl(rows)), /label_toxic and label_fine: expected what names one of 2 completions/)
     }))
 
   test("a map that cannot be meant is refused", () =>
