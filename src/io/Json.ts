@@ -14,23 +14,25 @@ import { Result } from "effect"
  * @param end the name of the text's end in messages
  */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
-  if (text.length > maxDepth && isTooDeep(text)) {
-    return Result.fail(`expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`)
-  }
+  if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
 }
 
 /** Whether the text is the beginning of some JSON text. */
 export const isBeginning = (text: string): boolean => {
-  if (text.length > maxDepth && isTooDeep(text)) return false
+  if (isTooDeep(text)) return false
   const { at } = fault(text)
   return at >= text.length || /^(?:\\(?:u[0-9a-fA-F]{0,3})?|-?[\w.+-]*)$/.test(text.slice(at))
 }
 
 const maxDepth = 100_000
 
-/** Skips strings with `indexOf`, so that texts with few brackets cost little. */
-const isTooDeep = (text: string): boolean => {
+/** What is wrong with a text of more levels. */
+export const tooDeep = `expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`
+
+/** Whether the engine is not to parse it. Skips strings with `indexOf`, so that texts with few brackets cost little. */
+export const isTooDeep = (text: string): boolean => {
+  if (text.length <= maxDepth) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)

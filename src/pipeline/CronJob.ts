@@ -41,7 +41,8 @@ const maxLateMillis = Duration.toMillis("1 minute")
 const maxCounted = 1000
 
 /** Names for expressions, as cron has them. */
-const nicknames: { readonly [name: string]: string } = {
+const nicknames = new Map(
+  Object.entries({
   "@yearly": "0 0 1 1 *",
   "@annually": "0 0 1 1 *",
   "@monthly": "0 0 1 * *",
@@ -49,7 +50,7 @@ const nicknames: { readonly [name: string]: string } = {
   "@daily": "0 0 * * *",
   "@midnight": "0 0 * * *",
   "@hourly": "0 * * * *",
-}
+}))
 
 /**
  * Reads a cron expression: minute, hour, day of the month, month, day of the week, and seconds before them if there are
@@ -65,7 +66,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
       }),
     )
   }
-  const fields = nicknames[expression.trim()] ?? expression
+  const fields = nicknames.get(expression.trim()) ?? expression
   const found = JSON.stringify(expression)
   const invalid = (message: string) => new InvalidCron({ what: "expression", message })
   const reversed = fields.split(/[\s,]+/).find((part) => {

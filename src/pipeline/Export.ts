@@ -67,7 +67,7 @@ class NoPairs extends Data.TaggedError("NoPairs")<{ readonly report: string }> {
 export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
   readonly example: Option.Option<PreferencePair>
-  /** Judged items that give no pair, and those whose prompts the service withdrew, by reason. */
+  /** Judged items that give no pair, and those that give no judgment, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined
   /** Votes on items with a known answer, by kind of expert; undefined where no dataset was written. */
   readonly gold: ReadonlyArray<GoldVotes> | undefined
@@ -138,7 +138,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       return pairs
     }
 
-    const { items, withdrawn } = Results.counted(campaign, settings.annotationPaths)
+    const { items, unjudged } = Results.counted(campaign, settings.annotationPaths)
     const pairs = items.pipe(
       curation.curate,
       Stream.chunks,
@@ -156,7 +156,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         )
       }
       const curated = { ...numbers, cross_split_near_duplicates }
-      const report = yield* reportOf(which, standing, { ...curated, withdrawn: withdrawn() }, inSplits, written)
+      const report = yield* reportOf(which, standing, { ...curated, ...unjudged() }, inSplits, written)
       const files = [
         { path: "report.html", content: yield* ReportPage.render(report) },
         { path: "report.json", content: `${JSON.stringify(report, undefined, 2)}\n` },
@@ -168,7 +168,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       rankings = report.rankings
       gold = report.gold.kinds
       leftOut = report.funnel.flatMap(({ lost, step }) =>
-        step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn"),
+        step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
       )
       if (failed.length > 0 || written.rows === 0) {
         yield* fs.makeDirectory(refused, { recursive: true })
@@ -270,10 +270,12 @@ const reportOf = Effect.fnUntraced(function* (
     kept,
     lost,
     pairs,
+    unusable,
     withdrawn,
     ...report
   }: Omit<Curation.CurationReport, "unread"> &
-    Pick<QualityReport, "cross_split_near_duplicates"> & { readonly withdrawn: number },
+    Pick<QualityReport, "cross_split_near_duplicates"> &
+    Results.UnjudgedCounts,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
   written: Dataset.Written,
 ) {
@@ -288,7 +290,7 @@ const reportOf = Effect.fnUntraced(function* (
     guidelines: terms?.guidelines ?? null,
     service: Option.getOrNull(yield* ledger.service),
     spending: Option.getOrNull(yield* SpendingReport.read({ pairs: written.rows, gold: report.gold.kinds })),
-    funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, withdrawn, written }),
+    funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, unusable, withdrawn, written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {
       const counts = inSplits.get(split)

@@ -10,6 +10,7 @@ import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { UnjudgedCounts } from "../task/Results.ts"
 import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/Status.ts"
 
 type Losses = FunnelStep["lost"]
@@ -22,11 +23,9 @@ const present = (losses: Losses): Losses => losses.filter(({ count }) => count >
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,
-  made: {
+  made: UnjudgedCounts & {
     readonly judged: number
     readonly kept: number
-    /** Items whose prompts the service withdrew. */
-    readonly withdrawn: number
     readonly pairs: number
     readonly lost: ReadonlyArray<{ readonly reason: LossReason; readonly count: number }>
     readonly written: Pick<Written, "rows" | "omitted">
@@ -62,7 +61,10 @@ export const make = Effect.fnUntraced(function* (
   const submitted = planned - sumOf(unsent)
   const unjudged = [
     ...lostAs("waiting", "in_doubt", "failed", "invalid", "pruned"),
-    ...present([{ reason: "withdrawn", count: made.withdrawn }]),
+    ...present([
+      { reason: "withdrawn", count: made.withdrawn },
+      { reason: "unusable", count: made.unusable },
+    ]),
   ]
   return [
     { step: "read", unit: "records", count: planned + sumOf(unread), lost: [] },

@@ -11,7 +11,7 @@ import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
-import { checkAnswer } from "./ledger/ResultMatch.ts"
+import { checkAnswer, isUsable } from "./ledger/ResultMatch.ts"
 import * as VoteKinds from "./ledger/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
@@ -153,7 +153,9 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view, kindsIn)
           if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId, fit.success)
-          if (task.hasResult) return yield* keepResult(task, `the result does not fit its task: ${fit.failure}`)
+          if (task.hasResult && (yield* isUsable(ledger, task))) {
+            return yield* keepResult(task, `the result does not fit its task: ${fit.failure}`)
+          }
           yield* warn(`the result of ${task.taskId} does not fit its task: ${fit.failure}`)
           return yield* ledger.markInvalid(task.seq, view.body, fit.failure, task.taskId)
         }

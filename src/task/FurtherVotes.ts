@@ -11,7 +11,6 @@ import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { defaultShuffleSeed, type RunTerms } from "./ledger/Model.ts"
 import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
-import type { ResultMisfit } from "./Results.ts"
 
 export interface Chosen {
   /** The items that want another vote, those that want it most first. */
@@ -26,7 +25,7 @@ export interface Chosen {
 export type Choose = (
   campaign: number,
   confidence: number,
-) => Effect.Effect<Chosen, SqlError | ResultMisfit | NoSuchCampaign, LedgerReader>
+) => Effect.Effect<Chosen, SqlError | NoSuchCampaign, LedgerReader>
 
 /** What is wanted in a campaign, by default that of the last run; none where no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {

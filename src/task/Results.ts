@@ -1,41 +1,47 @@
 /**
  * The judgments of a ledger, by task and by item, in the order in which the items were planned.
  *
- * Guarantees: each result fits its task (`ResultMatch`). Prompts that the service withdrew give no judgment; an item of
- * which no task gives one is no judged item. A stored result that no longer fits its task ends the stream.
+ * Guarantees: each result fits its task (`ResultMatch`). A stored result that does not, such as one of an earlier version of
+ * prefstream, is named in the log and left out, and stops no other. Prompts that the service withdrew give no judgment; an item of
+ * which no task gives one is no judged item.
  */
-import { Array as Arr, Effect, Option, Schema, Stream, Struct } from "effect"
+import { Array as Arr, Effect, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment, Withdrawn } from "../domain/Judgment.ts"
+import { excerpt } from "../io/Values.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask } from "./ledger/Model.ts"
 import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
-import { match } from "./ledger/ResultMatch.ts"
+import { matchStored } from "./ledger/ResultMatch.ts"
 
-/** A stored result that no longer fits its task: the ledger was changed by something else. */
-export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisfit", {
-  /** The id at the service. */
-  taskId: Schema.String,
-  /** The place in the result, what was expected, and what was found. */
-  reason: Schema.String,
-}) {
-  override get message() {
-    return `the result of ${this.taskId} does not fit its task: ${this.reason}`
-  }
+/** Warnings about single results. */
+const maxWarnings = 20
+
+/** Takes the place of a judgment whose result cannot be read. */
+interface Unusable extends Omit<Withdrawn, "isWithdrawn"> {
+  readonly isUnusable: true
 }
 
+type Outcome = Judgment | Withdrawn | Unusable
+
+/** What a task gives: an outcome for each of its items. */
 const ofTask = (paths: AnnotationPaths.AnnotationPaths | undefined) => {
   const read = AnnotationPaths.reader(paths)
-  return (task: CompletedTask) =>
-    Effect.mapError(
-      Effect.fromResult(
-        match(task.taskId, task, task.result, { vote: task.vote, completedAt: task.completedAt ?? undefined, read }),
-      ),
-      (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
-    )
+  return Effect.fnUntraced(function* (task: CompletedTask): Effect.fn.Return<ReadonlyArray<Outcome>, never, LedgerReader> {
+    const { completedAt, items, seq, taskId, vote } = task
+    const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
+    if (Result.isSuccess(judgments)) return judgments.success
+    const { leftOut } = yield* LedgerReader
+    if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
+      yield* Effect.logWarning(
+        `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service repairs it, run prefstream collect --recheck-completed${leftOut.size === maxWarnings ? " (further ones: prefstream ledger check)" : ""}`,
+      )
+    }
+    return items.map(({ check, item_id }) => ({ isUnusable: true, taskId, itemId: item_id, isCheck: check === true }))
+  })
 }
 
 const completedOf = (campaign: number | "all" | undefined) =>
@@ -47,7 +53,7 @@ const completedOf = (campaign: number | "all" | undefined) =>
     ),
   )
 
-type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
+type JudgmentsError = SqlError | NoSuchCampaign
 
 /**
  * The judgments of a campaign, in the order in which their items were planned: of that of the
@@ -68,7 +74,7 @@ export const ofCampaign = (
 
 /** An item with its place in the ledger: its number in its first vote. */
 export interface PlacedItem extends ItemPlace {
-  /** Undefined if no judgment is left: all its prompts were withdrawn. */
+  /** Undefined if no judgment is left: all its prompts were withdrawn, or their results are unusable. */
   readonly item: JudgedItem | undefined
   /** Whether the item was mixed in to measure experts. */
   readonly isCheck: boolean
@@ -76,9 +82,11 @@ export interface PlacedItem extends ItemPlace {
   readonly isWithdrawn: boolean
 }
 
-const isJudgment = (outcome: Judgment | Withdrawn): outcome is Judgment => !("isWithdrawn" in outcome)
+const isWithdrawn = (outcome: Outcome): outcome is Withdrawn => "isWithdrawn" in outcome
 
-/** The items of `items` with their places, and those whose prompts were withdrawn. */
+const isJudgment = (outcome: Outcome): outcome is Judgment => !isWithdrawn(outcome) && !("isUnusable" in outcome)
+
+/** The items of `items` with their places, and those without a judgment. */
 export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -88,7 +96,7 @@ export const placed = (
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(
       Effect.fnUntraced(function* ([batch, tasks]) {
-        const places: Array<Array<Judgment | Withdrawn>> = Array.from({ length: tasks[0].batchItems }, () => [])
+        const places: Array<Array<Outcome>> = Array.from({ length: tasks[0].batchItems }, () => [])
         for (const task of tasks) {
           const first = task.seq - batch - (task.vote - 1) * task.batchItems
           for (const [i, outcome] of (yield* judgmentsOf(task)).entries()) places[first + i]!.push(outcome)
@@ -103,7 +111,7 @@ export const placed = (
               batch,
               item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
               isCheck: one.isCheck,
-              isWithdrawn: judgments.length < outcomes.length,
+              isWithdrawn: outcomes.some(isWithdrawn),
             },
           ]
         })
@@ -139,17 +147,29 @@ const judged = <E, R>(
     Stream.flattenArray,
   )
 
-/** The same, and how many items without a judgment have passed since the stream began: their prompts were withdrawn. Gold items that were mixed in do not count. */
+/** How many items have no judgment, and why. */
+export interface UnjudgedCounts {
+  /** Their prompts were withdrawn. */
+  readonly withdrawn: number
+  /** None of their results can be used. */
+  readonly unusable: number
+}
+
+/** The same, and how many items without a judgment have passed since the stream began. Gold items that were mixed in do not count. */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
-  const count = ({ isCheck }: PlacedItem) => {
-    if (!isCheck) withdrawn++
+  let unusable = 0
+  const count = ({ isCheck, isWithdrawn }: PlacedItem) => {
+    if (isCheck) return
+    if (isWithdrawn) withdrawn++
+    else unusable++
   }
   const items = Stream.suspend(() => {
     withdrawn = 0
+    unusable = 0
     return judged(placed(campaign, paths), count)
   })
-  return { items, withdrawn: () => withdrawn }
+  return { items, unjudged: (): UnjudgedCounts => ({ withdrawn, unusable }) }
 }
 
 const judgedItem = (judgments: Arr.NonEmptyReadonlyArray<Judgment>): JudgedItem => {

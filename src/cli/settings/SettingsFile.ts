@@ -60,18 +60,18 @@ const moved = (setting: Setting, move: (path: string) => string): Setting => ({
 })
 
 /** Flags that may be written as a map: each of its members is a value `NAME=VALUE`, or all of it is one, as JSON. */
-const maps: { readonly [name: string]: "members" | "json" } = {
-  "judge-body": "json",
-  price: "members",
-  split: "members",
-  threshold: "members",
-}
+const maps = new Map<string, "members" | "json">([
+  ["judge-body", "json"],
+  ["price", "members"],
+  ["split", "members"],
+  ["threshold", "members"],
+])
 
-const secrets: { readonly [name: string]: string } = {
-  token: "PREFSTREAM_TOKEN",
-  "webhook-secret": "PREFSTREAM_WEBHOOK_SECRET",
-  "judge-api-key": "PREFSTREAM_JUDGE_API_KEY",
-}
+const secrets = new Map([
+  ["token", "PREFSTREAM_TOKEN"],
+  ["webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],
+  ["judge-api-key", "PREFSTREAM_JUDGE_API_KEY"],
+])
 
 /** What `serve` takes from its own section alone: elsewhere it is said of runs, and would multiply votes or replace people. */
 const ofRuns = new Set(["votes", "gold", ...(groups["EXPERTS"] ?? [])])
@@ -84,7 +84,7 @@ const textOf = (node: unknown): string | undefined => {
 
 const valuesOf = (name: string, node: ParsedNode | null): Setting["values"] | undefined => {
   if (isScalar(node) && Predicate.isBoolean(node.value)) return node.value
-  const form = maps[name]
+  const form = maps.get(name)
   if (isMap(node) && form === "json") return [JSON.stringify(node.toJSON())]
   const texts =
     isMap(node) && form === "members"
@@ -122,7 +122,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   const settingOf = Effect.fnUntraced(function* ({ key, value }: Pair<ParsedNode, ParsedNode | null>) {
     const name = textOf(key)
     if (name === undefined) return yield* refuse(key.range[0], "expected the name of a setting")
-    const secret = secrets[name]
+    const secret = secrets.get(name)
     if (secret !== undefined) {
       return yield* refuse(key.range[0], `${name}: files are copied and committed: set the secret in ${secret}`)
     }
@@ -134,7 +134,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
       )
     }
     if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, move)
-    const other = name in maps ? ", or a map" : ""
+    const other = maps.has(name) ? ", or a map" : ""
     return yield* refuse(key.range[0], `${name}: expected a value, or a list of values${other}`)
   })
   const isSection = ({ key, value }: Pair<ParsedNode, ParsedNode | null>) =>

@@ -54,6 +54,7 @@ const reasons: Record<string, string> = {
   failed: "failed at the service",
   invalid: "with a result that does not fit",
   withdrawn: "withdrawn at the service",
+  unusable: "with a recorded result that cannot be used",
   too_few_votes: "with too few votes",
   tie: "ties",
   low_agreement: "with too little agreement",

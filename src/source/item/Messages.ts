@@ -10,7 +10,7 @@ import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
-import { jsonProblem } from "./JsonProblem.ts"
+import { jsonProblem } from "../../io/JsonProblem.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import { isNothing } from "./ToolCalls.ts"
 

@@ -11,7 +11,7 @@ import type { Row } from "../record/Row.ts"
 import { type Field, fromText, type Step } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { isObject } from "../../io/Values.ts"
-import { jsonProblem } from "./JsonProblem.ts"
+import { jsonProblem } from "../../io/JsonProblem.ts"
 
 export interface MetadataReader {
   /** The metadata, or nothing; the failure is the reason. */

@@ -11,7 +11,7 @@ import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
-import { jsonProblem } from "./JsonProblem.ts"
+import { jsonProblem } from "../../io/JsonProblem.ts"
 
 type Members = { readonly [member: string]: unknown }
 

@@ -7,6 +7,7 @@
 import { DateTime, Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
+import { depthProblem } from "../../io/JsonProblem.ts"
 import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
@@ -234,7 +235,7 @@ const problemDetail = (text: string): string => {
   const places = problem.errors ?? problem.error
   const parts = [
     problem.detail ?? problem.message ?? problem.title,
-    places === undefined
+    places === undefined || depthProblem(places, "") !== undefined
       ? undefined
       : excerpt(typeof places === "string" ? places : JSON.stringify(places), maxDetailCharacters),
   ]

@@ -4,6 +4,7 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
+import * as Json from "../../io/Json.ts"
 import { excerpt } from "../../io/Values.ts"
 import { maxDetailCharacters } from "./AnnotationClientError.ts"
 
@@ -50,8 +51,11 @@ export const read = Effect.fnUntraced(function* (
     }
   }
   if (Option.isNone(text)) return { ...about, text: "", problem: "broken off" }
-  return text.value === undefined
-    ? { ...about, text: "", problem: `expected an answer of at most ${maxBytes} bytes, found a larger one` }
+  if (text.value === undefined) {
+    return { ...about, text: "", problem: `expected an answer of at most ${maxBytes} bytes, found a larger one` }
+  }
+  return Json.isTooDeep(text.value)
+    ? { ...about, text: "", problem: Json.tooDeep }
     : { ...about, text: text.value }
 })
 

@@ -34,10 +34,14 @@ const listOf =
   }
 
 /** An object with these members translated. Others, and what has another shape, stay as they are. */
-const membersOf =
-  (members: { readonly [name: string]: Translate }): Translate =>
-  (value, order) =>
-    Predicate.isObject(value) ? Record.map(value, (member, name) => members[name]?.(member, order) ?? member) : value
+const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
+  // A map, since a service may call a member `constructor`.
+  const translations = new Map(Object.entries(members))
+  return (value, order) =>
+    Predicate.isObject(value)
+      ? Record.map(value, (member, name) => translations.get(name)?.(member, order) ?? member)
+      : value
+}
 
 const indices = listOf(index)
 const groups = listOf(indices)

@@ -77,6 +77,8 @@ const readerOf = (context: LedgerContext) => ({
   ...readStreams(context),
   ...Parts.readParts(context),
   ...readBudget(context),
+  /** The `seq` of results that could not be read and were named in the log, each once however often they are read. */
+  leftOut: new Set<number>(),
   /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })

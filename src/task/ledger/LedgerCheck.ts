@@ -9,14 +9,13 @@ import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
-import { causeMessage } from "../../io/Values.ts"
+import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Jobs from "./Jobs.ts"
-import { match } from "./ResultMatch.ts"
+import { matchStored } from "./ResultMatch.ts"
 import { TaskState } from "./Model.ts"
 import { fits, parseRequest } from "./Rows.ts"
 import * as Expected from "./Expected.ts"
-import * as Payload from "./Payload.ts"
 
 export type IntegrityIssueCode =
   | "database_damaged"
@@ -370,17 +369,15 @@ const payloadFinding = (
   const misfit = stored.items.find((item, i) => !fits(item, stored.prompts[i]!))
   if (misfit !== undefined) return unreadable(`what is kept of the item ${misfit.item_id} does not fit what was sent`)
   if (row.state !== "completed" || row.result === null) return []
-  const result = row.result
-  const judged = Result.flatMap(
-    Result.mapError(
-      Result.try(() => Payload.decode(result)),
-      reasonOf,
-    ),
-    (text) => match(row.task_id ?? "", stored, text),
-  )
+  const judged = matchStored({ ...stored, taskId: row.task_id ?? "" }, row.result)
   return Result.isSuccess(judged)
     ? []
-    : [{ code: "result_unusable", message: `the result of ${taskName(row)} cannot be used: ${judged.failure}` }]
+    : [
+        {
+          code: "result_unusable",
+          message: `the result of ${taskName(row)} cannot be used: ${excerpt(judged.failure, 200)}`,
+        },
+      ]
 }
 
-const reasonOf = (cause: unknown): string => causeMessage(cause).replace(/\s+/g, " ").slice(0, 200)
+const reasonOf = (cause: unknown): string => excerpt(causeMessage(cause), 200)

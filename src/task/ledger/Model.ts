@@ -207,8 +207,8 @@ export interface StoredRequest extends ParsedRequest {
 export interface CompletedTask extends ParsedRequest, BatchPlace {
   readonly seq: number
   readonly taskId: string
-  /** The body of the answer to `GET /tasks/{task_id}`. */
-  readonly result: string
+  /** The body of the answer to `GET /tasks/{task_id}`, as `Payload` keeps it. */
+  readonly result: Uint8Array
   readonly completedAt: number | null
 }
 

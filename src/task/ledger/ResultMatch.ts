@@ -7,12 +7,14 @@
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
-import { describeValue } from "../../io/Values.ts"
+import { depthProblem } from "../../io/JsonProblem.ts"
+import { causeMessage, describeValue } from "../../io/Values.ts"
 import type { Judgment, Withdrawn } from "../../domain/Judgment.ts"
 import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../domain/Task.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
-import type { ParsedRequest } from "./Model.ts"
+import type { CompletedTask, ParsedRequest } from "./Model.ts"
+import * as Payload from "./Payload.ts"
 import { promptOf } from "./Rows.ts"
 import type { ReadKinds } from "./VoteKinds.ts"
 
@@ -45,7 +47,20 @@ const isWithdrawn = (annotations: unknown): boolean =>
 /** The completed answer, as far as it is used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
-const decodeAnswer = Schema.decodeUnknownResult(Answer)
+const decode = Schema.decodeUnknownResult(Answer)
+
+/** Annotations are bounded, so that whatever reads them later, at any depth, comes to an end. */
+const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
+  Result.flatMap(
+    Result.mapError(decode(text), ({ message }) => message.replace(/\s+/g, " ")),
+    (answer) => {
+      for (const [i, { annotations }] of answer.results.entries()) {
+        const problem = depthProblem(annotations, `results[${i}].annotations`)
+        if (problem !== undefined) return Result.fail(problem)
+      }
+      return Result.succeed(answer)
+    },
+  )
 
 /** The judgments of one task, in the order of its prompts, with what takes their place where prompts were withdrawn, or the reason why its result does not fit. */
 export const match = (
@@ -64,8 +79,8 @@ export const match = (
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
 ): Result.Result<ReadonlyArray<Judgment | Withdrawn>, string> => {
-  const answer = decodeAnswer(result)
-  if (Result.isFailure(answer)) return Result.fail(answer.failure.message.replace(/\s+/g, " "))
+  const answer = readAnswer(result)
+  if (Result.isFailure(answer)) return Result.fail(answer.failure)
   const { results } = answer.success
   if (results.length !== prompts.length) {
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
@@ -116,6 +131,17 @@ export const match = (
   return Result.succeed(judgments)
 }
 
+/** The same of a result as the ledger keeps it. */
+export const matchStored = (
+  { taskId, ...request }: Pick<CompletedTask, "items" | "prompts" | "taskId">,
+  result: Uint8Array,
+  options?: Parameters<typeof match>[3],
+) =>
+  Result.flatMap(
+    Result.try({ try: () => Payload.decode(result), catch: causeMessage }),
+    (text) => match(taskId, request, text, options),
+  )
+
 /**
  * Whether what is answered of the task at `seq` fits, with the kinds of its experts, or why it does not. An id of the ledger's other tasks makes it a
  * misfit, so that one result is not taken for several votes; other content of `task_id` may be an id of another kind.
@@ -134,11 +160,25 @@ export const checkAnswer = Effect.fnUntraced(function* (
   if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
     return Result.fail(`task_id: expected ${describeValue(taskId)}, found ${describeValue(named)}`)
   }
-  const answer = decodeAnswer(body)
-  const expected = yield* ledger.expected(seq)
-  const kinds = Result.isSuccess(answer) ? kindsIn(answer.success.results) : null
-  if (Result.isSuccess(answer) && Expected.isMetBy(expected, answer.success.results)) return Result.succeed(kinds)
+  const answer = readAnswer(body)
+  if (Result.isFailure(answer)) return Result.fail(answer.failure)
+  const { results } = answer.success
+  const kinds = kindsIn(results)
+  if (Expected.isMetBy(yield* ledger.expected(seq), results)) return Result.succeed(kinds)
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
+})
+
+/** Whether the result that the ledger has of a task can be used; one of an earlier version of prefstream may not. */
+export const isUsable = Effect.fnUntraced(function* (
+  ledger: {
+    readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>
+    readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
+  },
+  { seq, taskId }: { readonly seq: number; readonly taskId: string },
+) {
+  const result = yield* ledger.storedResult(seq)
+  if (Option.isNone(result)) return false
+  return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
 /** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */

@@ -6,7 +6,6 @@ import type { PromptItem } from "../../domain/PromptItem.ts"
 import { Reject } from "../../domain/Reject.ts"
 import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./Model.ts"
 import { batchColumns, inCampaign, parsePrompts, promptOf } from "./Rows.ts"
-import * as Payload from "./Payload.ts"
 
 /** An item that nobody will judge, as the input had it. */
 interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
@@ -81,11 +80,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     ).pipe(
       readAhead,
       Stream.rechunk(1),
-      Stream.map(({ body, ...row }) => ({
-        ...row,
-        ...parsePrompts({ body, items: row.items }),
-        result: Payload.decode(row.result),
-      })),
+      Stream.map(({ body, ...row }) => ({ ...row, ...parsePrompts({ body, items: row.items }) })),
     )
 
   const rejects = (run: number): Stream.Stream<Reject, SqlError> =>

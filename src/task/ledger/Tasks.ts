@@ -44,6 +44,12 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
       body: Payload.unpack(row.body),
     }))
   }),
+
+  /** None where there is none, or it was pruned. */
+  storedResult: Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
+  }),
 })
 
 export const writeTasks = (

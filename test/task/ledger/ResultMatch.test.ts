@@ -123,6 +123,51 @@ describe("ResultMatch.match", () => {
     })
   })
 
+  it("keeps members of any name, wherever they are", () => {
+    const asked = {
+      prompts: [{ prompt: "p", completions: ["a", "b", "c"] }],
+      items: [{ item_id: "item", origin: { file: "f", line: 1 }, order: [2, 0, 1] }],
+    }
+    for (const name of Object.getOwnPropertyNames(Object.prototype)) {
+      const own = (value: unknown): object => JSON.parse(`{${JSON.stringify(name)}:${JSON.stringify(value)}}`)
+      for (const value of ["text", 1, [2, 0], null, { x: 1 }]) {
+        const votes = [{ expert: "e", choice: 0, ...own(value), aspects: own(value), details: own(value) }]
+        const annotations = { rationale: "r", ...own(value), votes }
+        const said = answer([{ ...item("p", 0), annotations }])
+        const [judgment] = Result.getOrThrow(match("task_1", asked, said))
+        assert.strictEqual(
+          JSON.stringify(judgment?.annotations),
+          JSON.stringify({ ...annotations, votes: [{ ...votes[0], choice: 2 }] }),
+          name,
+        )
+      }
+    }
+  })
+
+  it("takes no annotations of more than 100 levels, wherever they are, and names the place", () => {
+    const of = (annotations: object, levels: number) => {
+      const said = answer([item("o", 0), { ...item("p", 0), annotations }])
+      return match("task_1", question(["o", "p"]), said.replace('"…"', "[".repeat(levels) + "]".repeat(levels)))
+    }
+    for (const levels of [101, 5_000]) {
+      for (const annotations of [
+        { rationale: "…" },
+        { other: "…" },
+        { flags: "…" },
+        { votes: [{ expert: "e", choice: 0, details: { x: "…" } }] },
+        { aspects: { x: "…" } },
+      ]) {
+        assert.strictEqual(
+          Result.getOrThrow(Result.flip(of(annotations, levels))),
+          "results[1].annotations: expected at most 100 levels of nesting, found more",
+        )
+      }
+    }
+    assert.isTrue(Result.isSuccess(of({ rationale: "…" }, 99)))
+    const elsewhere = answer([{ ...item("p", 0), other: "…" }]).replace('"…"', "[".repeat(5_000) + "]".repeat(5_000))
+    assert.isTrue(Result.isSuccess(match("task_1", question(["p"]), elsewhere)))
+  })
+
   it("matches by text where results come in another order", () => {
     const judgments = match("task_1", question(["p", "q", "r"]), answer([item("r", 1), item("p", 0), item("q", 1)]))
     assert.deepStrictEqual(

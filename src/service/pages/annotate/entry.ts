@@ -92,7 +92,9 @@ export const toggleFlag = (entry: Entry, flag: string): Entry => {
 
 /** Rated alike once more, it is not rated; null takes the rating away. */
 export const rate = (entry: Entry, aspect: string, place: number, rating: number | null): Entry => {
-  const { [aspect]: before = entry.ranks.map(() => null), ...rest } = entry.said.aspects
+  const { [aspect]: own, ...rest } = entry.said.aspects
+  // An aspect may be called `constructor`.
+  const before = Object.hasOwn(entry.said.aspects, aspect) ? own! : entry.ranks.map(() => null)
   const ratings = before.map((each, i) => (i !== place ? each : each === rating ? null : rating))
   return say(entry, {
     aspects: ratings.every((each) => each === null) ? rest : { ...entry.said.aspects, [aspect]: ratings },
