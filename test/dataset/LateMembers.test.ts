@@ -85,12 +85,9 @@ const later = pair(1001, {
 
 const conversationalFormats = [
   "trl-conversational",
-  "trl-implicit-conversational",
   "trl-unpaired-conversational",
-  "openrlhf-conversational",
   "nemo-rl",
   "openai-preference",
-  "llamafactory-kto",
 ] as const
 
 const written = Effect.fnUntraced(function* (
