@@ -4,7 +4,8 @@
  * In the `standard` shape, prompt, chosen and rejected are text, and conversations are rendered
  * (`Conversation.toText`); in the `conversational` shape they are lists of messages, and a text prompt is one user
  * message. Where tools are used, messages have calls, their ids and names, and there is a column `tools`; arguments and
- * definitions are JSON text, since no type of a column fits all. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
+ * definitions are JSON text, since no type of a column fits all. Members that a message lacks are absent in JSON Lines,
+ * and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
 import * as Conversation from "../domain/Conversation.ts"
 import { type Message, usesTools } from "../domain/Message.ts"
@@ -125,9 +126,11 @@ const conversationalTexts = (pair: PreferencePair, tools: true | undefined): Tex
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,
-  tool_calls: tool_calls?.map(({ function: of, id, type }) => ({ id: id ?? null, type, function: of })) ?? null,
-  name: name ?? null,
-  tool_call_id: tool_call_id ?? null,
+  ...(tool_calls !== undefined && {
+    tool_calls: tool_calls.map(({ function: of, id, type }) => ({ ...(id !== undefined && { id }), type, function: of })),
+  }),
+  ...(name !== undefined && { name }),
+  ...(tool_call_id !== undefined && { tool_call_id }),
 })
 
 /** Whether messages of the pair say more than columns without tools have a place for. */

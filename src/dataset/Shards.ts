@@ -3,7 +3,8 @@
  *
  * Guarantees: each row is in one shard, in order; consecutive rows of an item are in the same shard; boundaries depend
  * on the rows only. The limit is on the size of the rows in memory, as for `datasets`; a shard ends with the item that
- * reaches it. File names contain the number of shards, so files are named in `finish`.
+ * reaches it. File names contain the number of shards, so files are named in `finish`. Lines that `datasets` could not
+ * read after the first ones (`Jsonl.leadingLines`) are moved to the start of the split's first file of JSON Lines.
  */
 import type { Scope } from "effect"
 import { Effect, Fiber, FileSystem, Path } from "effect"
@@ -42,9 +43,10 @@ export const pathOf = (folder: Folder, split: Split, index: number, total: numbe
 
 const number = (n: number) => String(n).padStart(5, "0")
 
+type RowFile = DatasetFile & { readonly rows: number }
+
 interface Shard {
   readonly writers: ReadonlyArray<readonly [Folder, OutputFile.RowWriter]>
-  rows: number
   size: number
 }
 
@@ -59,9 +61,10 @@ export const make = (
   }: { readonly encode: Encode; readonly features: Features; readonly shardBytes: number },
 ): SplitWriter => {
   let shard: Shard | undefined
+  const leading = Jsonl.leadingLines(features)
   let lastItem: string | undefined
   let shards = 0
-  const done: Array<{ readonly folder: Folder; readonly index: number; readonly file: DatasetFile }> = []
+  const done: Array<{ readonly folder: Folder; readonly index: number; readonly file: RowFile }> = []
   let closing: Fiber.Fiber<void, DatasetError> | undefined
   let rows = 0
   let bytes = 0
@@ -71,23 +74,22 @@ export const make = (
     const writers = yield* Effect.forEach(folders, (folder) =>
       Effect.map(
         OutputFile.create(directory, pathOf(folder, split, shards, 1)),
-        (file) => [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features)] as const,
+        (file) => [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)] as const,
       ),
     )
     shards++
-    return { writers, rows: 0, size: 0 } satisfies Shard
+    return { writers, size: 0 } satisfies Shard
   })
 
   const append = Effect.fnUntraced(function* (part: ReadonlyArray<EncodedRow>) {
     if (part.length === 0) return
     shard ??= yield* open
     const { writers } = shard
-    shard.rows += part.length
     yield* Effect.forEach(writers, ([, writer]) => writer.write(part), { concurrency: "unbounded", discard: true })
   })
 
   /** Ends the shard. At most one waits for the disk. */
-  const close = Effect.fnUntraced(function* ({ rows, writers }: Shard) {
+  const close = Effect.fnUntraced(function* ({ writers }: Shard) {
     const index = shards - 1
     shard = undefined
     yield* Effect.forEach(writers, ([, writer]) => writer.end, { concurrency: "unbounded", discard: true })
@@ -96,7 +98,7 @@ export const make = (
       writers,
       Effect.fnUntraced(function* ([folder, writer]) {
         const digest = yield* writer.finish
-        done.push({ folder, index, file: { path: pathOf(folder, split, index, 1), rows, ...digest } })
+        done.push({ folder, index, file: { path: pathOf(folder, split, index, 1), ...digest } })
       }),
       { concurrency: "unbounded", discard: true },
     ).pipe(Effect.forkIn(yield* Effect.scope))
@@ -136,7 +138,9 @@ export const make = (
           const path = pathOf(folder, split, index, shards)
           const place = paths.join(directory, path)
           if (shards > 1) yield* fs.rename(paths.join(directory, file.path), place).pipe(about(place))
-          return { ...file, path }
+          if (folder !== "jsonl" || index > 0 || leading.lines.length === 0) return { ...file, path }
+          const digest = yield* OutputFile.prepend(directory, path, leading.lines.join(""))
+          return { path, rows: file.rows + leading.lines.length, ...digest }
         }),
       )
       return { split, rows, bytes, files }

@@ -110,9 +110,9 @@ export const make = Effect.fnUntraced(function* (
   const path = pathOf(format, split)
   const encoder = format.encoder(options)
   const file = yield* OutputFile.create(directory, path)
-  const { make } = format.container === "parquet" ? Parquet : Jsonl
   const features = format.features(options)
-  const writer = make(file, features)
+  const leading = Jsonl.leadingLines(features)
+  const writer = format.container === "parquet" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)
   const counter = OmittedPairs.counter()
   let rows = 0
   const missing = unreadColumns(format, features, options, edited)
@@ -146,10 +146,12 @@ export const make = Effect.fnUntraced(function* (
     finish: Effect.gen(function* () {
       yield* write(encoder.end())
       yield* writer.end
-      const digest = yield* writer.finish
+      const finished = yield* writer.finish
+      const digest =
+        leading.lines.length === 0 ? finished : yield* OutputFile.prepend(directory, path, leading.lines.join(""))
       const omitted = counter.omitted()
       const unwritten = Object.fromEntries([...counts].filter(([, pairs]) => pairs > 0))
-      return { format, options, split, file: { path, rows, ...digest }, rows, omitted, unwritten } satisfies TrainerFile
+      return { format, options, split, file: { path, ...digest, rows }, rows, omitted, unwritten } satisfies TrainerFile
     }),
   }
 })

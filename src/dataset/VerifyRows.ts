@@ -3,14 +3,17 @@
  *
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
  */
-import { Effect, Option, Path, Record, Schema, Stream } from "effect"
+import { Array as Arr, Effect, Option, Path, Record, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { type Split, splits } from "../domain/Split.ts"
+import { isObject } from "../io/Values.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { featuresOf } from "./Columns.ts"
 import type { Finding } from "./file/Finding.ts"
 import * as Findings from "./Findings.ts"
-import type { Feature, Features, Json, JsonRow } from "./file/Features.ts"
+import type { Features, Json, JsonRow } from "./file/Features.ts"
+import * as InferredTypes from "./file/InferredTypes.ts"
+import * as Jsonl from "./file/Jsonl.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import { formats } from "./format/TrainerFormats.ts"
 import * as EncodedRow from "./file/EncodedRow.ts"
@@ -34,11 +37,10 @@ export const check = Effect.fnUntraced(function* (
   const prompts = promptsOf(bySize, findings)
   for (const split of bySize) {
     const shards = intact.filter(({ path }) => path.startsWith(`data/${split}-`))
+    const lines = expectedLines(featuresOf(manifest))
     for (const shard of shards) {
-      const lines = intact.find(({ path }) => path === linesOf(shard.path))
-      yield* compareShard(directory, shard, lines, featuresOf(manifest), findings, (row, at) =>
-        prompts(split, shard.path, row, at),
-      )
+      const jsonl = intact.find(({ path }) => path === linesOf(shard.path))
+      yield* compareShard(directory, shard, jsonl, lines, findings, (row, at) => prompts(split, shard.path, row, at))
     }
   }
   for (const { format } of manifest.formats) {
@@ -91,33 +93,75 @@ const openParquet = Effect.fnUntraced(function* (
 const columnOf = ({ name, num_children, repetition_type, type }: SchemaElement) =>
   [name, type, repetition_type, num_children].filter((part) => part !== undefined && part !== "REQUIRED").join(" ")
 
+/** Rows of a split as lines of its files of JSON Lines. */
+interface ExpectedLines {
+  readonly features: Features
+  readonly encode: (row: JsonRow) => { readonly row: JsonRow; readonly columns: EncodedRow.Members; readonly line: string }
+  readonly misfit: ReturnType<typeof InferredTypes.inOrder>
+  /** Lines at the start of the first file, of rows that are elsewhere in Parquet; undefined before they are read. */
+  leading?: Set<string>
+}
+
+const expectedLines = (features: Features): ExpectedLines => {
+  const lineOf = JsonLine.make(features)
+  const encode = EncodedRow.encoder()
+  return {
+    features,
+    misfit: InferredTypes.inOrder(features),
+    encode: (row) => {
+      const present = withoutNulls(row)
+      const encoded = encode(present)
+      return { row: present, columns: encoded.columns, line: lineOf(encoded) }
+    },
+  }
+}
+
+/** The lines before that of the first row. */
+const leadingLines = Effect.fnUntraced(function* (path: string, first: string) {
+  const start = yield* Stream.runCollect(Stream.take(ReadBack.lines(path), Jsonl.maxLeadingLines + 1))
+  return start.slice(0, Math.max(0, start.indexOf(first)))
+})
+
 /** Reads a shard, and the one with the same rows in the other form where it is there. */
 const compareShard = Effect.fnUntraced(
   function* (
     directory: string,
     shard: DatasetFile,
     jsonl: DatasetFile | undefined,
-    features: Features,
+    expected: ExpectedLines,
     findings: Findings.Findings,
     look: (row: JsonRow, at: number) => void,
   ) {
     const paths = yield* Path.Path
-    const { rows } = yield* openParquet(directory, shard, features, findings)
+    const { rows } = yield* openParquet(directory, shard, expected.features, findings)
     let at = 0
-    if (jsonl === undefined) {
-      yield* Stream.runForEachArray(rows, (chunk) => Effect.sync(() => chunk.forEach((row) => look(row, ++at))))
-      return
+    const lookedAt = Stream.mapArray(rows, Arr.map((row) => (look(row, ++at), row)))
+    if (jsonl === undefined) return yield* Stream.runDrain(lookedAt)
+    const path = paths.join(directory, jsonl.path)
+    let line = 0
+    const check = (columns: JsonRow | EncodedRow.Members, text: string) => {
+      line++
+      const field = expected.misfit(columns, text)
+      if (field !== undefined) {
+        findings.add({ file: jsonl.path, row: line, field, expected: InferredTypes.expected, found: "others" })
+      }
     }
-    const lineOf = JsonLine.make(features)
-    const encode = EncodedRow.encoder()
-    const isFlat = !Record.some(features, hasNestedLists)
-    const compare = (row: JsonRow, line: string) => {
-      at++
-      look(row, at)
-      if (lineOf(encode(isFlat ? row : complete(row, features))) !== line)
-        findings.add({ file: jsonl.path, row: at, ...differenceOf(row, line) })
+    if (expected.leading === undefined) {
+      const [first] = yield* Stream.runCollect(Stream.take(rows, 1))
+      const leading = first === undefined ? [] : yield* leadingLines(path, expected.encode(first).line)
+      expected.leading = new Set(leading)
+      for (const text of leading) check(Option.getOrElse(parseRow(text), () => ({})), text)
     }
-    yield* Stream.zipWithArray(rows, ReadBack.lines(paths.join(directory, jsonl.path)), (left, right) => {
+    const { leading } = expected
+    const others = lookedAt.pipe(
+      Stream.mapArray(Arr.map(expected.encode)),
+      Stream.filter(({ line }) => !leading.delete(line)),
+    )
+    const compare = ({ columns, line: expectedLine, row }: ReturnType<ExpectedLines["encode"]>, found: string) => {
+      check(columns, found)
+      if (expectedLine !== found) findings.add({ file: jsonl.path, row: line, ...differenceOf(row, found) })
+    }
+    yield* Stream.zipWithArray(others, Stream.drop(ReadBack.lines(path), line), (left, right) => {
       const length = Math.min(left.length, right.length)
       for (let i = 0; i < length; i++) compare(left[i]!, right[i]!)
       return [[length], left.slice(length), right.slice(length)]
@@ -127,28 +171,13 @@ const compareShard = Effect.fnUntraced(
   (effect, _, { path }, __, ___, findings) => unreadableIn(effect, path, findings),
 )
 
-/** Whether it is a list of structs with lists, of which the reader leaves out those that are null. */
-const hasNestedLists = (feature: Feature): boolean =>
-  typeof feature === "object" &&
-  "list" in feature &&
-  typeof feature.list === "object" &&
-  "struct" in feature.list &&
-  Record.some(feature.list.struct, (member) => typeof member === "object")
+/** Members that a message lacks are null in Parquet, and absent in JSON Lines; columns are always there. */
+const withoutNulls = (row: JsonRow): JsonRow =>
+  Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 
-/** A row with null for each member that is missing. */
-const complete = (row: JsonRow, features: Features): JsonRow =>
-  Record.map(features, (feature, name) => completeValue(row[name] ?? null, feature))
-
-const isStruct = (value: Json): value is JsonRow => typeof value === "object" && value !== null && !Array.isArray(value)
-
-const completeValue = (value: Json, feature: Feature): Json => {
-  if (typeof feature === "string" || value === null) return value
-  if ("list" in feature) {
-    return Array.isArray(value) ? value.map((element: Json) => completeValue(element, feature.list)) : value
-  }
-  return isStruct(value)
-    ? Record.map(feature.struct, (member, name): Json => completeValue(value[name] ?? null, member))
-    : value
+const presentMembers = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(presentMembers)
+  return isObject(value) ? Record.map(Record.filter(value, (member) => member !== null), presentMembers) : value
 }
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))

@@ -79,14 +79,11 @@ const records: ReadonlyArray<Record<string, unknown>> = [
   { id: "plain", prompt: [user("Hello")], completions: ["Hello to you", "Hi"] },
 ]
 
-const message = (role: string, content: string, more: Record<string, unknown> = {}) => ({
-  role,
-  content,
-  tool_calls: null,
-  name: null,
-  tool_call_id: null,
-  ...more,
-})
+const message = (role: string, content: string, more: Record<string, unknown> = {}) => ({ role, content, ...more })
+
+/** Messages as Parquet has them: null for what they lack. */
+const inParquet = (messages: unknown) =>
+  (messages as ReadonlyArray<object>).map((message) => ({ tool_calls: null, name: null, tool_call_id: null, ...message }))
 const kept = (name: string, args: string, id: string) => ({ id, type: "function", function: { name, arguments: args } })
 
 /** Prompt and chosen, as rows have them. */
@@ -181,11 +178,14 @@ describe("conversations with tools", () => {
       const parquet = yield* Effect.promise(() =>
         query(`SELECT item_id, prompt, chosen, tools FROM '${dataset}/data/train-00000-of-00001.parquet'`),
       )
-      for (const rows of [parquet, yield* linesOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)]) {
-        assert.strictEqual(rows.length, 6)
-        for (const { chosen, item_id, prompt, tools } of rows) {
-          assert.deepStrictEqual([prompt, chosen, tools], [...expected[String(item_id)]!], String(item_id))
-        }
+      const lines = yield* linesOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
+      assert.deepStrictEqual([parquet.length, lines.length], [6, 6])
+      for (const { chosen, item_id, prompt, tools } of lines) {
+        assert.deepStrictEqual([prompt, chosen, tools], [...expected[String(item_id)]!], String(item_id))
+      }
+      for (const { chosen, item_id, prompt, tools } of parquet) {
+        const [ofPrompt, ofChosen, definitions] = expected[String(item_id)]!
+        assert.deepStrictEqual([prompt, chosen, tools], [inParquet(ofPrompt), inParquet(ofChosen), definitions])
       }
     }))
 

@@ -75,7 +75,10 @@ export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetErr
 export const about =
   (path: string) =>
   <A, R>(effect: Effect.Effect<A, PlatformError.PlatformError, R>): Effect.Effect<A, DatasetError, R> =>
-    Effect.mapError(effect, (error) => new DatasetError({ reason: reasonOf(path, error) }))
+    Effect.mapError(effect, (error) => errorAbout(path, error))
+
+export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
+  new DatasetError({ reason: reasonOf(path, error) })
 
 const reasonOf = (path: string, error: PlatformError.PlatformError) => {
   const cause = error.reason.cause

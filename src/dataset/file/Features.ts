@@ -19,13 +19,14 @@ export type Feature =
 
 export type Features = { readonly [column: string]: Feature }
 
-/** The features as `datasets` writes them, for its `Features.from_dict`. */
+/**
+ * The features for `Features.from_dict` of `datasets`. A list is a list of its type: that is how versions before 4 write
+ * lists and how later ones read them, while `List` is unknown to the former (features/features.py of 3.6.0 and 5.0.1).
+ */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
   Record.map(features, declarationOf)
 
 const declarationOf = (feature: Feature): Json => {
   if (typeof feature === "string") return { dtype: feature, _type: "Value" }
-  return "list" in feature
-    ? { feature: declarationOf(feature.list), _type: "List" }
-    : Record.map(feature.struct, declarationOf)
+  return "list" in feature ? [declarationOf(feature.list)] : Record.map(feature.struct, declarationOf)
 }

@@ -2,9 +2,13 @@
  * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
  * Guarantees: buffers 1 MB, whatever the number of rows; the same rows give the same bytes, however they are chunked.
+ * A row that `datasets` could not read after the first ones (see `InferredTypes`) is not written, but handed over as
+ * one of the leading lines, which the caller puts at the start of the file.
  */
 import { Effect } from "effect"
+import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
+import * as InferredTypes from "./InferredTypes.ts"
 import * as JsonLine from "./JsonLine.ts"
 import type { OutputFile, RowWriter } from "./OutputFile.ts"
 
@@ -13,10 +17,47 @@ const bufferBytes = 1024 * 1024
 /** Of a UTF-16 code unit as UTF-8. */
 const maxUnitBytes = 3
 
-export const make = (file: OutputFile, features: Features): RowWriter => {
+/** With the leading lines, what the types are learned from is less than `datasets` reads at once. */
+const maxStartBytes = 4 * 1024 * 1024
+
+export const maxLeadingLines = 100
+
+/** The lines at the start of a file, or of the first of several that are read together. */
+export interface LeadingLines {
+  /** Whether the row was added to the lines, and so must not be written elsewhere. */
+  readonly takes: (row: EncodedRow, line: string) => boolean
+  readonly lines: ReadonlyArray<string>
+}
+
+export const leadingLines = (features: Features): LeadingLines => {
+  const types = InferredTypes.make(features)
+  const lines: Array<string> = []
+  let startBytes = 0
+  let leadingBytes = 0
+  return {
+    lines,
+    takes: ({ columns }, line) => {
+      if (startBytes < maxStartBytes) {
+        types.learn(columns)
+        startBytes += Buffer.byteLength(line)
+        return false
+      }
+      if (types.misfit(columns) === undefined) return false
+      const bytes = Buffer.byteLength(line)
+      if (leadingBytes + bytes > maxStartBytes || lines.length === maxLeadingLines) return false
+      types.learn(columns)
+      leadingBytes += bytes
+      lines.push(line)
+      return true
+    },
+  }
+}
+
+export const make = (file: OutputFile, features: Features, leading: LeadingLines): RowWriter => {
   const lineOf = JsonLine.make(features)
   const buffer = Buffer.allocUnsafe(bufferBytes)
   let length = 0
+  let count = 0
 
   const flush = Effect.suspend(() => file.append(buffer.subarray(0, length))).pipe(
     Effect.map(() => {
@@ -28,6 +69,8 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
     write: Effect.fnUntraced(function* (rows) {
       for (const row of rows) {
         const line = `${lineOf(row)}\n`
+        if (leading.takes(row, line)) continue
+        count++
         const maxBytes = maxUnitBytes * line.length
         if (length + maxBytes > buffer.length) yield* flush
         if (maxBytes > buffer.length) yield* file.append(Buffer.from(line))
@@ -35,6 +78,6 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
       }
     }),
     end: flush,
-    finish: file.finish,
+    finish: Effect.map(file.finish, (digest) => ({ ...digest, rows: count })),
   }
 }

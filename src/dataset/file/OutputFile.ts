@@ -5,9 +5,9 @@
  * digest is of the bytes written; `finish` syncs the file, gives it its name, and closes it. The scope closes it in any
  * case.
  */
-import { Effect, Exit, FileSystem, Path, Scope } from "effect"
+import { Effect, Exit, FileSystem, Path, Scope, Stream } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
-import { about, type DatasetError } from "./DatasetError.ts"
+import { about, type DatasetError, errorAbout } from "./DatasetError.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 
 export interface OutputFile {
@@ -29,7 +29,7 @@ export interface RowWriter {
   /** Writes what is still in memory. Called once, after the last row. */
   readonly end: Effect.Effect<void, DatasetError>
   /** Waits until the file has reached the disk. Called once, after `end`. */
-  readonly finish: Effect.Effect<FileDigest, DatasetError>
+  readonly finish: Effect.Effect<FileDigest & { readonly rows: number }, DatasetError>
 }
 
 /** Creates the file at `path`, which is relative to `directory`, and the folders on the way. */
@@ -84,3 +84,22 @@ export const writeFile = Effect.fnUntraced(function* (directory: string, path: s
   yield* file.append(typeof content === "string" ? new TextEncoder().encode(content) : content)
   return yield* file.finish
 }, Effect.scoped)
+
+/** Puts text before the content of a finished file, which is copied. */
+export const prepend = Effect.fnUntraced(function* (directory: string, path: string, text: string) {
+  const fs = yield* FileSystem.FileSystem
+  const paths = yield* Path.Path
+  const absolute = paths.join(directory, path)
+  const rest = `${absolute}.rest`
+  yield* fs.rename(absolute, rest).pipe(about(absolute))
+  const file = yield* create(directory, path)
+  yield* file.append(new TextEncoder().encode(text))
+  yield* fs.stream(rest, { chunkSize: copyBytes }).pipe(
+    Stream.mapError((error) => errorAbout(rest, error)),
+    Stream.runForEach(file.append),
+  )
+  yield* fs.remove(rest).pipe(about(rest))
+  return yield* file.finish
+}, Effect.scoped)
+
+const copyBytes = 1024 * 1024

@@ -76,6 +76,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   const emptyColumns = () => names.map((): Array<unknown> => [])
   let columns = emptyColumns()
   const texts = makeTexts()
+  let rowCount = 0
   let count = 0
   let byteCount = 0
 
@@ -103,6 +104,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
         for (let i = 0; i < names.length; i++) columns[i]!.push(texts.encode(row.columns[names[i]!]))
         byteCount += row.size
         count++
+        rowCount++
         if (byteCount >= rowGroupBytes || count === rowGroupRows) yield* endGroup
       }
     }),
@@ -112,7 +114,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
       if (parquet.row_groups.length === 0) typeEmptyRowGroups(buffer.getBytes())
       yield* drain
     }),
-    finish: file.finish,
+    finish: Effect.map(file.finish, (digest) => ({ ...digest, rows: rowCount })),
   }
 }
 

@@ -12,6 +12,7 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import { expectedOf, keysOf } from "../../io/SchemaIssues.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { Finding } from "../file/Finding.ts"
+import * as InferredTypes from "../file/InferredTypes.ts"
 import * as RowFile from "./RowFile.ts"
 
 /** Fails where the file can't be read. */
@@ -40,7 +41,13 @@ const graded =
 const rowCheck = (format: TrainerFormat) => {
   const decode = Schema.decodeUnknownResult(format.row, { errors: "all", onExcessProperty: "error" })
   const columnsCheck = sameColumns()
-  const numbersCheck = sameNumbers(format.features({ margin: true }))
+  const features = format.features({ margin: true })
+  const numbersCheck = sameNumbers(features)
+  const misfit = InferredTypes.inOrder(features)
+  const typesCheck = (row: JsonRow, text: string): ReadonlyArray<Problem> => {
+    const field = text === "" ? undefined : misfit(row, text)
+    return field === undefined ? [] : [{ field, expected: InferredTypes.expected, found: "others" }]
+  }
   const acrossRows = format.acrossRows?.() ?? (() => [])
   return ({ row, text }: RowFile.NumberedRow): ReadonlyArray<Graded> => {
     if (Result.isFailure(row)) return [{ field: "", expected: "a JSON object", found: row.failure, severity: "error" }]
@@ -51,6 +58,7 @@ const rowCheck = (format: TrainerFormat) => {
     return [
       ...columnsCheck(good).map(graded("error")),
       ...numbersCheck(good, text).map(graded("error")),
+      ...typesCheck(good, text).map(graded("error")),
       ...acrossRows(good).map(graded("warning")),
       ...(format.warnings?.(good) ?? []).map(graded("warning")),
     ]
