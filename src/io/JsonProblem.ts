@@ -3,24 +3,33 @@
  *
  * Guarantees: ends for every value; it may come from a program, so it may even hold itself.
  */
-import * as FieldPath from "../../io/FieldPath.ts"
+import * as FieldPath from "./FieldPath.ts"
 
 /** Readers of JSON give up at depths from about 100 on, and so does the engine's own writer at some thousands. */
-const maxDepth = 100
+export const maxDepth = 100
 
-/** The reason, which names `path` and what follows it; undefined if there is none. */
-export const jsonProblem = (value: unknown, path: string): string | undefined => {
-  const problem = findJsonProblem(value, 0)
-  return problem === undefined ? undefined : `${path}${FieldPath.formatTail(problem.keys ?? [])}: ${problem.message}`
-}
-
-interface JsonProblem {
-  /** Not told of what is nested too deep, since the path would be as long. */
-  readonly keys: ReadonlyArray<string | number> | undefined
+export interface JsonProblem {
+  /** Its place. Of what is nested too deep, that of the whole, since the path would be as long. */
+  readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }
 
-const findJsonProblem = (value: unknown, depth: number): JsonProblem | undefined => {
+/** Undefined if there is none. */
+export const jsonProblem = (value: unknown): JsonProblem | undefined => {
+  const problem = findJsonProblem(value, 0)
+  return problem && { ...problem, keys: problem.keys ?? [] }
+}
+
+/** The same as text, which names `path` and what follows it. */
+export const describeJsonProblem = (value: unknown, path: string): string | undefined => {
+  const problem = jsonProblem(value)
+  return problem && `${path}${FieldPath.formatTail(problem.keys)}: ${problem.message}`
+}
+
+const findJsonProblem = (
+  value: unknown,
+  depth: number,
+): { readonly keys: JsonProblem["keys"] | undefined; readonly message: string } | undefined => {
   const message = scalarProblem(value)
   if (message !== undefined) return { keys: [], message }
   if (typeof value !== "object" || value === null) return undefined
