@@ -102,8 +102,10 @@ export const createTaskTables = Effect.gen(function* () {
     content INTEGER NOT NULL
   )`
   yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
+  yield* sql`CREATE INDEX item_of_content ON item (content, item_id)`
   yield* sql`CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
-  yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL)`
+  // items: how many items of the content have been seen by the one who has seen fewest, among those who passed this one.
+  yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`
   yield* sql`CREATE INDEX deferred_item_of_content ON deferred_item (content)`
   // items: of this content, that the person has judged, holds, or has set aside.
   yield* sql`CREATE TABLE seen_content (

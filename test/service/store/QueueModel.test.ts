@@ -262,13 +262,14 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     yield* Effect.forEach(robots, experts.ensure, { discard: true })
     const claims: Array<Claim> = []
 
-    /** The items that a person may be shown: of contents that are new to him or her, or to nobody. */
+    /** The items that a person may be shown: nobody who may judge them, too, has seen their content less often. */
     const shownTo = Effect.fnUntraced(function* (expertId: string) {
       const { awaited, met } = yield* everybody(stopped)
-      const known = new Set(met.map((row) => `${row.expert_id} ${contentOf(row.item_id)}`))
+      const items = new Set(met.map((row) => `${row.expert_id} ${row.item_id}`))
+      const seen = Map.groupBy(met, (row) => `${row.expert_id} ${contentOf(row.item_id)}`)
       return (yield* openFor(expertId, paused)).filter((itemId) => {
-        const isNewTo = (person: string) => !known.has(`${person} ${contentOf(itemId)}`)
-        return isNewTo(expertId) || !awaited.some(isNewTo)
+        const times = (person: string) => seen.get(`${person} ${contentOf(itemId)}`)?.length ?? 0
+        return !awaited.some((other) => times(other) < times(expertId) && !items.has(`${other} ${itemId}`))
       })
     })
 
