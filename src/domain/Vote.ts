@@ -46,6 +46,8 @@ export const Vote = Schema.Struct({
   flags: Schema.optionalKey(Schema.Array(Schema.String)),
   /** The version of the guidelines that the expert saw, where they were changed; 1 is as the task was sent. */
   guidelines_version: Schema.optionalKey(Schema.Int),
+  /** Whether the person had voted on the same prompt and completions, under the same guidelines, in another task. */
+  repeated: Schema.optionalKey(Schema.Boolean),
   /** More data about the vote of an automatic expert, such as the answers of a language model in both orders. */
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
 })

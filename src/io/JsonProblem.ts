@@ -6,29 +6,43 @@
 import * as FieldPath from "./FieldPath.ts"
 
 /** Readers of JSON give up at depths from about 100 on, and so does the engine's own writer at some thousands. */
-const maxDepth = 100
+export const maxDepth = 100
 
-/** The reason, which names `path` and what follows it; undefined if there is none. */
-export const jsonProblem = (value: unknown, path: string): string | undefined => problemAt(value, path, scalarProblem)
-
-/** The same of parsed JSON, in which any number is fine. */
-export const depthProblem = (value: unknown, path: string): string | undefined =>
-  problemAt(value, path, () => undefined)
-
-type ScalarProblem = (value: unknown) => string | undefined
-
-const problemAt = (value: unknown, path: string, scalarProblem: ScalarProblem): string | undefined => {
-  const problem = findJsonProblem(value, 0, scalarProblem)
-  return problem === undefined ? undefined : `${path}${FieldPath.formatTail(problem.keys ?? [])}: ${problem.message}`
-}
-
-interface JsonProblem {
-  /** Not told of what is nested too deep, since the path would be as long. */
-  readonly keys: ReadonlyArray<string | number> | undefined
+export interface JsonProblem {
+  /** Its place. Of what is nested too deep, that of the whole, since the path would be as long. */
+  readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }
 
-const findJsonProblem = (value: unknown, depth: number, scalarProblem: ScalarProblem): JsonProblem | undefined => {
+/** Undefined if there is none. */
+export const jsonProblem = (value: unknown): JsonProblem | undefined => problemOf(value, scalarProblem)
+
+/** The same as text, which names `path` and what follows it. */
+export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
+  describe(jsonProblem(value), path)
+
+/** The same of parsed JSON, in which any number is fine. */
+export const depthProblem = (value: unknown, path: string): string | undefined =>
+  describe(
+    problemOf(value, () => undefined),
+    path,
+  )
+
+const describe = (problem: JsonProblem | undefined, path: string): string | undefined =>
+  problem && `${path}${FieldPath.formatTail(problem.keys)}: ${problem.message}`
+
+type ScalarProblem = (value: unknown) => string | undefined
+
+const problemOf = (value: unknown, scalarProblem: ScalarProblem): JsonProblem | undefined => {
+  const problem = findJsonProblem(value, 0, scalarProblem)
+  return problem && { ...problem, keys: problem.keys ?? [] }
+}
+
+const findJsonProblem = (
+  value: unknown,
+  depth: number,
+  scalarProblem: ScalarProblem,
+): { readonly keys: JsonProblem["keys"] | undefined; readonly message: string } | undefined => {
   const message = scalarProblem(value)
   if (message !== undefined) return { keys: [], message }
   if (typeof value !== "object" || value === null) return undefined

@@ -17,6 +17,7 @@ import { Ledger } from "./ledger/Ledger.ts"
 import type { OpenTask } from "./ledger/Model.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as Recheck from "./Recheck.ts"
+import * as RepeatedExperts from "./RepeatedExperts.ts"
 import * as TaskPool from "./TaskPool.ts"
 
 type Polling = Pick<ServiceSettings, "pollInterval">
@@ -85,6 +86,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
   /** Failed polls of each task in a row: how many had a useless answer, and how many there were since a webhook named it. */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
+  const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
   /** Polls due before this time may be late because the service was unavailable. */
   let undisturbedSince = started
@@ -152,7 +154,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
           )
         case "Completed": {
           const fit = yield* checkAnswer(ledger, task.seq, task.taskId, view, kindsIn)
-          if (Result.isSuccess(fit)) return yield* ledger.markCompleted(task.seq, view.body, task.taskId, fit.success)
+          if (Result.isSuccess(fit)) {
+            yield* repeats.check(task, view.body)
+            return yield* ledger.markCompleted(task.seq, view.body, task.taskId, fit.success)
+          }
           if (task.hasResult && (yield* isUsable(ledger, task))) {
             return yield* keepResult(task, `the result does not fit its task: ${fit.failure}`)
           }
@@ -270,4 +275,5 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   )
 
   yield* TaskPool.run(profile.concurrency, next, collectOne)
+  yield* repeats.summarize
 })

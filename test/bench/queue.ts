@@ -116,6 +116,7 @@ const program = Effect.gen(function* () {
     yield* measure("the thorough: next and vote", 500, judge(thorough))
     yield* measure("progress", 500, queue.progress(oldHand))
     yield* measure("overview", 500, store.overview)
+    yield* measure("the queue's groups and tasks", 100, queue.groups())
     yield* measure("newest tasks", 100, store.list({}))
     yield* measure("tasks in progress, in the middle", 100, store.list({ status: "in_progress", before: tasks / 20 }))
     const { tasks: listed } = yield* store.list({ before: Math.max(tasks / 20, 2) })

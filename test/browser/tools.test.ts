@@ -55,6 +55,8 @@ it.live.skipIf(!hasBrowser)(
       )
       yield* Effect.promise(async () => {
         const { page } = expert
+        // A browser may announce that a dialog has closed after the next key: here, too late for all of them.
+        await page.addInitScript(() => addEventListener("close", (event) => event.stopImmediatePropagation(), true))
         await page.goto(invitation)
         await page.getByRole("heading", { name: "Item 1 of 1", level: 1 }).waitFor()
         const turns = page.getByRole("region", { name: "Prompt" }).getByRole("listitem")

@@ -77,6 +77,33 @@ layer(Service.layer)("AnnotationService", (it) => {
       }),
     )
 
+    it.effect("refuses metadata that no result could return, with the place, and returns the rest as they came", () =>
+      Effect.gen(function* () {
+        const base = yield* Service
+        const nested = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`
+        const send = (metadata: string, ofPrompt = "{}") =>
+          call("POST", `${base}/v1/tasks`, {
+            body: `{"task_type":"rlhf_ranking","metadata":${metadata},"prompts":[{"prompt":"deep","completions":["a","b"],"metadata":${ofPrompt}}]}`,
+          })
+        const ownKeys = '{"__proto__":{"constructor":[1]},"toString":null}'
+        for (const levels of [100, 500, 1_000]) {
+          const whole = yield* send(`{"a":${nested(levels)}}`)
+          assertProblem(whole, 422, "unprocessable-task")
+          assert.include(whole.json.detail, "metadata: expected at most 100 levels of nesting, found more")
+          const one = yield* send("{}", `{"a":${nested(levels)}}`)
+          assert.deepStrictEqual(one.json.errors[0].path, ["prompts", 0, "metadata"])
+        }
+        const digits = yield* send('{"ids":[1,12345678901234567890]}')
+        assertProblem(digits, 422, "unprocessable-task")
+        assert.deepStrictEqual(digits.json.errors[0].path, ["metadata", "ids", 1])
+        const created = yield* send(`{"a":${nested(99)}}`, ownKeys)
+        assert.strictEqual(created.status, 201, created.text)
+        const { text } = yield* completed(base, created.json.task_id)
+        assert.include(text, `"metadata":{"a":${nested(99)}}`)
+        assert.include(text, `"metadata":${ownKeys}`)
+      }),
+    )
+
     it.effect("gives tasks without a key an id each", () =>
       Effect.gen(function* () {
         const base = yield* Service

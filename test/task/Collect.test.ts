@@ -107,6 +107,47 @@ describe("collect", () => {
       }))
   }
 
+  test("warns at the first answer in which an expert has judged an item again, whichever process collected the other", () =>
+    Effect.gen(function* () {
+      // By task: who judged its two prompts, as a list of votes or for the result.
+      const experts = [
+        ["ann", "bob"],
+        ["bob", "ann"],
+        ["ann", "ann"],
+      ]
+      let done = 0
+      const service = yield* ScriptedService.make(
+        (request, before) => {
+          if (request.method === "POST") return ScriptedService.obliging(request, before)
+          const taskId = request.path.split("/").at(-1)!
+          const n = Number(taskId.at(-1))
+          if (n >= done) return { status: 200, body: { task_id: taskId, status: "in_progress" } }
+          const { results, ...body } = ScriptedService.resultOf(before, taskId)
+          const judged = results.map((result, i) => {
+            const expert = experts[n]![i]!
+            const annotations = n === 0 ? { expert } : { votes: [{ expert, choice: 0 }] }
+            return { ...result, annotations }
+          })
+          // In another order than they were sent.
+          return { status: 200, body: { ...body, results: judged.toReversed() } }
+        },
+        { retries: 1, concurrency: 1 },
+      )
+      const process = inProcess(yield* temporaryDirectory, service.profile)
+      yield* submit(records(items(2)), { batch, votes: 3, shuffleSeed: false }).pipe(process)
+      const repeats = Effect.fnUntraced(function* (tasks: number) {
+        done = tasks
+        const logs = Logs.make()
+        yield* collect({ once: true }).pipe(process, logs.during)
+        return logs.messages.filter((message) => message.includes("judged"))
+      })
+      assert.deepStrictEqual(yield* repeats(2), [])
+      const [warning, sum, ...others] = yield* repeats(3)
+      assert.match(warning!, /^task_2: ann has judged "prompt [01]" before, in task_[01]\. .*stop, and ask/)
+      assert.match(sum!, /^2 votes that came in do not count/)
+      assert.deepStrictEqual(others, [])
+    }))
+
   test("records a result that the service changed, and has a withdrawn one judged again, but keeps what it loses", () =>
     Effect.gen(function* () {
       let now: (taskId: string, before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.Answer = (

@@ -55,14 +55,23 @@ export const createTaskTables = Effect.gen(function* () {
   yield* sql`CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`
 
   // Groups that were named. A task without one is a group of its own, and has no row here.
+  // votes, votes_needed: of its open tasks, the oldest of which is `first_open`; null: none is open.
   yield* sql`CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
     size INTEGER,
     tasks INTEGER NOT NULL,
     open INTEGER NOT NULL,
+    votes INTEGER NOT NULL DEFAULT 0,
+    votes_needed INTEGER NOT NULL DEFAULT 0,
+    first_open INTEGER,
     PRIMARY KEY (organization, group_id)
   ) WITHOUT ROWID`
+  yield* sql`CREATE INDEX task_group_open ON task_group (first_open) WHERE first_open IS NOT NULL`
+  const open = (row: "NEW" | "OLD") => `(${row}.status IN ('pending', 'in_progress'))`
+  yield* sql`CREATE INDEX task_open_in_group ON task (organization, group_id, seq)
+    WHERE group_id <> task_id AND status IN ('pending', 'in_progress')`
+  yield* sql`CREATE INDEX task_open_alone ON task (seq) WHERE group_id = task_id AND status IN ('pending', 'in_progress')`
 
   yield* sql`CREATE TABLE task_count (
     status TEXT PRIMARY KEY,
@@ -71,8 +80,9 @@ export const createTaskTables = Effect.gen(function* () {
     votes_required INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID`
   yield* sql`INSERT INTO task_count (status) VALUES ('pending'), ('in_progress'), ('completed'), ('cancelled')`
-  const needed = (row: "NEW" | "OLD") =>
-    sql.literal(`(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`)
+  const neededBy = (row: "NEW" | "OLD") =>
+    `(${row}.prompts * ${row}.votes_required + ${row}.extra_votes - ${row}.votes_spared)`
+  const needed = (row: "NEW" | "OLD") => sql.literal(neededBy(row))
   yield* sql`CREATE TRIGGER task_added AFTER INSERT ON task BEGIN
     UPDATE task_count SET tasks = tasks + 1, votes_given = votes_given + NEW.votes_given,
       votes_required = votes_required + ${needed("NEW")} WHERE status = NEW.status;
@@ -89,6 +99,18 @@ export const createTaskTables = Effect.gen(function* () {
       votes_required = votes_required + ${needed("NEW")} - ${needed("OLD")} WHERE status = NEW.status;
   END`
 
+  // A group's row is made after that of its first task: what a new task adds is added with it, not by a trigger.
+  yield* sql`CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, votes_given, extra_votes, votes_spared ON task
+    WHEN NEW.group_id <> NEW.task_id BEGIN
+    UPDATE task_group SET
+      votes = votes + ${sql.literal(`${open("NEW")} * NEW.votes_given - ${open("OLD")} * OLD.votes_given`)},
+      votes_needed = votes_needed + ${sql.literal(`${open("NEW")} * ${neededBy("NEW")} - ${open("OLD")} * ${neededBy("OLD")}`)},
+      first_open = CASE WHEN ${sql.literal(`${open("NEW")} = ${open("OLD")}`)} THEN first_open ELSE (
+        SELECT MIN(seq) FROM task WHERE organization = NEW.organization AND group_id = NEW.group_id
+          AND group_id <> task_id AND status IN ('pending', 'in_progress')) END
+    WHERE organization = NEW.organization AND group_id = NEW.group_id;
+  END`
+
   // votes + claimed + active holds + open = the task's votes_required + extra_votes; a finished task's items have nothing
   // open, nor has one that a lead decided or withdrew, however few its votes.
   // extra_votes: asked for when the item was reopened.
@@ -102,8 +124,10 @@ export const createTaskTables = Effect.gen(function* () {
     content INTEGER NOT NULL
   )`
   yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
+  yield* sql`CREATE INDEX item_of_content ON item (content, item_id)`
   yield* sql`CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
-  yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL)`
+  // items: how many items of the content have been seen by the one who has seen fewest, among those who passed this one.
+  yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`
   yield* sql`CREATE INDEX deferred_item_of_content ON deferred_item (content)`
   // items: of this content, that the person has judged, holds, or has set aside.
   yield* sql`CREATE TABLE seen_content (

@@ -75,6 +75,11 @@ export const schemaOfAnnotations = {
             type: "integer",
             description: "The version of the guidelines that the expert saw, where they were changed. 1 is as sent.",
           },
+          repeated: {
+            type: "boolean",
+            description:
+              "True where the person had voted on the same prompt and completions, under the same guidelines, in another task, since too few people are there.",
+          },
           details: { type: "object", description: "What an automatic expert says of its vote." },
         },
       },

@@ -7,6 +7,7 @@
 import { Duration } from "effect"
 import type { RateLimit } from "./RateLimit.ts"
 import { maxBodiesPerToken, maxValues } from "./RequestBodies.ts"
+import { maxDepth } from "../../io/JsonProblem.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
 export interface ApiSettings {
@@ -33,6 +34,7 @@ const limitsOf = ({ limits, rateLimit, timeout }: ApiSettings) => `
 | a prompt | ${count(limits.promptCharacters)} characters, not blank | 422 |
 | a completion | ${count(limits.completionCharacters)} characters | 422 |
 | guidelines | ${count(limits.guidelinesCharacters)} characters | 422 |
+| \`metadata\` | ${maxDepth} levels of nesting, numbers up to 2^53 | 422 |
 | time for a request to arrive | ${count(Duration.toSeconds(timeout))} seconds | 408 \`request-timed-out\` |
 
 Characters are counted as UTF-16 code units, as JavaScript counts them. Text with a lone surrogate (\`"\\ud800"\`) is refused with 422. Control characters are refused in \`group\`. A 422 names in \`errors\` each place (the first 100), the limit, and what was found; a 400 the first place.

@@ -3,14 +3,18 @@
  *
  * Guarantees: an accepted request has non-empty prompts with at least two completions each, within the limits, without
  * lone surrogates, and without control characters in its group. A refusal lists every invalid place (at most 100), the
- * limit, and what was found.
+ * limit, and what was found. Metadata can be returned as they came: nested as deep as items of a source may be, with numbers
+ * that keep their digits.
  */
 import { Effect, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
 import { UnprocessableTask } from "../../api/Problems.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
+import type { Metadata } from "../../domain/PromptItem.ts"
 import { charactersOf } from "../../domain/Text.ts"
-import { rlhfRanking, type TaskRequest } from "../../domain/Task.ts"
+import { rlhfRanking } from "../../domain/Task.ts"
+import { jsonProblem } from "../../io/JsonProblem.ts"
+import type { TaskContent } from "../store/TaskRequests.ts"
 
 /** Lengths of texts are in characters as JSON Schema counts them (code points). */
 export interface TaskLimits {
@@ -44,7 +48,7 @@ const maxErrors = 100
 type Place = ReadonlyArray<string | number>
 
 export const check = (
-  request: TaskRequest & { readonly group?: string },
+  request: TaskContent & { readonly task_type: string; readonly group?: string },
   limits: TaskLimits,
 ): Effect.Effect<void, UnprocessableTask> => {
   const errors: Array<{ readonly path: Place; readonly message: string }> = []
@@ -60,7 +64,12 @@ export const check = (
     }
   }
 
-  const { group, guidelines, prompts, task_type } = request
+  const expectJson = (metadata: Metadata | undefined, place: Place) => {
+    const problem = jsonProblem(metadata)
+    if (problem !== undefined) expect(false, [...place, "metadata", ...problem.keys], problem.message)
+  }
+
+  const { group, guidelines, metadata, prompts, task_type } = request
   expect(
     supportedTaskTypes.includes(task_type),
     ["task_type"],
@@ -75,13 +84,15 @@ export const check = (
     expectText(group, Infinity, () => ["group"])
     expect(!/\p{Cc}/u.test(group), ["group"], "expected text on one line, found a control character")
   }
+  expectJson(metadata, [])
   expect(prompts.length > 0, ["prompts"], "expected at least one prompt")
   expect(
     prompts.length <= limits.promptsPerTask,
     ["prompts"],
     `expected at most ${limits.promptsPerTask} prompts, found ${prompts.length}`,
   )
-  prompts.forEach(({ prompt, completions }, i) => {
+  prompts.forEach(({ prompt, completions, metadata }, i) => {
+    expectJson(metadata, ["prompts", i])
     expect(prompt.trim() !== "", ["prompts", i, "prompt"], "expected text, found a blank string")
     expectText(prompt, limits.promptCharacters, () => ["prompts", i, "prompt"])
     expect(

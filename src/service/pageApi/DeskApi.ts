@@ -26,7 +26,9 @@ export type Decision = typeof Decision.Type
 /** Of a prompt that nobody is to judge. */
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
+/** An item with those that are equal to it: of the same prompt and completions under the same guidelines, in the same group. Those of cancelled tasks are apart. */
 export const ItemSummary = Schema.Struct({
+  /** Of the newest of them that matches, as the members up to the state. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
@@ -35,10 +37,13 @@ export const ItemSummary = Schema.Struct({
   /** The beginning of the prompt. */
   prompt: Schema.String,
   state: ItemState,
+  /** Of all of them. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
-  /** Null unless it has all its votes, several. */
+  /** The other ones of them, the newest first, up to 25. */
+  equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
+  /** Null unless they have all their votes, several. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })

@@ -1,7 +1,7 @@
 /** The part of `DashboardApi` about the order of the queue: priority, experts and pauses of groups of tasks. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { error, Millis, OperatorSession } from "./OperatorSession.ts"
+import { error, IntFromQuery, Millis, OperatorSession } from "./OperatorSession.ts"
 
 /** The first to be judged first. */
 export const priorities = ["urgent", "high", "normal", "low"] as const
@@ -25,9 +25,22 @@ export const GroupSummary = Schema.Struct({
 })
 export type GroupSummary = typeof GroupSummary.Type
 
-/** Groups with open tasks in the order of the queue, up to 200; of tasks without a group, those with settings. */
+const Queue = Schema.Struct({
+  /** Groups with open tasks, in the order of the queue, up to 200. */
+  groups: Schema.Array(GroupSummary),
+  /** Open tasks without a group: those that have settings, and 50 others, the oldest first. `prompt`: the beginning of the first one. */
+  tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
+  /** The `after` of the further tasks, if there are any. */
+  next: Schema.NullOr(Schema.Int),
+})
+export type Queue = typeof Queue.Type
+
 const list = HttpApiEndpoint.get("list", "/groups", {
-  success: Schema.Struct({ groups: Schema.Array(GroupSummary) }),
+  query: {
+    /** Leads to further tasks without a group. */
+    after: Schema.optionalKey(IntFromQuery),
+  },
+  success: Queue,
   error,
 })
 /** Not found: no task is in the group, or there is no such expert. */
@@ -38,7 +51,7 @@ const set = HttpApiEndpoint.put("set", "/groups", {
     /** Ids; null: all. */
     experts: Schema.NullOr(Schema.NonEmptyArray(Schema.String)),
   }),
-  success: Schema.Struct({ groups: Schema.Array(GroupSummary) }),
+  success: HttpApiSchema.NoContent,
   error,
 })
 

@@ -1,11 +1,11 @@
 /**
- * Tracks who has seen which content: the same prompt and completions, in any order. Several tasks of an organization may
- * have the same content.
+ * Tracks who has seen which content: the same prompt and completions, in any order, under the same guidelines. Several tasks
+ * of an organization may have the same content.
  *
- * Guarantees: a person who has seen a prompt and its completions is not shown them again until everyone active in the last
- * seven days has seen them; after that, the remaining items are judged by people who know them. A deferred item returns to
- * the queue when that changes. Automatic experts are asked about every item. Contents are identified by 52 bits of a hash;
- * a collision only delays a vote.
+ * Guarantees: among the people active in the last seven days, a content goes next to those who have seen it least often and may
+ * still judge the item. So nobody sees it twice before all have seen it, and repeats are spread evenly after that. A deferred
+ * item returns to the queue when that changes. Automatic experts are asked about every item. Contents are identified by
+ * 52 bits of a hash; a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -15,8 +15,15 @@ import * as Sha256 from "../../node/Sha256.ts"
 import { Database } from "../database/Database.ts"
 
 /** A key of the content within an organization, as SQLite and JSON keep it: an integer below 2^52. */
-export const contentOf = (organization: string, { completions, prompt }: TaskPrompt): number =>
-  Number.parseInt(Sha256.hex(JSON.stringify([organization, prompt, ...completions.toSorted()])).slice(0, 13), 16)
+export const contentOf = (
+  organization: string,
+  guidelines: string | undefined,
+  { completions, prompt }: TaskPrompt,
+): number =>
+  Number.parseInt(
+    Sha256.hex(JSON.stringify([organization, guidelines ?? null, prompt, ...completions.toSorted()])).slice(0, 13),
+    16,
+  )
 
 /** People who were absent for longer are not waited for. */
 export const activeWithin: Duration.Input = "7 days"
@@ -25,20 +32,41 @@ export const activeWithin: Duration.Input = "7 days"
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  /** Active people who have not seen the content, and may judge items of the lane. */
-  const awaited = (content: Statement.Fragment, lane: Statement.Fragment) => sql`
+  const timesSeen = (content: Statement.Fragment, expert: Statement.Fragment) => sql`COALESCE((SELECT items FROM seen_content
+    WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
+
+  /** Active people who have seen the content of a row with `item_id` and `content` less than `times` often, and may judge the item. */
+  const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
+    const itemId = sql.literal(`${row}.item_id`)
+    const met = (table: string) =>
+      sql`SELECT 1 FROM ${sql(table)} AS met WHERE met.item_id = ${itemId} AND met.expert_no = other.expert_no`
+    return sql`
     SELECT 1 FROM expert AS other INDEXED BY expert_awaited
     WHERE other.kind = 'person' AND other.active = 1 AND other.away = 0
+      AND ${timesSeen(sql.literal(`${row}.content`), sql`other.expert_no`)} < ${times}
       AND (NOT EXISTS (SELECT 1 FROM lane WHERE lane.lane = ${lane} AND assigned = 1)
         OR EXISTS (SELECT 1 FROM lane_expert WHERE lane_expert.lane = ${lane} AND lane_expert.expert_no = other.expert_no))
-      AND NOT EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = ${content} AND seen_content.expert_no = other.expert_no)`
-
-  const laneOfDeferred = sql`(SELECT own.lane FROM item AS own WHERE own.item_id = deferred_item.item_id)`
+      AND NOT EXISTS (${met("vote")}) AND NOT EXISTS (${met("voided_vote")}) AND NOT EXISTS (${met("set_aside")})
+      AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
+  }
 
   /** Whether the row of `item` is for others first. */
-  const isDeferred = (expertNo: number) => sql`
-    (EXISTS (SELECT 1 FROM seen_content WHERE seen_content.content = item.content AND seen_content.expert_no = ${expertNo})
-      AND EXISTS (${awaited(sql`item.content`, sql`item.lane`)}))`
+  const isDeferred = (expertNo: number) => {
+    const times = timesSeen(sql`item.content`, sql`${expertNo}`)
+    return sql`(${times} > 0 AND EXISTS (${awaited("item", sql`item.lane`, times)}))`
+  }
+
+  /** Remembers that the person has passed these rows of `item`, which are for others first. */
+  const defer = (expertNo: number, items: Statement.Fragment) => sql`
+    INSERT INTO deferred_item (item_id, content, items)
+    SELECT item.item_id, item.content, ${timesSeen(sql`item.content`, sql`${expertNo}`)} FROM ${items}
+    ON CONFLICT DO UPDATE SET items = MIN(items, excluded.items)`
+
+  const isAwaited = sql`EXISTS (${awaited(
+    "deferred_item",
+    sql`(SELECT own.lane FROM item AS own WHERE own.item_id = deferred_item.item_id)`,
+    sql`deferred_item.items`,
+  )})`
 
   /** These rows of `deferred_item` return to the queue, for whoever passed them; what is not open returns when it is. */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
@@ -50,14 +78,10 @@ export const make = Effect.gen(function* () {
 
   /** A person is shown an item. */
   const markSeen = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
-    const [met] = yield* sql<{ content: number; items: number }>`
+    const [met] = yield* sql<{ content: number }>`
       INSERT INTO seen_content (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}
-      ON CONFLICT DO UPDATE SET items = items + 1 RETURNING content, items`
-    const { content, items } = met!
-    if (items > 1) return
-    const last = yield* sql`SELECT 1 FROM deferred_item
-      WHERE content = ${content} AND NOT EXISTS (${awaited(sql`${content}`, laneOfDeferred)}) LIMIT 1`
-    if (last.length > 0) yield* offerAgain(sql`deferred_item.content = ${content}`)
+      ON CONFLICT DO UPDATE SET items = items + 1 RETURNING content`
+    yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
   /** People have not met these items after all. Automatic experts, who meet nothing, are passed over. */
@@ -68,14 +92,24 @@ export const make = Effect.gen(function* () {
       const [met] = yield* sql<{ content: number; items: number }>`UPDATE seen_content SET items = items - 1
         WHERE content = (SELECT content FROM item WHERE item_id = ${item_id}) AND expert_no = ${expert_no}
         RETURNING content, items`
-      if (met === undefined || met.items > 0) continue
-      yield* sql`DELETE FROM seen_content WHERE content = ${met.content} AND expert_no = ${expert_no}`
+      if (met === undefined) continue
+      if (met.items === 0)
+        yield* sql`DELETE FROM seen_content WHERE content = ${met.content} AND expert_no = ${expert_no}`
       yield* offerAgain(sql`deferred_item.content = ${met.content}`)
     }
   })
 
+  /** Whether the expert has voted on another item of the same content. */
+  const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
+    const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
+      ON other.content = item.content AND other.item_id <> item.item_id
+      WHERE item.item_id = ${itemId} AND EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item
+        WHERE vote.item_id = other.item_id AND vote.expert_no = ${expertNo}) LIMIT 1`
+    return votes.length > 0
+  })
+
   /** Fewer people are awaited than before. */
-  const awaitFewer = offerAgain(sql`NOT EXISTS (${awaited(sql`deferred_item.content`, laneOfDeferred)})`)
+  const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
   /** Stops waiting for people who are absent, until they return, and for inactive ones. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
@@ -84,5 +118,5 @@ export const make = Effect.gen(function* () {
     if (away.length > 0) yield* awaitFewer
   })
 
-  return { isDeferred, markSeen, unmarkSeen, awaitFewer, awaitNoLonger }
+  return { isDeferred, defer, hasJudged, markSeen, unmarkSeen, awaitFewer, awaitNoLonger }
 })

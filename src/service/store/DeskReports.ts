@@ -1,18 +1,23 @@
 /**
  * Reads for managers: items by filters, one expert, one group.
  *
- * Guarantees: a page of items reads no request. Filters are checked item by item, newest first, until the page is full;
- * `disputed` items have a table of their own. A group's page reads all its votes.
+ * Guarantees: filters are checked item by item, newest first, until the page is full; `disputed` items have a table of their
+ * own. Equal items (see `ItemSummary`) are one entry, at the newest that matches; a page of items reads requests only for the
+ * agreement on those. A group's page reads all its votes.
  */
 import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
+import * as Tally from "../../domain/Tally.ts"
+import type { Ranking } from "../../domain/Vote.ts"
 import type { ExpertDetail, GroupDetail, ItemState, ItemSummary } from "../pageApi/DeskApi.ts"
 import { Database } from "../database/Database.ts"
 import { type ItemFilter, make as makeFilters } from "./ItemFilters.ts"
-import { maxPrompts, promptIndexOf } from "../database/TaskTables.ts"
+import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
+import { TaskRequests } from "./TaskRequests.ts"
 
 const pageSize = 25
 const maxPageSize = 200
+const maxEqual = 25
 const shownDays = 14
 const latestVotes = 2_000
 const millisOfDay = 24 * 60 * 60 * 1000
@@ -28,6 +33,7 @@ interface ItemRow {
   readonly withdrawn: number
   readonly flagged: number
   readonly agreement: number | null
+  readonly content: number
   readonly choice: number | null
   readonly rationale: string | null
   readonly operator: string | null
@@ -53,10 +59,15 @@ const toSummary = (row: ItemRow): ItemSummary => ({
   votes: row.votes,
   votes_required: row.votes_required,
   flagged: row.flagged === 1,
+  equal: [],
   agreement: row.agreement ?? (row.votes > 1 && row.votes === row.votes_required ? 1 : null),
   decision:
     row.choice === null ? null : { choice: row.choice, rationale: row.rationale!, by: row.operator!, at: row.at! },
 })
+
+/** Equal items have the same content and group, which tasks without one share. */
+const keyOf = ({ content, group_id, task_id }: Pick<ItemRow, "content" | "group_id" | "task_id">): string =>
+  `${content} ${group_id === task_id ? "" : group_id}`
 
 const medianOf = (values: ReadonlyArray<number>): number | null => {
   const sorted = values.toSorted((a, b) => a - b)
@@ -67,6 +78,7 @@ const medianOf = (values: ReadonlyArray<number>): number | null => {
 
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
+  const requests = yield* TaskRequests
 
   const { conditionsOf, isFlagged, required } = makeFilters(sql)
 
@@ -82,16 +94,89 @@ export const make = Effect.gen(function* () {
         ? sql`decision CROSS JOIN item USING (item_id) LEFT JOIN disputed USING (item_id)`
         : sql`item LEFT JOIN decision USING (item_id) LEFT JOIN disputed USING (item_id)`
     const first = isDisputed ? sql`disputed.item_id` : isLead ? sql`decision.item_id` : sql`item.item_id`
-    const rows = yield* sql<ItemRow>`
-      SELECT ${first} AS item_id, task_id, group_id, COALESCE(item_text.prompt, '') AS prompt, status, item.votes,
+    const rowsBefore = (before: number, limit: number) => sql<ItemRow>`
+      SELECT ${first} AS item_id, task_id, group_id, COALESCE(item_text.prompt, '') AS prompt, status, item.votes, content,
         ${required} AS votes_required, ${isFlagged} AS flagged, decision.item_id IS NOT NULL AND choice IS NULL AS withdrawn,
         disputed.agreement, decision.choice, decision.rationale, decision.operator, decision.at
       FROM ${from} CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
         LEFT JOIN item_text ON item_text.item_id = item.item_id
       WHERE ${sql.and([sql`${first} < ${before}`, ...conditionsOf(filter)])}
-      ORDER BY ${first} DESC LIMIT ${limit + 1}`
-    const shown = rows.slice(0, limit)
-    return { items: shown.map(toSummary), next: rows.length > limit ? shown.at(-1)!.item_id : null }
+      ORDER BY ${first} DESC LIMIT ${limit}`
+    const shown: Array<ItemRow> = []
+    for (let last = before; shown.length <= limit; ) {
+      const rows = yield* rowsBefore(last, limit + 1)
+      const newest = new Set(yield* newestOf(rows, filter))
+      shown.push(...rows.filter(({ item_id }) => newest.has(item_id)))
+      if (rows.length <= limit) break
+      last = rows.at(-1)!.item_id
+    }
+    const page = shown.slice(0, limit)
+    return { items: yield* withEqual(page), next: shown.length > limit ? page.at(-1)!.item_id : null }
+  })
+
+  /** Of the items equal to these, those that match, the newest of each kind. */
+  const newestOf = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>, filter: ItemFilter) {
+    const matching = yield* sql<{ item_id: number }>`SELECT MAX(item.item_id) AS item_id
+      FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
+        LEFT JOIN decision ON decision.item_id = item.item_id LEFT JOIN disputed ON disputed.item_id = item.item_id
+        LEFT JOIN item_text ON item_text.item_id = item.item_id
+      WHERE ${sql.and([
+        sql`content IN (SELECT value FROM json_each(${JSON.stringify(rows.map(({ content }) => content))}))`,
+        ...conditionsOf(filter),
+      ])}
+      GROUP BY content, CASE group_id WHEN task_id THEN '' ELSE group_id END, status = 'cancelled'`
+    return matching.map(({ item_id }) => item_id)
+  })
+
+  const withEqual = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>) {
+    const all = yield* sql<Pick<ItemRow, "item_id" | "task_id" | "group_id" | "content" | "votes" | "votes_required"> & {
+      readonly flagged: number
+    }>`SELECT item.item_id, task_id, group_id, content, votes, ${required} AS votes_required, ${isFlagged} AS flagged
+      FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
+      WHERE status <> 'cancelled'
+        AND content IN (SELECT value FROM json_each(${JSON.stringify(rows.map(({ content }) => content))}))
+      ORDER BY item.item_id DESC`
+    const equalTo = Map.groupBy(all, keyOf)
+    return yield* Effect.forEach(rows, (row) => {
+      const own = toSummary(row)
+      const equal = row.status === "cancelled" ? [] : (equalTo.get(keyOf(row)) ?? [])
+      if (equal.length < 2) return Effect.succeed(own)
+      const sum = (of: "votes" | "votes_required") => equal.reduce((sum, item) => sum + item[of], 0)
+      const [votes, votes_required] = [sum("votes"), sum("votes_required")]
+      const others = equal.filter(({ item_id }) => item_id !== row.item_id).slice(0, maxEqual)
+      return Effect.map(votes === votes_required ? agreementOn(equal) : Effect.succeed(null), (agreement) => ({
+        ...own,
+        votes,
+        votes_required,
+        flagged: equal.some(({ flagged }) => flagged === 1),
+        equal: others.map(({ item_id, task_id }) => ({ task_id, index: promptIndexOf(item_id) })),
+        agreement,
+      }))
+    })
+  })
+
+  /** That of all votes on items of equal contents, whose completions may be in other orders. */
+  const agreementOn = Effect.fnUntraced(function* (items: ReadonlyArray<{ readonly item_id: number }>) {
+    const ids = JSON.stringify(items.map(({ item_id }) => item_id))
+    const votes = yield* sql<{ item_id: number; choice: number; ranking: string | null }>`
+      SELECT item_id, choice, body -> '$.ranking' AS ranking FROM vote INDEXED BY vote_on_item
+      WHERE item_id IN (SELECT value FROM json_each(${ids})) ORDER BY n`
+    let completions: ReadonlyArray<string> = []
+    const ballots: Array<Tally.Ballot> = []
+    for (const { choice, item_id, ranking } of votes) {
+      const { prompts } = yield* requests.of(seqOf(item_id))
+      const own = prompts[promptIndexOf(item_id)]!.completions
+      if (ballots.length === 0) completions = own
+      const indexOf = (index: number) => completions.indexOf(own[index]!)
+      ballots.push({
+        choice: indexOf(choice),
+        ...(ranking !== null && {
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
+          ranking: (JSON.parse(ranking) as Ranking).map(([head, ...rest]) => [indexOf(head), ...rest.map(indexOf)] as const),
+        }),
+      })
+    }
+    return ballots.length < 2 ? null : Tally.tally(completions, ballots).agreement
   })
 
   const daysOf = (votes: Statement.Fragment) => sql<{ day: number; votes: number }>`

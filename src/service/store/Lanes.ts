@@ -3,7 +3,7 @@
  *
  * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get lanes of higher priority
  * first, and the oldest item among equal ones. Tasks that join the group later are in its lane. Finding an expert's
- * lanes takes time in proportion to the lanes, not to their items.
+ * lanes takes time in proportion to the lanes, not to their items; listing the queue, to the lanes and to what is shown.
  * Does not: order what automatic experts judge, which is the oldest first.
  */
 import { Effect } from "effect"
@@ -27,6 +27,8 @@ export interface GroupSettings {
 }
 
 const maxListed = 200
+/** Of tasks without a group, those with a lane of their own not counted. */
+const maxAlone = 50
 
 const normal = priorities.indexOf("normal")
 const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
@@ -149,23 +151,21 @@ export const make = Effect.gen(function* () {
     if (before === undefined) yield* move(tasks, lane!.lane)
   })
 
-  const list = Effect.gen(function* () {
-    const groups = yield* sql<
-      Omit<GroupSummary, "priority" | "assigned" | "paused"> &
-        Partial<Pick<Lane, "lane" | "priority">> & { assigned: number; paused: number }
-    >`
-      SELECT task.group_id, lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
-        COALESCE(paused, 0) AS paused,
-        COUNT(*) AS tasks, SUM(votes_given) AS votes, SUM(prompts * votes_required + extra_votes - votes_spared) AS votes_needed,
-        MIN(created_at) AS created_at
-      FROM task LEFT JOIN lane ON lane.organization = task.organization AND lane.group_id = task.group_id
-      WHERE status IN ('pending', 'in_progress') AND (task.group_id <> task_id OR lane.lane IS NOT NULL)
-      GROUP BY task.organization, task.group_id ORDER BY COALESCE(priority, 0) DESC, MIN(seq) LIMIT ${maxListed}`
+  interface Row extends Omit<GroupSummary, "priority" | "assigned" | "paused"> {
+    readonly lane: number | null
+    readonly priority: number
+    readonly assigned: number
+    readonly paused: number
+  }
+
+  const summarize = Effect.fnUntraced(function* <A extends Row>(rows: ReadonlyArray<A>) {
+    const lanes = JSON.stringify(rows.flatMap(({ assigned, lane }) => (assigned === 1 && lane !== null ? [lane] : [])))
     const experts = yield* sql<{ lane: number; expert_id: string; name: string }>`
-      SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no) ORDER BY lane, expert_no`
-    return groups.map(({ assigned, lane, paused, priority, ...group }): GroupSummary => ({
+      SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no)
+      WHERE lane IN (SELECT value FROM json_each(${lanes})) ORDER BY lane, expert_no`
+    return rows.map(({ assigned, lane, paused, priority, ...group }) => ({
       ...group,
-      priority: priorityOf(priority ?? 0),
+      priority: priorityOf(priority),
       paused: paused === 1,
       assigned:
         assigned === 0
@@ -174,7 +174,44 @@ export const make = Effect.gen(function* () {
               expert.lane === lane ? [{ expert_id: expert.expert_id, name: expert.name }] : [],
             ),
     }))
-  }).pipe(Effect.withSpan("VoteQueue.groups"))
+  })
+
+  const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
+    COALESCE(paused, 0) AS paused`)
+
+  /** Reads those that have a lane, and the oldest of the others: no more than are shown. */
+  const list = Effect.fnUntraced(function* (after = 0) {
+    const groups = yield* sql<Row>`
+      SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,
+        (SELECT created_at FROM task WHERE seq = first_open) AS created_at
+      FROM (SELECT organization, group_id FROM lane UNION
+          SELECT * FROM (SELECT organization, group_id FROM task_group INDEXED BY task_group_open
+            WHERE first_open IS NOT NULL ORDER BY first_open LIMIT ${maxListed})) AS listed
+        CROSS JOIN task_group USING (organization, group_id) LEFT JOIN lane USING (organization, group_id)
+      WHERE first_open IS NOT NULL ORDER BY priority DESC, first_open LIMIT ${maxListed}`
+    const alone = yield* sql<Row & { readonly seq: number; readonly prompt: string }>`
+      SELECT task.seq, task.group_id, ${ofLane}, 1 AS tasks, votes_given AS votes,
+        prompts * votes_required + extra_votes - votes_spared AS votes_needed, created_at,
+        COALESCE((SELECT prompt FROM item_text WHERE item_id = task.seq * ${itemIdOf(1, 0)}), '') AS prompt
+      FROM (SELECT task.seq FROM lane CROSS JOIN task ON task_id = lane.group_id AND task.group_id = task_id
+            AND task.organization = lane.organization AND status IN ('pending', 'in_progress')
+          WHERE ${after} = 0
+          UNION SELECT * FROM (SELECT seq FROM task INDEXED BY task_open_alone
+            WHERE group_id = task_id AND status IN ('pending', 'in_progress') AND seq > ${after}
+              AND NOT EXISTS (SELECT 1 FROM lane WHERE lane.organization = task.organization AND lane.group_id = task.group_id)
+            ORDER BY seq LIMIT ${maxAlone + 1})) AS listed
+        CROSS JOIN task USING (seq)
+        LEFT JOIN lane ON lane.organization = task.organization AND lane.group_id = task.group_id
+      ORDER BY priority DESC, seq`
+    const others = alone.filter(({ lane }) => lane === null)
+    const next = others.length > maxAlone ? others[maxAlone - 1]!.seq : null
+    const tasks = alone.filter(({ lane, seq }) => lane !== null || next === null || seq <= next)
+    return {
+      groups: yield* summarize(groups),
+      tasks: (yield* summarize(tasks)).map(({ seq: _, ...task }) => task),
+      next,
+    }
+  }, Effect.withSpan("VoteQueue.groups"))
 
   return { openTo, laneOf, assignedTo, tasksOf, set, pause, rejoin, list }
 })

@@ -44,8 +44,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     if (first === undefined || first.isDeferred === 0) return first
     const [found] = yield* sql<{ place: number; item_id: number }>`
       SELECT ${columns} FROM ${open} AND NOT ${isDeferred} ORDER BY ${place} LIMIT 1`
-    yield* sql`INSERT OR IGNORE INTO deferred_item (item_id, content)
-      SELECT item.item_id, item.content FROM ${open} AND ${place} < ${found?.place ?? Number.MAX_SAFE_INTEGER}`
+    yield* contents.defer(expertNo, sql`${open} AND ${place} < ${found?.place ?? Number.MAX_SAFE_INTEGER}`)
     return found
   })
 

@@ -255,6 +255,7 @@ export const make = Effect.fnUntraced(function* (options: {
           seconds: Math.round(shown * 1000) / 1000,
           ...members.success,
           ...(given.rationale !== undefined && given.rationale.trim() !== "" && { rationale: given.rationale }),
+          ...((yield* voting.contents.hasJudged(itemId, hold.expert_no)) && { repeated: true }),
           ...(guidelines.version > 1 && {
             guidelines_version: Math.min(
               Math.max(given.guidelinesVersion ?? guidelines.version, 1),
@@ -333,7 +334,7 @@ export const make = Effect.fnUntraced(function* (options: {
           WHERE expert_no = ${expert_no}`
 
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
-        const { order, ranking, rationale, seconds, ...members } = JSON.parse(vote.body) as VoteBody
+        const { order, ranking, rationale, repeated: _, seconds, ...members } = JSON.parse(vote.body) as VoteBody
         const places = Places.toPlaces({ choice: vote.choice, ...(ranking !== undefined && { ranking }) }, order)
         const rows = yield* sql<HoldRow>`
           INSERT INTO hold ${sql.insert({

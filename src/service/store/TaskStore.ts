@@ -77,9 +77,14 @@ const make = Effect.gen(function* () {
       : Effect.succeed(Sha256.hex(JSON.stringify([organization, idempotencyKey])).slice(0, 32))
     ).pipe(Effect.map((id) => `task_${id}`))
 
-  const joinGroup = (organization: string, { id: group_id, size }: NonNullable<NewTask["group"]>) =>
-    sql`INSERT INTO task_group ${sql.insert({ organization, group_id, size: size ?? null, tasks: 1, open: 1 })}
-      ON CONFLICT DO UPDATE SET tasks = tasks + 1, open = open + 1,
+  const joinGroup = (
+    organization: string,
+    { id: group_id, size }: NonNullable<NewTask["group"]>,
+    task: { readonly first_open: number; readonly votes_needed: number },
+  ) =>
+    sql`INSERT INTO task_group ${sql.insert({ organization, group_id, size: size ?? null, tasks: 1, open: 1, ...task })}
+      ON CONFLICT DO UPDATE SET tasks = tasks + 1, open = open + 1, votes_needed = votes_needed + excluded.votes_needed,
+        first_open = COALESCE(first_open, excluded.first_open),
         size = MAX(COALESCE(size, excluded.size), COALESCE(excluded.size, size))`.pipe(
       Effect.andThen(voting.withdraw(organization, group_id)),
     )
@@ -102,7 +107,7 @@ const make = Effect.gen(function* () {
       created_at: yield* Clock.currentTimeMillis,
     }
     const body = Zstd.compress(task.body)
-    const contents = JSON.stringify(content.prompts.map((prompt) => contentOf(organization, prompt)))
+    const contents = JSON.stringify(content.prompts.map((prompt) => contentOf(organization, content.guidelines, prompt)))
     const texts = JSON.stringify(content.prompts.map(({ prompt }) => toStorableText(prompt.slice(0, maxSearchedChars))))
     const stored = yield* write(
       Effect.gen(function* () {
@@ -120,7 +125,9 @@ const make = Effect.gen(function* () {
           SELECT ${itemIdOf(seq, 0)} + key, ${votes}, value, ${lane?.lane ?? 0} FROM json_each(${contents})`
         yield* sql`INSERT INTO item_text (item_id, prompt)
           SELECT ${itemIdOf(seq, 0)} + key, value FROM json_each(${texts})`
-        if (group !== undefined) yield* joinGroup(organization, group)
+        if (group !== undefined) {
+          yield* joinGroup(organization, group, { first_open: seq, votes_needed: row.prompts * votes })
+        }
         requests.keep(seq, content, task.body.length)
         yield* queue.wake
         return row

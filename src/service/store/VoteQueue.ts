@@ -14,7 +14,7 @@ import * as AutomaticQueue from "./AutomaticQueue.ts"
 import * as Completions from "./Completions.ts"
 import * as Qualification from "./Qualification.ts"
 import type { Database } from "../database/Database.ts"
-import type { GroupSummary } from "../pageApi/GroupsApi.ts"
+import type { Queue } from "../pageApi/GroupsApi.ts"
 import type * as Lanes from "./Lanes.ts"
 import * as PersonQueue from "./PersonQueue.ts"
 import { TaskRequests } from "./TaskRequests.ts"
@@ -86,8 +86,8 @@ export class VoteQueue extends Context.Service<
     readonly releaseExpired: Effect.Effect<void, SqlError>
     /** The item goes to all experts again, also to those who set it aside; its flags stay. */
     readonly returnItem: (taskId: string, promptIndex: number) => Effect.Effect<void, SqlError>
-    /** Groups with open tasks, in the order of the queue. */
-    readonly groups: Effect.Effect<ReadonlyArray<GroupSummary>, SqlError>
+    /** Groups and tasks without one that are open, in the order of the queue; of the latter those after a number. */
+    readonly groups: (after?: number) => Effect.Effect<Queue, SqlError>
     /** What others than its experts hold of the group returns to the queue. */
     readonly setGroup: (
       settings: Lanes.GroupSettings,

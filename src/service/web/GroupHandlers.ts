@@ -10,10 +10,9 @@ export const layer = HttpApiBuilder.group(
   "groups",
   Effect.fnUntraced(function* (handlers) {
     const { groups, pauseGroup, setGroup } = yield* VoteQueue
-    const list = Effect.map(Effect.orDie(groups), (groups) => ({ groups }))
     const noGroup = (groupId: string) => new NotFound({ detail: `No task is in group ${groupId}.` })
     return handlers.handleAll({
-      list: () => list,
+      list: ({ query: { after } }) => Effect.orDie(groups(after)),
       set: ({ payload: { experts, group_id, priority } }) =>
         setGroup({ groupId: group_id, priority, experts: experts ?? undefined }).pipe(
           Effect.catchTags({
@@ -21,7 +20,6 @@ export const layer = HttpApiBuilder.group(
             NoSuchExpert: ({ expertId }) => new NotFound({ detail: `There is no expert ${expertId}.` }),
             SqlError: Effect.die,
           }),
-          Effect.andThen(list),
         ),
       pause: ({ params: { group_id }, payload: { paused } }) =>
         pauseGroup(group_id, paused).pipe(

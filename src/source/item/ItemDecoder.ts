@@ -17,7 +17,7 @@ import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
-import { jsonProblem } from "../../io/JsonProblem.ts"
+import { describeJsonProblem } from "../../io/JsonProblem.ts"
 import * as Messages from "./Messages.ts"
 import { originOf, type Place, reject } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
@@ -64,7 +64,7 @@ export const decode = (
   if (Result.isFailure(normal)) return reject(place, "invalid_shape", normal.failure)
   const item = (isWellFormed ? parseWellFormedItem : parseItem)(normal.success)
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
-  const problem = jsonProblem(item.success.metadata, names.metadata ?? "metadata")
+  const problem = describeJsonProblem(item.success.metadata, names.metadata ?? "metadata")
   return problem === undefined
     ? Result.succeed({ item: item.success, origin: originOf(place) })
     : reject(place, "invalid_shape", problem)
@@ -101,7 +101,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
   const metadata = isEmpty(value) ? undefined : fromText(value)
   if (metadata === undefined) return Result.succeed(undefined)
   if (!isObject(metadata)) return Result.fail(`${path}: expected an object, found ${describeValue(value)}`)
-  const problem = jsonProblem(metadata, path)
+  const problem = describeJsonProblem(metadata, path)
   return problem === undefined ? Result.succeed(metadata) : Result.fail(problem)
 }
 

@@ -10,7 +10,7 @@ import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
-import { jsonProblem } from "../../io/JsonProblem.ts"
+import { describeJsonProblem } from "../../io/JsonProblem.ts"
 import * as ToolCalls from "./ToolCalls.ts"
 import { isNothing } from "./ToolCalls.ts"
 
@@ -106,7 +106,7 @@ const decodeContent = (
   if (typeof content === "string") return Result.succeed(content)
   if (hasCalls && isNothing(content)) return Result.succeed("")
   if (role === "tool" && content !== undefined && content !== null && !isParts(content)) {
-    const problem = jsonProblem(content, path)
+    const problem = describeJsonProblem(content, path)
     return problem === undefined ? Result.succeed(JSON.stringify(content)) : Result.fail(problem)
   }
   if (!Array.isArray(content)) return Result.fail(`${path}: expected text, found ${describeValue(content)}`)

@@ -11,7 +11,7 @@ import type { Row } from "../record/Row.ts"
 import { type Field, fromText, type Step } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { isObject } from "../../io/Values.ts"
-import { jsonProblem } from "../../io/JsonProblem.ts"
+import { describeJsonProblem } from "../../io/JsonProblem.ts"
 
 export interface MetadataReader {
   /** The metadata, or nothing; the failure is the reason. */
@@ -109,7 +109,7 @@ const add = (
 ): Result.Result<Metadata, string> => {
   for (const [name, value] of kept) {
     const path = FieldPath.format([name])
-    const problem = jsonProblem(value, path)
+    const problem = describeJsonProblem(value, path)
     if (problem !== undefined) return Result.fail(problem)
     if (Object.hasOwn(metadata, name) && !isSame(metadata[name], value)) {
       return Result.fail(

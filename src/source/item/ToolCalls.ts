@@ -11,7 +11,7 @@ import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
-import { jsonProblem } from "../../io/JsonProblem.ts"
+import { describeJsonProblem } from "../../io/JsonProblem.ts"
 
 type Members = { readonly [member: string]: unknown }
 
@@ -86,7 +86,7 @@ const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string
 const decodeArguments = (value: unknown, path: string): Result.Result<string, string> => {
   if (isEmpty(value)) return Result.succeed("{}")
   if (isObject(value)) {
-    const problem = jsonProblem(value, path)
+    const problem = describeJsonProblem(value, path)
     return problem === undefined ? Result.succeed(JSON.stringify(value)) : Result.fail(problem)
   }
   return typeof value === "string" && value.isWellFormed() && isJsonObject(value)
@@ -113,7 +113,7 @@ const definitionsOf = (record: unknown, path: string): Result.Result<string | un
       return Result.fail(`${path}[${i}]: expected the definition of a function, with its name, found ${found}`)
     }
   }
-  const problem = typeof value === "string" ? undefined : jsonProblem(list, path)
+  const problem = typeof value === "string" ? undefined : describeJsonProblem(list, path)
   if (problem !== undefined) return Result.fail(problem)
   const text = typeof value === "string" ? value : JSON.stringify(list)
   return text.isWellFormed()

@@ -104,6 +104,16 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
+  /** The results of the other votes on the items of a task, as far as they are there; none of a task whose items have one vote. */
+  const resultsBeside = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
+      SELECT o.task_id AS "taskId", r.body AS result FROM task t
+      JOIN task o ON o.job = t.job AND o.seq >= t.batch AND o.seq < t.batch + t.votes * t.batch_items AND o.vote <> t.vote
+      JOIN task_result r ON r.job = o.job AND r.seq = o.seq
+      WHERE t.job = ${job} AND t.seq = ${seq} AND t.votes > 1 AND o.state = 'completed' ORDER BY o.seq`
+    return rows.map(({ result, taskId }) => ({ taskId, result: Payload.decode(result) }))
+  })
+
   /**
    * Tasks of a campaign that the service refused, or a person gave up, with those of their items that
    * nobody will judge: each in its first vote.
@@ -181,5 +191,5 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ({ millis }) => millis,
     )
 
-  return { completed: completedOf(Option.none()), completedOf, rejects, dropped, prompts, turnarounds }
+  return { completed: completedOf(Option.none()), completedOf, resultsBeside, rejects, dropped, prompts, turnarounds }
 }

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Experts } from "../../../src/service/store/Experts.ts"
+import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { create, next, type Store, store, voteFor } from "./support.ts"
 
@@ -48,7 +49,7 @@ describe("priority of groups", () => {
       yield* group("c", ["c2"])
       const { groups } = yield* VoteQueue
       assert.deepStrictEqual(
-        (yield* groups).map(({ group_id, priority, tasks }) => [group_id, priority, tasks]),
+        (yield* groups()).groups.map(({ group_id, priority, tasks }) => [group_id, priority, tasks]),
         [
           ["c", "urgent", 2],
           ["d", "high", 1],
@@ -156,8 +157,42 @@ describe("an assigned group", () => {
       yield* group("a", ["a1"])
       assert.strictEqual((yield* Effect.flip(set("b", "high")))._tag, "NoSuchGroup")
       assert.strictEqual((yield* Effect.flip(set("a", "high", ["nobody"])))._tag, "NoSuchExpert")
-      const [found] = yield* (yield* VoteQueue).groups
+      const {
+        groups: [found],
+      } = yield* (yield* VoteQueue).groups()
       assert.deepInclude(found, { group_id: "a", priority: "normal", assigned: null, votes: 0, votes_needed: 1 })
+    }))
+
+  test("tasks without a group are listed, the oldest first, page by page; those with settings in front", () =>
+    Effect.gen(function* () {
+      const { groups, pauseGroup } = yield* VoteQueue
+      const ids = yield* Effect.forEach(Array.from({ length: 120 }), (_, i) =>
+        Effect.orDie(create([[`p${i}`, "a", "b"], ["second", "a", "b"]], { votes: 2 })),
+      )
+      yield* group("a", ["a1"])
+      yield* set(ids[110]!, "high")
+      yield* pauseGroup(ids[3]!, true)
+      yield* (yield* TaskStore).cancel(ids[0]!)
+      const first = yield* groups()
+      assert.deepStrictEqual(
+        first.groups.map(({ group_id }) => group_id),
+        ["a"],
+      )
+      const [urgent, paused] = [ids[110]!, ids[3]!]
+      const normal = ids.filter((id) => id !== urgent && id !== paused).slice(1)
+      assert.deepStrictEqual(
+        first.tasks.map(({ group_id }) => group_id),
+        [urgent, ids[1]!, ids[2]!, paused, ...normal.slice(2, 50)],
+      )
+      assert.deepInclude(first.tasks[0], { priority: "high", paused: false, votes: 0, votes_needed: 4, prompt: "p110" })
+      assert.isTrue(first.tasks[3]!.paused)
+      const second = yield* groups(first.next!)
+      const third = yield* groups(second.next!)
+      assert.isNull(third.next)
+      assert.deepStrictEqual(
+        [...second.tasks, ...third.tasks].map(({ group_id }) => group_id),
+        normal.slice(50),
+      )
     }))
 
   test("a task without a group is one of its own", () =>

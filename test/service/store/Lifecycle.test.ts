@@ -53,7 +53,7 @@ describe("a pause", () => {
       assert.isTrue((yield* detailOf(taskId)).task.paused)
       assert.isFalse((yield* detailOf(other)).task.paused)
       assert.deepStrictEqual(
-        (yield* queue.groups).map(({ group_id, paused }) => [group_id, paused]),
+        (yield* queue.groups()).groups.map(({ group_id, paused }) => [group_id, paused]),
         [["colors", true]],
       )
       assert.isTrue((yield* (yield* Desk).group("colors").pipe(Effect.flatMap(Effect.fromOption))).paused)
@@ -64,7 +64,7 @@ describe("a pause", () => {
       yield* queue.pauseGroup("colors", false)
       yield* assertCounters
       assert.deepStrictEqual(
-        (yield* queue.groups).map(({ group_id, paused, priority }) => [group_id, paused, priority]),
+        (yield* queue.groups()).groups.map(({ group_id, paused, priority }) => [group_id, paused, priority]),
         [["colors", false, "normal"]],
       )
       yield* judge([[ann, "white"]])
@@ -204,7 +204,7 @@ describe("a withdrawn prompt", () => {
         assert.strictEqual(yield* statusOf(taskId), "in_progress")
         const queue = yield* VoteQueue
         assert.deepStrictEqual(
-          (yield* queue.groups).map(({ votes_needed }) => votes_needed),
+          (yield* queue.groups()).groups.map(({ votes_needed }) => votes_needed),
           [1],
         )
         assert.strictEqual((yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))).votes_required, 1)

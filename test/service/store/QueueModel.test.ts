@@ -169,8 +169,12 @@ const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
       FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq)) AS votes_required
     FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
-  const groups = yield* sql`SELECT group_id, tasks, open FROM task_group ORDER BY group_id`
-  const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open
+  const groups = yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open FROM task_group ORDER BY group_id`
+  const isOpen = sql.literal("status IN ('pending', 'in_progress')")
+  const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open,
+      SUM(${isOpen} * votes_given) AS votes,
+      SUM(${isOpen} * (prompts * votes_required + extra_votes - votes_spared)) AS votes_needed,
+      MIN(seq) FILTER (WHERE ${isOpen}) AS first_open
     FROM task WHERE group_id <> task_id GROUP BY group_id ORDER BY group_id`
   assert.deepStrictEqual(groups, regrouped)
 })
@@ -262,13 +266,14 @@ const run = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
     yield* Effect.forEach(robots, experts.ensure, { discard: true })
     const claims: Array<Claim> = []
 
-    /** The items that a person may be shown: of contents that are new to him or her, or to nobody. */
+    /** The items that a person may be shown: nobody who may judge them, too, has seen their content less often. */
     const shownTo = Effect.fnUntraced(function* (expertId: string) {
       const { awaited, met } = yield* everybody(stopped)
-      const known = new Set(met.map((row) => `${row.expert_id} ${contentOf(row.item_id)}`))
+      const items = new Set(met.map((row) => `${row.expert_id} ${row.item_id}`))
+      const seen = Map.groupBy(met, (row) => `${row.expert_id} ${contentOf(row.item_id)}`)
       return (yield* openFor(expertId, paused)).filter((itemId) => {
-        const isNewTo = (person: string) => !known.has(`${person} ${contentOf(itemId)}`)
-        return isNewTo(expertId) || !awaited.some(isNewTo)
+        const times = (person: string) => seen.get(`${person} ${contentOf(itemId)}`)?.length ?? 0
+        return !awaited.some((other) => times(other) < times(expertId) && !items.has(`${other} ${itemId}`))
       })
     })
 

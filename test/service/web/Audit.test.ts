@@ -249,7 +249,7 @@ describe("the audit log", () => {
       const as = Effect.provideService(Audit.Actor, { operatorNo: 7, name: "Ann" })
       const change = Effect.andThen(
         Audit.record(sql, "thing.change", "x"),
-        sql`INSERT INTO task_group VALUES ('o', 'g', 1, 1, 1)`,
+        sql`INSERT INTO task_group (organization, group_id, size, tasks, open) VALUES ('o', 'g', 1, 1, 1)`,
       )
       const failing = Effect.andThen(change, sql`INSERT INTO no_such_table VALUES (1)`)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(as(write(failing)))))

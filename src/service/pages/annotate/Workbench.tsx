@@ -133,7 +133,8 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        if (reader !== null) return false
+        // The browser would close the reader, too, but may say so only after the next key, which would be lost.
+        if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
         return difference.isOn ? difference.toggle() : dispatch({ _tag: "say", notice: null })

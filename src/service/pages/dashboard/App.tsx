@@ -153,7 +153,7 @@ const Shell = ({
   const links = [
     ["Tasks", routes.allTasks, ["tasks", "task", "group"].includes(route.page)],
     ["Items", routes.allItems, route.page === "items"],
-    ["Queue", routes.format({ page: "queue" }), route.page === "queue"],
+    ["Queue", routes.format({ page: "queue", after: undefined }), route.page === "queue"],
     ["Experts", routes.format({ page: "experts" }), route.page === "experts" || route.page === "expert"],
     ...(isAtLeast(role, "admin")
       ? ([
@@ -248,7 +248,7 @@ const View = ({ route }: { readonly route: routes.Route }) => {
     case "operators":
       return <OperatorsPage />
     case "queue":
-      return <QueuePage />
+      return <QueuePage after={route.after} />
     case "account":
       return <AccountPage />
     case "audit":

@@ -1,10 +1,11 @@
 /** Items of all tasks by filters; one that experts disagree on can be decided in its place. */
+import { Fragment } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
 import type { ItemSummary } from "../../pageApi/DeskApi.ts"
 import * as client from "./client.ts"
 import * as desk from "./deskClient.ts"
-import { count, percent } from "./format.ts"
+import { count, percent, plural } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { paging, useTrail } from "./paging.ts"
 import { Badge, Loaded, PageHeading, Pager, Section } from "./parts.tsx"
@@ -196,6 +197,19 @@ const ItemTable = ({
             {item.group_id !== item.task_id && (
               <span class="group">
                 in group <bdi>{item.group_id}</bdi>
+              </span>
+            )}
+            {item.equal.length > 0 && (
+              <span class="group">
+                asked {plural(item.equal.length + 1, "time")}, also in{" "}
+                {item.equal.map(({ index, task_id }, i) => (
+                  <Fragment key={`${task_id} ${index}`}>
+                    {i > 0 && ", "}
+                    <a class="code" href={format({ page: "task", taskId: task_id, prompt: index + 1 })}>
+                      {task_id.slice(0, 12)}…
+                    </a>
+                  </Fragment>
+                ))}
               </span>
             )}
           </>

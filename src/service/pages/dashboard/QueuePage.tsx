@@ -1,15 +1,16 @@
-/** The queue: groups with open tasks in the order in which people get them, their priority and their experts. */
+/** The queue: groups, and tasks without one, in the order in which people get them, with their priority and their experts. */
 import { useContext, useId, useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
-import type { GroupSummary, Priority } from "../../pageApi/GroupsApi.ts"
+import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"
 import * as client from "./client.ts"
 import { Confirm } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
 import { Say, useResource } from "./hooks.ts"
-import { Badge, Loaded, Meter, PageHeading, Time } from "./parts.tsx"
+import { Badge, Loaded, Meter, PageHeading, PageLink, Section, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
 import * as queue from "./queueClient.ts"
 import { useMay } from "./role.tsx"
+import { format } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { isOpen } from "./TaskList.tsx"
 import { type Label, pausedLabel } from "./wording.ts"
@@ -22,55 +23,97 @@ const priorityLabels: Readonly<Record<Priority, Label>> = {
 }
 const priorities: ReadonlyArray<Priority> = ["urgent", "high", "normal", "low"]
 
-export const QueuePage = () => {
-  const resource = useResource("queue", queue.list, 10_000)
-  const [changing, setChanging] = useState<GroupSummary>()
+export const QueuePage = ({ after }: { readonly after: number | undefined }) => {
+  const resource = useResource(`queue ${after}`, () => queue.list(after), 10_000)
+  const [changing, setChanging] = useState<Entry>()
+  const show = { onChange: setChanging, reload: () => void resource.reload() }
   return (
     <>
       <PageHeading title="Queue" />
       <p class="muted">
-        Groups with open tasks, in the order in which people get them: by priority, then the oldest. A group goes to all
-        experts unless it is assigned to some, and to nobody while it is paused. Automatic experts judge the oldest
+        Open work, in the order in which people get it: by priority, then the oldest. A group, or a task without one, goes to
+        all experts unless it is assigned to some, and to nobody while it is paused. Automatic experts judge the oldest
         first.
       </p>
       <Loaded resource={resource}>
-        {({ groups }) =>
-          groups.length === 0 ? (
-            <p class="card nothing">No group has open tasks.</p>
+        {({ groups, next, tasks }) =>
+          groups.length === 0 && tasks.length === 0 && after === undefined ? (
+            <p class="card nothing">No task is open.</p>
           ) : (
-            <GroupTable groups={groups} onChange={setChanging} reload={() => void resource.reload()} />
+            <>
+              {groups.length > 0 && (
+                <Section id="groups" title="Groups">
+                  <EntryTable label="Groups" entries={groups} {...show} />
+                </Section>
+              )}
+              {(tasks.length > 0 || after !== undefined) && (
+                <Section id="alone" title="Tasks without a group">
+                  {tasks.length === 0 ? (
+                    <p class="card nothing">No further task is open.</p>
+                  ) : (
+                    <EntryTable label="Tasks without a group" entries={tasks} {...show} />
+                  )}
+                  {(after !== undefined || next !== null) && (
+                    <nav class="pager" aria-label="Pages of tasks without a group">
+                      <PageLink href={after === undefined ? undefined : hrefOf(undefined)}>← Oldest</PageLink>
+                      <PageLink href={next === null ? undefined : hrefOf(next)}>Newer →</PageLink>
+                    </nav>
+                  )}
+                </Section>
+              )}
+            </>
           )
         }
       </Loaded>
       {changing !== undefined && (
-        <Change
-          key={changing.group_id}
-          group={changing}
-          onClose={() => setChanging(undefined)}
-          reload={() => void resource.reload()}
-        />
+        <Change key={changing.group_id} entry={changing} onClose={() => setChanging(undefined)} reload={show.reload} />
       )}
     </>
   )
 }
 
-const GroupTable = ({
-  groups,
+/** A group, or a task without one, which has the beginning of its first prompt. */
+type Entry = GroupSummary | Queue["tasks"][number]
+
+const hrefOf = (after: number | undefined) => format({ page: "queue", after })
+const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`
+
+const EntryTable = ({
+  label,
+  entries,
   onChange,
   reload,
 }: {
-  readonly groups: ReadonlyArray<GroupSummary>
-  readonly onChange: (group: GroupSummary) => void
+  readonly label: string
+  readonly entries: ReadonlyArray<Entry>
+  readonly onChange: (entry: Entry) => void
   readonly reload: () => void
 }) => {
   const mayChange = useMay("manager")
+  const isOfTasks = entries.some((entry) => "prompt" in entry)
   return (
     <Table
-      label="Groups"
-      rows={groups}
+      label={label}
+      rows={entries}
       keyOf={({ group_id }) => group_id}
       columns={[
-        { label: "Group", class: "anywhere", cell: ({ group_id }) => <bdi>{group_id}</bdi> },
+        {
+          label: isOfTasks ? "Task" : "Group",
+          class: "anywhere",
+          cell: (entry) =>
+            "prompt" in entry ? (
+              <>
+                <a class="code" href={format({ page: "task", taskId: entry.group_id, prompt: undefined })}>
+                  {entry.group_id}
+                </a>
+                <span class="group">{entry.prompt.slice(0, 80)}</span>
+              </>
+            ) : (
+              <a href={format({ page: "group", groupId: entry.group_id })}>
+                <bdi>{entry.group_id}</bdi>
+              </a>
+            ),
+        },
         {
           label: "Priority",
           cell: ({ paused, priority }) => (
@@ -85,28 +128,26 @@ const GroupTable = ({
           class: "anywhere",
           cell: ({ assigned }) => (assigned === null ? "all" : assigned.map(({ name }) => name).join(", ")),
         },
-        { label: "Open tasks", cell: ({ tasks }) => count(tasks) },
+        ...(isOfTasks ? [] : [{ label: "Open tasks", cell: ({ tasks }: Entry) => count(tasks) }]),
         {
-          label: "Votes on open tasks",
-          cell: ({ group_id, votes, votes_needed }) => (
-            <Meter label={`Votes on open tasks of ${group_id}`} done={votes} of={votes_needed} />
-          ),
+          label: isOfTasks ? "Votes" : "Votes on open tasks",
+          cell: (entry) => <Meter label={`Votes on ${nameOf(entry)}`} done={entry.votes} of={entry.votes_needed} />,
         },
-        { label: "Oldest", cell: ({ created_at }) => <Time at={created_at} /> },
+        { label: isOfTasks ? "Created" : "Oldest", cell: ({ created_at }) => <Time at={created_at} /> },
         {
           label: "",
-          cell: (group) =>
+          cell: (entry) =>
             mayChange && (
               <span class="row tight">
                 <button
                   type="button"
                   class="button compact"
-                  aria-label={`Change priority and experts of ${group.group_id}`}
-                  onClick={() => onChange(group)}
+                  aria-label={`Change priority and experts of ${entry.group_id}`}
+                  onClick={() => onChange(entry)}
                 >
                   Change
                 </button>
-                <Pause groupId={group.group_id} paused={group.paused} reload={reload} compact />
+                <Pause groupId={entry.group_id} paused={entry.paused} reload={reload} compact />
               </span>
             ),
         },
@@ -116,11 +157,11 @@ const GroupTable = ({
 }
 
 const Change = ({
-  group,
+  entry: group,
   onClose,
   reload,
 }: {
-  readonly group: GroupSummary
+  readonly entry: Entry
   readonly onClose: () => void
   readonly reload: () => void
 }) => {
@@ -136,7 +177,7 @@ const Change = ({
   const name = useId()
   return (
     <Confirm
-      title={`Group ${group.group_id}`}
+      title={nameOf(group).replace(/^./, (first) => first.toUpperCase())}
       confirm="Save"
       ask={() => queue.set(group.group_id, priority, chosen.length === 0 ? null : chosen)}
       onClose={onClose}
@@ -179,7 +220,7 @@ const Assigned = ({
   return (
     <fieldset class="choices">
       <legend>Experts</legend>
-      <p class="muted small">Without a choice the group goes to all. What others hold of it returns to the queue.</p>
+      <p class="muted small">Without a choice it goes to all. What others hold of it returns to the queue.</p>
       {experts
         .filter(({ active, expert_id }) => active || chosen.includes(expert_id))
         .map(({ active, expert_id, name }) => (

@@ -145,7 +145,16 @@ const Votes = ({ item }: { readonly item: TaskItem }) => {
       rows={item.votes}
       keyOf={({ expert }) => expert}
       columns={[
-        { label: "Expert", class: "anywhere", cell: ({ expert_name }) => <bdi>{expert_name}</bdi> },
+        {
+          label: "Expert",
+          class: "anywhere",
+          cell: ({ expert_name, repeated }) => (
+            <>
+              <bdi>{expert_name}</bdi>
+              {repeated === true && <span class="group">judged the same in another task before</span>}
+            </>
+          ),
+        },
         { label: "Choice", cell: ({ choice }) => <strong>{letter(choice)}</strong> },
         ...(ranked ? [{ label: "Ranking", cell: rankingOf }] : []),
         ...(item.votes.some(({ guidelines_version }) => guidelines_version !== undefined)

@@ -37,7 +37,8 @@ export type Route =
   | { readonly page: "task"; readonly taskId: string; readonly prompt: number | undefined }
   | { readonly page: "experts" }
   | { readonly page: "operators" }
-  | { readonly page: "queue" }
+  /** `after`: the tasks without a group that follow it. */
+  | { readonly page: "queue"; readonly after: number | undefined }
   | { readonly page: "account" }
   | {
       readonly page: "audit"
@@ -94,7 +95,8 @@ export const parse = (hash: string): Route => {
       return { page: "tasks", status: toStatus(query.get("status")), before, ...(text && { text }) }
     }
     if (first === "items") return { page: "items", filter: toFilter(query) }
-    if (first === "experts" || first === "operators" || first === "account" || first === "queue") return { page: first }
+    if (first === "experts" || first === "operators" || first === "account") return { page: first }
+    if (first === "queue") return { page: "queue", after: toInt(query.get("after")) }
     if (first === "audit") {
       return { page: "audit", actor: query.get("actor") ?? undefined, action: query.get("action") ?? undefined, before }
     }
@@ -138,8 +140,9 @@ export const format = (route: Exclude<Route, { readonly page: "set-up" | "unknow
     case "experts":
     case "operators":
     case "account":
-    case "queue":
       return `#/${route.page}`
+    case "queue":
+      return withQuery("#/queue", { after: route.after })
     case "audit":
       return withQuery("#/audit", { actor: route.actor, action: route.action, before: route.before })
     case "developer":

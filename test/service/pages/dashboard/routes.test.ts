@@ -43,7 +43,8 @@ describe("routes", () => {
     ),
     ["#/operators", { page: "operators" }],
     ["#/account", { page: "account" }],
-    ["#/queue", { page: "queue" }],
+    ["#/queue", { page: "queue", after: undefined }],
+    ["#/queue?after=51", { page: "queue", after: 51 }],
     ["#/audit", { page: "audit", actor: undefined, action: undefined, before: undefined }],
     [
       "#/audit?actor=Ann+B&action=task.cancel&before=3",

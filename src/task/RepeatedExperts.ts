@@ -1,0 +1,67 @@
+/**
+ * Warns as soon as an answer shows that one expert judges an item more than once, since only the first of his or her votes counts:
+ * who reads it can stop before further votes are paid for.
+ *
+ * Guarantees: compares an answer with the results of the other votes on its items, whichever process collected them. Items are told
+ * apart by their prompts, which a batch has once each.
+ */
+import { Effect, Option, Predicate, Schema } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { excerpt } from "../io/Values.ts"
+
+const Answer = Schema.fromJsonString(
+  Schema.Struct({
+    results: Schema.Array(Schema.Struct({ prompt: Schema.String, annotations: Schema.optionalKey(Schema.Unknown) })),
+  }),
+)
+const decode = Schema.decodeOption(Answer)
+
+const expertIn = (of: unknown): ReadonlyArray<string> =>
+  Predicate.isObject(of) && Predicate.isString(of["expert"]) ? [of["expert"]] : []
+
+/** Who judged, by prompt. */
+const expertsIn = (answer: string): ReadonlyMap<string, ReadonlySet<string>> => {
+  const results = Option.match(decode(answer), { onNone: () => [], onSome: ({ results }) => results })
+  return new Map(
+    results.map(({ annotations, prompt }) => {
+      const votes: unknown = Predicate.isObject(annotations) ? annotations["votes"] : undefined
+      return [prompt, new Set(Array.isArray(votes) ? votes.flatMap(expertIn) : expertIn(annotations))]
+    }),
+  )
+}
+
+export const make = (ledger: {
+  readonly resultsBeside: (
+    seq: number,
+  ) => Effect.Effect<ReadonlyArray<{ readonly taskId: string; readonly result: string }>, SqlError>
+}) => {
+  let repeated = 0
+
+  /** Compares the answer of a task, which is not stored yet. */
+  const check = Effect.fnUntraced(function* (
+    { hasResult, seq, taskId }: { readonly seq: number; readonly taskId: string; readonly hasResult: boolean },
+    answer: string,
+  ) {
+    if (hasResult) return
+    const others = yield* ledger.resultsBeside(seq)
+    if (others.length === 0) return
+    const before = others.map((other) => ({ taskId: other.taskId, experts: expertsIn(other.result) }))
+    for (const [prompt, experts] of expertsIn(answer)) {
+      for (const expert of experts) {
+        const first = before.find((other) => other.experts.get(prompt)?.has(expert))
+        if (first === undefined || ++repeated > 1) continue
+        yield* Effect.logWarning(
+          `${taskId}: ${excerpt(expert, 60)} has judged ${JSON.stringify(excerpt(prompt, 60))} before, in ${first.taskId}. Of several votes of one expert on an item only the first counts: stop, and ask the service for more experts, or for fewer votes (--votes), before more is paid for`,
+        )
+      }
+    }
+  })
+
+  const summarize = Effect.suspend(() =>
+    repeated > 1
+      ? Effect.logWarning(`${repeated} votes that came in do not count: their experts had judged the same item before`)
+      : Effect.void,
+  )
+
+  return { check, summarize }
+}
