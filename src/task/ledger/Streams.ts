@@ -1,10 +1,11 @@
 /** What the ledger gives out as streams, page by page in bounded memory, in the order of the items. */
-import { Effect, Option, Schema, Stream, Struct } from "effect"
+import { Effect, Option, Result, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../domain/Message.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import { Reject } from "../../domain/Reject.ts"
 import { type BatchPlace, type CompletedTask, type ItemDetails, type LedgerContext, lostStates } from "./Model.ts"
+import * as Payload from "./Payload.ts"
 import { batchColumns, inCampaign, parsePrompts, promptOf } from "./Rows.ts"
 
 /** An item that nobody will judge, as the input had it. */
@@ -104,14 +105,19 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** The results of the other votes on the items of a task, as far as they are there; none of a task whose items have one vote. */
+  /** The results of the other votes on the items of a task, as far as they are there and can be read; none of a task whose items have one vote. */
   const resultsBeside = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
       JOIN task o ON o.job = t.job AND o.seq >= t.batch AND o.seq < t.batch + t.votes * t.batch_items AND o.vote <> t.vote
       JOIN task_result r ON r.job = o.job AND r.seq = o.seq
       WHERE t.job = ${job} AND t.seq = ${seq} AND t.votes > 1 AND o.state = 'completed' ORDER BY o.seq`
-    return rows.map(({ result, taskId }) => ({ taskId, result: Payload.decode(result) }))
+    return rows.flatMap(({ result, taskId }) =>
+      Result.match(
+        Result.try(() => Payload.decode(result)),
+        { onFailure: () => [], onSuccess: (text) => [{ taskId, result: text }] },
+      ),
+    )
   })
 
   /**
