@@ -49,7 +49,7 @@ export interface ExpertRow {
   /** Votes on items of which the others' votes have a majority, and how many of them were for its choice. */
   readonly compared: number
   readonly with_others: number
-  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin); null where no item of several votes has one. */
+  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin), by votes on items with several, and on items with a known answer; null without such a vote. */
   readonly reliability: number | null
   readonly gold_votes: number
   readonly gold_right: number

@@ -291,7 +291,7 @@ const makeState = (
     add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)
-      if (Option.isNone(reliabilities)) gathered.add(item.completions, consensus.votes)
+      if (Option.isNone(reliabilities)) gathered.add(item, consensus.votes)
       gold.add(item, consensus)
       if (item.isCheck) return []
       judged++

@@ -34,7 +34,7 @@ const columns: ReadonlyArray<ExpertColumn> = [
   { title: "Votes", hint: "votes given", value: (row) => row.votes, words: (row) => count(row.votes) },
   {
     title: "Reliability",
-    hint: "estimated probability that a vote is right (Dawid–Skene)",
+    hint: "estimated probability that a vote is right, by all votes and known answers (Dawid–Skene)",
     value: (row) => row.reliability,
     words: (row) => (row.reliability === null ? "–" : decimal(row.reliability)),
   },
@@ -137,7 +137,8 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       )}
       {experts.length > 0 && (
         <p class="muted small">
-          Reliability: estimated probability that a vote of the expert is right (Dawid–Skene). With the others: of the
+          Reliability: estimated probability that a vote of the expert is right, by all votes and known answers
+          (Dawid–Skene). With the others: of the
           votes on items of which the others’ votes have a majority. A dash: unknown.
         </p>
       )}
