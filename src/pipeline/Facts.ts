@@ -38,6 +38,22 @@ const rounded = (value: number): string => value.toFixed(2)
 const judgesOf = (experts: QualityReport["experts"]): Judge.Judges =>
   Judge.judgesOf(experts.flatMap(({ expert }) => (expert === null ? [] : [expert])))
 
+/** What counts on items with several votes, and on how many that is not the majority. */
+const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): string => {
+  const of = (by: (typeof not_majority)[number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
+  const [service, lead] = [of("service"), of("lead")]
+  const [rest, different] = [items - service - lead, service + lead + of("reliability")]
+  const ways = [
+    rest > 0 &&
+      (method === "majority"
+        ? "the majority"
+        : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"),
+    service > 0 && `the service's choice (${number(service)})`,
+    lead > 0 && `a lead's decision (${number(lead)})`,
+  ].filter((way) => way !== false)
+  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which is not that of the majority on ${several(different, "item")}`}`
+}
+
 /** How the dataset was made: sections with a heading and a paragraph. */
 const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
   const { agreement, checks, experts, funnel, gold, languages, length, position, rankings, splits } = report
@@ -54,7 +70,7 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       text: sentences(
         `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}${who === "" ? "" : ` of ${who}`}.`,
         agreement.items > 0 &&
-          `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `Where several experts judged an item (${number(agreement.items)}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
         gold.accuracy !== null &&
           `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct.`,
       ),

@@ -61,7 +61,8 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  no_pair: "without two completions that differ",
+  against_votes: "whose pairs more votes contradict than support",
+  no_pair: "whose choice is blank, or no better than the rest",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which no file can hold",
 }

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import * as DawidSkene from "../../../src/pair/stats/DawidSkene.ts"
 import { seeded } from "./support.ts"
 
-type Item = readonly [completions: number, votes: ReadonlyArray<DawidSkene.ExpertVote>, known?: number]
+type Item = readonly [completions: number, votes: ReadonlyArray<DawidSkene.ExpertVote>, known?: number | undefined]
 
 const fit = (items: ReadonlyArray<Item>, limits?: DawidSkene.Limits) => {
   const coins = DawidSkene.make()
