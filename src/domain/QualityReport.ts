@@ -52,7 +52,9 @@ export interface Agreement {
 export interface ExpertRow {
   /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
+  /** Votes on judged items, of which these are on gold items that were mixed in. */
   readonly votes: number
+  readonly mixed_in_votes: number
   /** Votes on items of which the others' votes have a majority, and how many of them were for its choice. */
   readonly compared: number
   readonly with_others: number
@@ -225,6 +227,8 @@ export interface QualityReport {
   readonly agreement: Agreement
   /** Most votes first; all votes without a name are one row, the last. */
   readonly experts: ReadonlyArray<ExpertRow>
+  /** How many models there are with pairs. */
+  readonly model_count: number
   /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
   /** The models rated by all votes; null if no vote compares two of them, or there are more than 500. */

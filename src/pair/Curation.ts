@@ -388,6 +388,7 @@ const makeState = (
         }),
         agreement,
         experts: experts.finish(Option.getOrElse(reliabilities, gathered.fit).of),
+        model_count: models.count(),
         models: models.finish(),
         leaderboard: board.finish({ resamples }) ?? null,
         gold: goldReport,

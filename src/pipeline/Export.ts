@@ -164,7 +164,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       if (service > 0) {
         const dropped = numbers.lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
         yield* Effect.logWarning(
-          `the service's choice on ${count(service)} is not that of the majority of its votes; ${count(dropped)} without a pair that as many votes support as contradict ${dropped === 1 ? "was" : "were"} left out. With --aggregate dawid-skene, the votes choose`,
+          `on ${count(service)}, the service's choice is not that of the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, since more votes contradict the choice than support it. With --aggregate dawid-skene, the votes choose`,
         )
       }
       const curated = { ...numbers, cross_split_near_duplicates }
@@ -294,7 +294,13 @@ const reportOf = Effect.fnUntraced(function* (
     campaign: Option.getOrNull(campaign),
     guidelines: terms?.guidelines ?? null,
     service: Option.getOrNull(yield* ledger.service),
-    spending: Option.getOrNull(yield* SpendingReport.read({ pairs: written.rows, ofCampaign: Option.getOrUndefined(campaign), gold: report.gold })),
+    spending: Option.getOrNull(
+      yield* SpendingReport.read({
+        pairs: written.rows,
+        ofCampaign: Option.getOrUndefined(campaign),
+        gold: report.gold,
+      }),
+    ),
     funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, withdrawn, written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {

@@ -86,7 +86,9 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
     Stream.chunks,
     Stream.map((items) =>
       items.flatMap((item) =>
-        item.judgments.flatMap((judgment) => rowsOf(judgment, item)).map((row, i): VoteRow => Object.assign(row, { vote: i + 1 })),
+        item.judgments
+          .flatMap((judgment) => rowsOf(judgment, item))
+          .map((row, i): VoteRow => Object.assign(row, { vote: i + 1 })),
       ),
     ),
     Stream.filter(Arr.isArrayNonEmpty),

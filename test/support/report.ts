@@ -214,6 +214,7 @@ const expertRows = (random: () => number, who: ReadonlyArray<string | null>): Re
     return {
       expert,
       votes,
+      mixed_in_votes: 0,
       compared,
       with_others: Math.floor(compared * (reliability - 0.02)),
       reliability,
@@ -373,6 +374,7 @@ export const full = (): QualityReport => {
       ],
     },
     experts: expertRows(random, [...names, null]),
+    model_count: 2,
     models: [
       { model: "large-2", items: 2401, chosen: 1802, rejected: 703, win_rate: 0.7134 },
       { model: "small-1", items: 2399, chosen: 690, rejected: 1795, win_rate: 0.2801 },
@@ -486,6 +488,7 @@ export const minimal = (): QualityReport => {
     {
       expert: null,
       votes: 40,
+      mixed_in_votes: 0,
       compared: 0,
       with_others: 0,
       reliability: null,
@@ -547,6 +550,7 @@ export const empty = (): QualityReport => ({
     not_majority: [],
   },
   experts: [],
+  model_count: 0,
   models: [],
   leaderboard: null,
   gold: {
@@ -625,6 +629,7 @@ export const hostile = (): QualityReport => {
     leaderboard: leaderboard(attacks),
     rubric: rubric(attacks),
     flags: { items: 3, kinds: attacks.map((kind) => ({ kind, flags: 1 })) },
+    model_count: attacks.length,
     models: attacks.map((model) => ({ model, items: 3, chosen: 2, rejected: 1, win_rate: 2 / 3 })),
     gold: {
       ...base.gold,

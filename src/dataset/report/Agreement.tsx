@@ -48,7 +48,10 @@ const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
     {
       term: "Free-marginal kappa (Randolph)",
       value: kappa === null ? "–" : decimal(kappa),
-      words: kappa === null ? "unknown" : `${describeKappa(kappa)}; of ${plural(compared_items, "item")} with two votes for one completion each; chance is 1/K of K texts`,
+      words:
+        kappa === null
+          ? "unknown"
+          : `${describeKappa(kappa)}; of ${plural(compared_items, "item")} with two votes for one completion each; chance is 1/K of K texts`,
     },
     {
       term: "Krippendorff’s alpha",
@@ -106,11 +109,11 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           plots={[
             {
               title: "Votes per item",
-              description: `Bars of items by their number of votes; most, ${count(largest.items)}, have ${largest.votes}.`,
+              description: `Bars of items by their number of votes; the most frequent is ${plural(largest.votes, "vote")}, of ${plural(largest.items, "item")}.`,
               draw: drawVotes(votes_per_item),
             },
           ]}
-          caption={`Most items (${shareOf(largest.items, all)}) have ${plural(largest.votes, "vote")}.`}
+          caption={`The most frequent number is ${plural(largest.votes, "vote")}: ${shareOf(largest.items, all)} of the items.`}
           label="Votes per item"
           columns={[{ title: "Votes" }, { title: "Items" }, { title: "Share" }]}
           rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, all)])}

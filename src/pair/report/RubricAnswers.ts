@@ -128,6 +128,7 @@ export const make = () => {
               },
         all_bad: { answered: verdicts, items: allBad },
         edited: { items: lengthChange.count, length_change: lengthChange },
+        aspect_count: aspects.size,
         aspects: [...aspects]
           .toSorted(([a, one], [b, other]) => other.ratings - one.ratings || (a < b ? -1 : 1))
           .slice(0, maxAspects)

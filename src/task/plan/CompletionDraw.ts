@@ -71,7 +71,8 @@ const indices = (seed: number, { item: { completions, gold, models }, itemId }: 
     a === best ? -1 : b === best ? 1 : ranks[a]! < ranks[b]! ? -1 : 1,
   )
   const firsts = new Map(byRank.toReversed().map((i) => [completions[i]!, i]))
-  const place = (i: number) => (i === best ? 0 : firsts.get(completions[i]!) !== i ? 2 : isBlank(completions[i]!) ? 1 : 0)
+  const place = (i: number) =>
+    i === best ? 0 : firsts.get(completions[i]!) !== i ? 2 : isBlank(completions[i]!) ? 1 : 0
   return byRank.toSorted((a, b) => place(a) - place(b))
 }
 

@@ -64,12 +64,9 @@ const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) =
 const objective = (items: ReadonlyArray<Item>, reliability: ArrayLike<number>) =>
   sum(
     items.map((item) =>
-      Math.log(
-        item[2] === undefined ? sum(likelihoods(item, reliability)) : likelihood(item, reliability, item[2]),
-      ),
+      Math.log(item[2] === undefined ? sum(likelihoods(item, reliability)) : likelihood(item, reliability, item[2])),
     ),
-  ) +
-  sum(Array.from(reliability, (r) => 2 * Math.log(r) + Math.log(1 - r)))
+  ) + sum(Array.from(reliability, (r) => 2 * Math.log(r) + Math.log(1 - r)))
 
 const randomItems = fc.array(
   fc
@@ -102,15 +99,15 @@ describe("Dawid–Skene", () => {
   })
 
   it.each([1, 2, 3])("finds the highest with some choices known, against what most experts say (seed %d)", (seed) => {
-    const items = simulate(seed, [0.9, 0.3, 0.2], 60, 3, 3).map(
-      ({ item: [completions, votes], truth }, i): Item => [completions, votes, i % 5 === 0 ? truth : undefined],
-    )
+    const items = simulate(seed, [0.9, 0.3, 0.2], 60, 3, 3).map(({ item: [completions, votes], truth }, i): Item => [
+      completions,
+      votes,
+      i % 5 === 0 ? truth : undefined,
+    ])
     const { converged, reliability } = fit(items, { tolerance: 1e-9 })
     assert.isTrue(converged)
     const grid = Array.from({ length: 25 }, (_, i) => (i + 0.5) / 25)
-    const highest = Math.max(
-      ...grid.flatMap((a) => grid.flatMap((b) => grid.map((c) => objective(items, [a, b, c])))),
-    )
+    const highest = Math.max(...grid.flatMap((a) => grid.flatMap((b) => grid.map((c) => objective(items, [a, b, c])))))
     assert.isAtLeast(objective(items, reliability), highest)
   })
 

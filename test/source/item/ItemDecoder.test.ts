@@ -136,7 +136,10 @@ describe("ItemDecoder", () => {
       told(prompt, [...prompt]),
       'completions[1][2]: expected a message of the assistant, found one of "user"',
     )
-    assert.strictEqual(told("Q", [assistant(" ")]), "completions: expected at least two distinct completions that are not blank, found 1")
+    assert.strictEqual(
+      told("Q", [assistant(" ")]),
+      "completions: expected at least two distinct completions that are not blank, found 1",
+    )
   })
 
   it("a blank completion is one of the item's, beside two others", () => {
