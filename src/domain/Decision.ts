@@ -1,5 +1,6 @@
 /**
- * A lead's decision on an item, which counts instead of its votes.
+ * A lead's decision on an item, which counts instead of its votes; in a table of votes and its import, also the choice of a
+ * service whose only result on an item names another completion than its votes.
  *
  * Guarantees: a decided item's result names the completion that the lead chose, who decided, and when, in
  * `annotations.decision`; its votes stay in it. `agreement` is the share of their first choices for that completion, and
@@ -20,6 +21,8 @@ export const Decision = Schema.Struct({
   /** The lead's name. */
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
+  /** Whether no lead decided, but the service. Absent counts as false. */
+  is_service: Schema.optionalKey(Schema.Boolean),
 })
 export type Decision = typeof Decision.Type
 
@@ -34,6 +37,17 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   const told = { chosen_index: best, rationale: annotations.rationale ?? null, by, at }
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
+
+/** The choice of a result that differs from its votes without a decision; undefined if it is theirs. */
+export const ofService = (
+  { rationale }: Annotations,
+  best: number,
+  completions: ReadonlyArray<string>,
+  votes: ReadonlyArray<Tally.Ballot>,
+): Decision | undefined =>
+  completions[Tally.tally(completions, votes).best] === completions[best]
+    ? undefined
+    : { chosen_index: best, rationale: rationale ?? null, by: null, at: null, is_service: true }
 
 const asDecision = Schema.decodeUnknownOption(Decision)
 
@@ -51,12 +65,12 @@ const agreementWith = (
   return parts.reduce((sum, part) => sum + part, 0) / votes.length
 }
 
-/** The result of an item's votes, as the lead decided. What only holds of the votes' best completion is left out. */
+/** The result of an item's votes, as the lead, or the service, decided. What only holds of the votes' best completion is left out. */
 export const decided = <A extends ResultItem>(
   result: A,
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<Vote | ImportedVote>,
-  { at, by, chosen_index, rationale }: Decision,
+  { at, by, chosen_index, is_service = false, rationale }: Decision,
 ): A => {
   const annotations = Struct.omit(result.annotations ?? {}, ["ranking", "tie", ...Assessment.names])
   return {
@@ -67,7 +81,7 @@ export const decided = <A extends ResultItem>(
       rationale: rationale ?? "",
       agreement: agreementWith(chosen_index, completions, votes),
       ...VotedResult.assess(completions, chosen_index, votes),
-      decision: { by, at },
+      ...(!is_service && { decision: { by, at } }),
     },
   }
 }

@@ -1,14 +1,14 @@
 /**
  * A prompt and its candidate completions: the unit of work from input to dataset.
  *
- * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions, none of them blank, and
+ * Guarantees: a decoded `PromptItem` has a non-blank prompt, at least two distinct completions that are not blank, and
  * no text with a lone surrogate, which no file format can represent. The ledger checks that ids are unique.
  */
 import { Option, Schema, Struct } from "effect"
 import * as Conversation from "./Conversation.ts"
 import { Message, type Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
-import { notBlank, WellFormedText } from "./Text.ts"
+import { isBlank, notBlank, WellFormedText } from "./Text.ts"
 
 /** A JSON object that belongs to an item and is passed through unchanged; in the dataset it is a JSON string. */
 export const Metadata = Schema.Record(Schema.String, Schema.Unknown)
@@ -36,13 +36,14 @@ const itemOf = (text: typeof WellFormedText) => {
       ),
     ),
   ])
-  const completions = Schema.Array(filled).check(
+  const completions = Schema.Array(text).check(
     // Comparing is several times faster than a Set, which hashes every text to its end.
-    Schema.makeFilter((completions) =>
-      completions.every((completion) => completion === completions[0])
-        ? `expected at least two distinct completions, found ${Math.min(completions.length, 1)}`
-        : undefined,
-    ),
+    Schema.makeFilter((completions) => {
+      const first = completions.find((completion) => !isBlank(completion))
+      if (!completions.every((completion) => completion === first || isBlank(completion))) return undefined
+      const which = completions.some(isBlank) ? " that are not blank" : ""
+      return `expected at least two distinct completions${which}, found ${first === undefined ? 0 : 1}`
+    }),
   )
   return Schema.Struct({
     /** The user's id of the item. Without it, items are identified by their content. */
@@ -89,7 +90,7 @@ export type PromptItem = typeof PromptItem.Type
 
 /** A prompt item of a source, with the place where it was read. */
 export interface SourceItem {
-  /** Checked: a prompt, and at least two distinct completions. */
+  /** Checked: a prompt, and at least two distinct completions that are not blank. */
   readonly item: PromptItem
   /** Where it was read; of a join, the prompt's record. */
   readonly origin: Origin

@@ -29,27 +29,36 @@ export interface Agreement {
   readonly items: number
   /** All votes for the same completion. */
   readonly unanimous: number
-  /** No completion has more votes than every other. */
+  /** Several completions are best, by the votes or, with `dawid-skene`, by their weights; and no lead decided. */
   readonly ties: number
-  /** Mean share of the votes for the best completion. */
+  /** Mean share of the votes for the choice. */
   readonly mean_agreement: number | null
   readonly agreement: Histogram
   /** Randolph's free-marginal kappa: agreement beyond chance, which is 1/K where K texts are to choose from. */
   readonly free_marginal_kappa: number | null
   /** Krippendorff's alpha, nominal: chance is pooled by the completions' places in the input, and depends on their order. */
   readonly krippendorff_alpha: number | null
+  /** Items with two votes or more that each prefer one completion, and are what kappa and alpha compare. */
+  readonly compared_items: number
   /** How votes became a choice. */
   readonly method: "majority" | "dawid-skene"
+  /**
+   * Items whose choice is not that of the majority of their votes, by what made it: the service, which names another
+   * choice than its votes; a lead; or the experts' reliabilities.
+   */
+  readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
 
 export interface ExpertRow {
   /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
+  /** Votes on judged items, of which these are on gold items that were mixed in. */
   readonly votes: number
+  readonly mixed_in_votes: number
   /** Votes on items of which the others' votes have a majority, and how many of them were for its choice. */
   readonly compared: number
   readonly with_others: number
-  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin); null where no item of several votes has one. */
+  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin), by votes on items with several, and on items with a known answer; null without such a vote. */
   readonly reliability: number | null
   readonly gold_votes: number
   readonly gold_right: number
@@ -76,14 +85,20 @@ export interface ModelRow {
 export interface GoldVotes {
   /** As the service tells it; null if it tells none. */
   readonly kind: string | null
+  /** Results with a vote of this kind, each of them paid for once. */
+  readonly results: number
+  /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
   readonly right: number
 }
 
 export interface GoldReport {
-  /** Items mixed in by `--gold`, and items of the input with a known answer. */
+  /** Judged items that were mixed in by `--gold`, and judged items of the input with a known answer. */
   readonly mixed_in: number
   readonly in_input: number
+  /** Results on these items, each of them paid for once. */
+  readonly results: number
+  /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
   readonly right: number
   /** The votes by kind of expert, most first. */
@@ -92,7 +107,9 @@ export interface GoldReport {
   readonly accuracy: number | null
   readonly low: number | null
   readonly high: number | null
-  /** The first items whose choice was wrong. */
+  /** Items whose choice was wrong; those that were left out as ties have none. */
+  readonly wrong_items: number
+  /** The first 10 of them. */
   readonly wrong: ReadonlyArray<{
     readonly item_id: string
     readonly prompt: Prompt
@@ -210,6 +227,8 @@ export interface QualityReport {
   readonly agreement: Agreement
   /** Most votes first; all votes without a name are one row, the last. */
   readonly experts: ReadonlyArray<ExpertRow>
+  /** How many models there are with pairs. */
+  readonly model_count: number
   /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
   /** The models rated by all votes; null if no vote compares two of them, or there are more than 500. */

@@ -47,6 +47,8 @@ export interface RubricReport {
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and what that added to its length in characters. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
+  /** How many aspects there are. */
+  readonly aspect_count: number
   /** The 50 with most ratings, by name. */
   readonly aspects: ReadonlyArray<AspectReport>
 }

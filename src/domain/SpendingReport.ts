@@ -18,7 +18,7 @@ export interface KindCost extends VotesCost {
   /** Votes on items with a known answer, and how many of these are right; 0 where no dataset was written. */
   readonly gold_votes: number
   readonly gold_right: number
-  /** What a vote cost, divided by the share of right votes on gold items; null if there is none. */
+  /** What the results on gold items cost, at the mean price of this kind, divided by its right votes in them; null if there is none. */
   readonly cost_per_right_vote: string | null
 }
 
@@ -38,9 +38,9 @@ export interface SpendingReport {
   readonly left: VotesCost | null
   /** What the budget does not allow: new items of the last run, those of tasks that are held back, and further votes. */
   readonly over_budget: VotesCost & { readonly items: number }
-  /** What was spent for each pair of the dataset; null where none was written. */
+  /** What was spent for each pair of the dataset; null where none was written, or it is of one of several campaigns. */
   readonly cost_per_pair: string | null
-  /** What a vote cost on average, divided by the share of right votes on gold items; null where no dataset was written, or none has gold items. */
+  /** What the results on gold items cost, at the mean price, divided by the right votes in them; null where no dataset was written, or there are none. */
   readonly cost_per_right_vote: string | null
   /** What was spent, by the kind of expert, most votes first. */
   readonly kinds: ReadonlyArray<KindCost>

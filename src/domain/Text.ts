@@ -8,8 +8,10 @@ export const WellFormedText = Schema.String.check(
   ),
 )
 
+export const isBlank = (text: string): boolean => text.trim() === ""
+
 export const notBlank = Schema.makeFilter<string>((text) =>
-  text.trim() === "" ? "expected text, found a blank string" : undefined,
+  isBlank(text) ? "expected text, found a blank string" : undefined,
 )
 
 /** Well-formed, and not only white space. */

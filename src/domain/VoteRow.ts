@@ -49,7 +49,7 @@ export const VoteRow = Schema.Struct({
   gold: Schema.NullOr(Schema.Unknown),
   /** Of the item in this task, and so in each of its votes, with what experts marked. */
   flags: list(Schema.Unknown),
-  /** What a lead decided on the item in this task, and so in each of its votes. */
+  /** What a lead, or the service, decided against the votes on the item in this task, and so in each of its votes. */
   decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })

@@ -31,11 +31,11 @@ const lengthAdvice =
   "A model trained on this may learn that longer is better. Balance the lengths of the completions, or drop pairs with the largest differences, before training."
 
 const disagreementAdvice =
-  "Experts often disagree. Read the items below, make the guidelines clearer, or ask for more votes; or keep items of higher agreement only."
+  "Experts often disagree. Make the guidelines clearer, or ask for more votes; or keep items of higher agreement only."
 
 export const checks = {
   "longer-chosen": {
-    measure: "share with the longer completion chosen; each item counts once",
+    measure: "share with the longer completion chosen, where lengths differ; each item counts once",
     unit: "items",
     advice: lengthAdvice,
     ...share,
@@ -104,7 +104,7 @@ export const checks = {
   },
   disagreement: {
     ...share,
-    measure: "share of the votes that were not for the choice that came out",
+    measure: "share of the votes on items with several that were not for the choice that came out",
     unit: "votes",
     advice: disagreementAdvice,
   },

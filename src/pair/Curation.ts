@@ -13,6 +13,7 @@ import { flagsIn } from "../domain/Flag.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
+import { onePerExpert } from "../domain/Vote.ts"
 import * as Values from "../io/Values.ts"
 import * as ScratchFile from "../node/ScratchFile.ts"
 import * as Sha256 from "../node/Sha256.ts"
@@ -31,7 +32,7 @@ import * as Positions from "./report/Positions.ts"
 import * as Rationales from "./report/Rationales.ts"
 import * as RubricAnswers from "./report/RubricAnswers.ts"
 import * as Leaderboard from "./rating/Leaderboard.ts"
-import { isDecided, textOf, votesOf } from "./votes/ItemVotes.ts"
+import { allVotesOf, isDecided, textOf } from "./votes/ItemVotes.ts"
 import * as Reliabilities from "./votes/Reliabilities.ts"
 import * as BinomialTest from "./stats/BinomialTest.ts"
 import * as Distribution from "./stats/Distribution.ts"
@@ -47,6 +48,7 @@ export const lossReasons = [
   "flagged",
   "no_rationale",
   "copied_rationale",
+  "against_votes",
   "no_pair",
   "near_duplicate",
 ] as const
@@ -232,15 +234,23 @@ const makeState = (
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** Votes whose result seems to list several, and the first of them. */
+  /** Results that seem to list several votes and are not read, and the first of them. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
+  /** Votes of experts who had voted on the same item before. */
+  let repeatedVotes = 0
   let judged = 0
   let kept = 0
   let ranked = 0
   let pairCount = 0
 
   const consensusOf = (item: JudgedItem): Consensus.Consensus => {
-    const votes = votesOf(item)
+    const all = allVotesOf(item)
+    const votes = onePerExpert(all)
+    repeatedVotes += all.length - votes.length
+    for (const vote of all) {
+      if (vote.unread === undefined) continue
+      unread = { ...(unread ?? { place: vote.unread, itemId: item.itemId }), count: (unread?.count ?? 0) + 1 }
+    }
     return Option.match(reliabilities, {
       onNone: () => Consensus.byMajority(item, votes),
       onSome: ({ probabilitiesOf }) => Consensus.byProbability(item, probabilitiesOf(item, votes), votes),
@@ -275,8 +285,11 @@ const makeState = (
     if (isFlagged && dropped.has("flagged")) return "flagged"
     if (isMissing && dropped.has("no-rationale")) return "no_rationale"
     if (isCopied && dropped.has("copied-rationale")) return "copied_rationale"
-    const pairs = Consensus.withVotes(toPairs(judgment), consensus)
-    if (pairs.length === 0) return votes.every((vote) => !isDecided(vote)) ? "tie" : "no_pair"
+    const all = toPairs(judgment)
+    const pairs = Consensus.withVotes(all, consensus)
+    if (pairs.length === 0) {
+      return votes.every((vote) => !isDecided(vote)) ? "tie" : all.length > 0 ? "against_votes" : "no_pair"
+    }
     let compared = comparedBefore.get(ordinal)
     if (compared === undefined) {
       compared = comparedCount++
@@ -291,14 +304,12 @@ const makeState = (
     add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)
-      if (Option.isNone(reliabilities)) gathered.add(item.completions, consensus.votes)
-      gold.add(item, consensus)
+      if (Option.isNone(reliabilities)) gathered.add(item, consensus.votes)
+      gold.add(item, consensus, consensus.votes.some(isDecided) && (ties === "keep" || !consensus.isTie))
       if (item.isCheck) return []
       judged++
       for (const vote of consensus.votes) {
         if (vote.seconds !== null) seconds.add(vote.seconds)
-        if (vote.unread === undefined) continue
-        unread = { ...(unread ?? { place: vote.unread, itemId: item.itemId }), count: (unread?.count ?? 0) + 1 }
       }
       const number = numberOf(item)
       if (number.isNew) positions.add(consensus.votes, item.completions.length)
@@ -360,7 +371,7 @@ const makeState = (
         "no-rationale": missingTally.finish(),
         "copied-rationale": copiedTally.finish(),
         disagreement: measured(votes === 0 ? null : against / votes, against, votes),
-        kappa: measured(agreement.free_marginal_kappa, agreement.items, judged),
+        kappa: measured(agreement.free_marginal_kappa, agreement.compared_items, judged),
         "gold-accuracy": measured(goldReport.accuracy, goldReport.right, goldReport.votes),
       }
       // Without evaluation prompts there is nothing to be contaminated by.
@@ -369,6 +380,7 @@ const makeState = (
         judged,
         kept,
         unread,
+        repeatedVotes,
         pairs: pairCount,
         lost: lossReasons.flatMap((reason) => {
           const count = lost.get(reason)
@@ -376,6 +388,7 @@ const makeState = (
         }),
         agreement,
         experts: experts.finish(Option.getOrElse(reliabilities, gathered.fit).of),
+        model_count: models.count(),
         models: models.finish(),
         leaderboard: board.finish({ resamples }) ?? null,
         gold: goldReport,

@@ -14,6 +14,7 @@ import type { Prompt } from "../domain/Message.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
 import { firstOfText } from "../domain/Tally.ts"
+import { isBlank } from "../domain/Text.ts"
 import type { Ranking } from "../domain/Vote.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { rankingOf, representatives } from "./votes/Ranking.ts"
@@ -56,7 +57,7 @@ export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
 /** Whether two completions can be a pair. */
 export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair): boolean => {
   const [a, b] = [completions[chosen]!, completions[rejected]!]
-  return a !== b && a.trim() !== "" && b.trim() !== ""
+  return a !== b && !isBlank(a) && !isBlank(b)
 }
 
 /** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */

@@ -15,7 +15,7 @@ import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { FunnelStep, GoldVotes, QualityReport } from "../domain/QualityReport.ts"
+import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"
 import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
@@ -69,8 +69,8 @@ export interface Exported {
   readonly example: Option.Option<PreferencePair>
   /** Judged items that give no pair, and those that give no judgment, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined
-  /** Votes on items with a known answer, by kind of expert; undefined where no dataset was written. */
-  readonly gold: ReadonlyArray<GoldVotes> | undefined
+  /** Votes on items with a known answer; undefined where no dataset was written. */
+  readonly gold: SpendingReport.Yield["gold"]
 }
 
 /** Maximum items whose language is detected, which takes up to 0.1 ms each: then the interval of a share is at most ±1.4%. */
@@ -123,7 +123,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     let example = Option.none<PreferencePair>()
     /** Pairs with a system message. */
     let withSystem = 0
-    let repeatedVotes = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
       // Of every item, also of one without pairs: the table is asked in order.
@@ -131,9 +130,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
       if (hasSystem(item)) withSystem += pairs.length
-      repeatedVotes += Math.max(0, item.judgments.length - pairs[0]!.votes)
-      const { items, pairs: count } = inSplits.get(split) ?? { items: 0, pairs: 0 }
-      inSplits.set(split, { items: items + 1, pairs: count + pairs.length })
+      const before = inSplits.get(split) ?? { items: 0, pairs: 0 }
+      inSplits.set(split, { items: before.items + 1, pairs: before.pairs + pairs.length })
       example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
       return pairs
     }
@@ -149,10 +147,24 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
       const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates
-      const { unread, ...numbers } = yield* curation.report
+      const { repeatedVotes, unread, ...numbers } = yield* curation.report
       if (unread !== undefined) {
         yield* Effect.logWarning(
           `"${unread.place}" of ${unread.count} results seems to list several judgments, and was not understood (the first of item ${excerpt(unread.itemId, 60)}): each counts as one vote. The guide src/service/README.md shows the list that is read, annotations.votes`,
+        )
+      }
+      if (repeatedVotes > 0) {
+        yield* Effect.logWarning(
+          repeatedVotes === 1
+            ? "1 vote does not count: its expert had voted on the same item before"
+            : `${repeatedVotes} votes do not count: their experts had voted on the same item before`,
+        )
+      }
+      const service = numbers.agreement.not_majority.find(({ by }) => by === "service")?.items ?? 0
+      if (service > 0) {
+        const dropped = numbers.lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
+        yield* Effect.logWarning(
+          `on ${count(service)}, the service's choice is not that of the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, since more votes contradict the choice than support it. With --aggregate dawid-skene, the votes choose`,
         )
       }
       const curated = { ...numbers, cross_split_near_duplicates }
@@ -166,7 +178,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       )
       const refused = JobFolder.refused(settings.directory)
       rankings = report.rankings
-      gold = report.gold.kinds
+      gold = report.gold
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
       )
@@ -211,13 +223,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       yield* Metrics.countRows(info.value.rows)
       yield* Effect.annotateCurrentSpan("prefstream.rows", info.value.rows)
     }
-    if (repeatedVotes > 0) {
-      yield* Effect.logWarning(
-        repeatedVotes === 1
-          ? "1 vote does not count: its expert had voted on the same item before"
-          : `${repeatedVotes} votes do not count: their experts had voted on the same item before`,
-      )
-    }
     if (settings.pairs === fullRanking && rankings.unranked_items > 0) {
       const { ranked_items, unranked_items } = rankings
       yield* Effect.logWarning(
@@ -244,6 +249,8 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   Effect.scoped,
   LedgerReader.snapshot,
 )
+
+const count = (items: number): string => (items === 1 ? "1 item" : `${items} items`)
 
 /** Such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
@@ -273,7 +280,7 @@ const reportOf = Effect.fnUntraced(function* (
     unusable,
     withdrawn,
     ...report
-  }: Omit<Curation.CurationReport, "unread"> &
+  }: Omit<Curation.CurationReport, "repeatedVotes" | "unread"> &
     Pick<QualityReport, "cross_split_near_duplicates"> &
     Results.UnjudgedCounts,
   inSplits: ReadonlyMap<Split, { readonly items: number; readonly pairs: number }>,
@@ -289,7 +296,13 @@ const reportOf = Effect.fnUntraced(function* (
     campaign: Option.getOrNull(campaign),
     guidelines: terms?.guidelines ?? null,
     service: Option.getOrNull(yield* ledger.service),
-    spending: Option.getOrNull(yield* SpendingReport.read({ pairs: written.rows, gold: report.gold.kinds })),
+    spending: Option.getOrNull(
+      yield* SpendingReport.read({
+        pairs: written.rows,
+        ofCampaign: Option.getOrUndefined(campaign),
+        gold: report.gold,
+      }),
+    ),
     funnel: yield* Funnel.make(campaign, standing, { judged, kept, lost, pairs, unusable, withdrawn, written }),
     turnaround: turnaround.distribution(),
     splits: allSplits.flatMap((split) => {

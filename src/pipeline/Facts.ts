@@ -35,8 +35,28 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 /** Two digits after the point. */
 const rounded = (value: number): string => value.toFixed(2)
 
+/** Those who voted on items of the dataset's input, and not only on gold items that were mixed in. */
+const votersOf = (experts: QualityReport["experts"]) =>
+  experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
+
 const judgesOf = (experts: QualityReport["experts"]): Judge.Judges =>
-  Judge.judgesOf(experts.flatMap(({ expert }) => (expert === null ? [] : [expert])))
+  Judge.judgesOf(votersOf(experts).flatMap(({ expert }) => (expert === null ? [] : [expert])))
+
+/** What counts on items with several votes, and on how many that is not the majority. */
+const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): string => {
+  const of = (by: (typeof not_majority)[number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
+  const [service, lead] = [of("service"), of("lead")]
+  const [rest, different] = [items - service - lead, service + lead + of("reliability")]
+  const ways = [
+    rest > 0 &&
+      (method === "majority"
+        ? "the majority"
+        : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"),
+    service > 0 && `the service's choice${service === items ? "" : ` (${number(service)})`}`,
+    lead > 0 && `a lead's decision${lead === items ? "" : ` (${number(lead)})`}`,
+  ].filter((way) => way !== false)
+  return `${ways.join(" or ")} counts${different === 0 ? "" : `, which is not that of the majority on ${several(different, "item")}`}`
+}
 
 /** How the dataset was made: sections with a heading and a paragraph. */
 const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
@@ -44,7 +64,9 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
   const kept = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
-  const who = Judge.describe(judgesOf(experts))
+  const named = Judge.describe(judgesOf(experts))
+  const isUnnamed = named !== "" && votersOf(experts).some(({ expert }) => expert === null)
+  const who = `${named}${isUnnamed ? ", and of others without a name" : ""}`
   const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
   const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
   const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
@@ -54,9 +76,9 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
       text: sentences(
         `${several(judged, "item")} ${judged === 1 ? "was" : "were"} judged with ${several(votes, "vote")}${who === "" ? "" : ` of ${who}`}.`,
         agreement.items > 0 &&
-          `Where several experts judged an item (${number(agreement.items)}), ${agreement.method === "majority" ? "the majority" : "the choice that is most probable given the experts' estimated reliabilities (Dawid–Skene)"} counts: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
+          `Where several experts judged an item (${number(agreement.items)}), ${choiceBy(agreement)}: the mean share of votes for the choice is ${percent(agreement.mean_agreement ?? 0)}${agreement.free_marginal_kappa === null ? "" : `, the free-marginal kappa (Randolph) ${rounded(agreement.free_marginal_kappa)}`}.`,
         gold.accuracy !== null &&
-          `Of ${several(gold.votes, "vote")} on items with a known answer, ${percent(gold.accuracy)} were correct.`,
+          `Of ${several(gold.votes, "vote")} for one completion of an item with a known answer, ${percent(gold.accuracy)} were correct.`,
       ),
     },
     {
@@ -93,8 +115,9 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
             ({ check, direction, threshold, value }) =>
               `\`${check}\` is ${value === null ? "unknown" : Number(value.toPrecision(3))} (${direction === "below" ? "at most" : "at least"} ${threshold}).`,
           ),
-        languages.length > 0 &&
+        languages.some(({ language }) => language !== "und") &&
           `Languages of ${languages[0]!.low === null ? "the prompts" : `a random sample of ${number(languages.reduce((sum, { items }) => sum + items, 0))} prompts`}, where detected: ${languages
+            .filter(({ language }) => language !== "und")
             .slice(0, 5)
             .map(({ items, language }) => `${language} ${number(items)}`)
             .join(", ")}.`,

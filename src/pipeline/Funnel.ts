@@ -2,8 +2,8 @@
  * The way from records to pairs, step by step, with what was lost where.
  *
  * Guarantees: each count is the one before, less what was lost in between, except pairs: an item may give several.
- * Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates and rejects may
- * be in the input of each run; those of the campaign's last run count.
+ * Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates, rejects, and
+ * records of an import that only add a vote may be in the input of each run; those of the campaign's last run count.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
@@ -52,7 +52,9 @@ export const make = Effect.fnUntraced(function* (
       })),
     )
 
+  const imports = yield* Effect.filter(runs, ({ run }) => ledger.isImport(run))
   const unread = present([
+    { reason: "further_vote", count: imports.reduce((sum, { counts }) => sum + counts.known, 0) },
     { reason: "duplicate", count: runs.reduce((sum, { counts }) => sum + counts.duplicates - counts.reordered, 0) },
     { reason: "reordered", count: runs.reduce((sum, { counts }) => sum + counts.reordered, 0) },
     ...[...byCode].map(([reason, count]) => ({ reason, count })),

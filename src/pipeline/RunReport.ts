@@ -17,7 +17,7 @@ import { DateTime, Duration, Effect, Option, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
-import type { FunnelStep, GoldVotes } from "../domain/QualityReport.ts"
+import type { FunnelStep } from "../domain/QualityReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { lostStates, type StateCounts, type TaskState, type Issue } from "../task/ledger/Model.ts"
 import type { Progress } from "../task/ledger/Status.ts"
@@ -173,7 +173,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
   /** Votes on items with a known answer, where a dataset was written. */
-  readonly gold?: ReadonlyArray<GoldVotes> | undefined
+  readonly gold?: SpendingReport.Yield["gold"]
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
@@ -209,7 +209,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const dataset = options.dataset ?? Option.none()
   const wanted = Math.min(yield* ledger.wantedVotes, yield* ledger.votesLeft)
   const spending = yield* SpendingReport.read(
-    { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows },
+    { gold: options.gold, pairs: Option.getOrUndefined(dataset)?.rows, ofCampaign: campaign ?? undefined },
     { items: overBudget, votes },
   )
   return {

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
-import type { GoldVotes } from "../domain/QualityReport.ts"
+import type { GoldReport } from "../domain/QualityReport.ts"
 import type { SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { Charge } from "../task/ledger/Charges.ts"
@@ -17,15 +17,19 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
-/** What the votes cost, divided by their number and by the share of right ones. */
-const costPerRight = ({ cost, votes }: Charge, gold: Omit<GoldVotes, "kind">): string | null =>
-  Cost.among(Cost.times(cost, gold.votes), votes * gold.right)
+/** What the results on items with a known answer cost, at the mean price, divided by the right votes in them. */
+const costPerRight = (
+  { cost, votes }: Charge,
+  gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
+): string | null => Cost.among(Cost.times(cost, gold.results), votes * gold.right)
 
 /** What the dataset that was written says of the votes. */
 export interface Yield {
   readonly pairs?: number | undefined
-  /** Votes on items with a known answer, by kind of expert. */
-  readonly gold?: ReadonlyArray<GoldVotes> | undefined
+  /** The campaign of the pairs; undefined for all. */
+  readonly ofCampaign?: number | undefined
+  /** Votes on items with a known answer. */
+  readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
 }
 
 /** New items of a run that were not planned, and the votes that each would have had. */
@@ -41,20 +45,19 @@ export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, 
     onNone: () => ({ items: 0, votes: 1 }),
     onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
   })
-  return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, dataset))
+  // What other campaigns cost has not bought these pairs.
+  const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
+  const bought = isOfAll ? dataset : { ...dataset, pairs: 0 }
+  return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, bought))
 })
 
 const make = (
   { budget, committed, held, heldItems, kinds, prices, spent, votesLeft }: Spending,
   over: Over,
-  { gold = [], pairs = 0 }: Yield,
+  { gold, pairs = 0 }: Yield,
 ): SpendingReport => {
   const used = Cost.plus(spent.cost, committed.cost)
   const { default: price, ...own } = Prices.toRecord(prices)
-  const all = gold.reduce((sum, { right, votes }) => ({ votes: sum.votes + votes, right: sum.right + right }), {
-    votes: 0,
-    right: 0,
-  })
   return {
     price: price!,
     prices: own,
@@ -69,14 +72,14 @@ const make = (
       ...costOf(Prices.highest(prices), over.items * over.votes + held),
     },
     cost_per_pair: Cost.among(spent.cost, pairs),
-    cost_per_right_vote: costPerRight(spent, all),
+    cost_per_right_vote: costPerRight(spent, gold),
     kinds: kinds.map(({ kind, ...charge }) => {
-      const known = gold.find((gold) => gold.kind === kind) ?? { votes: 0, right: 0 }
+      const known = gold?.kinds.find((gold) => gold.kind === kind)
       return {
         kind,
         ...textOf(charge),
-        gold_votes: known.votes,
-        gold_right: known.right,
+        gold_votes: known?.votes ?? 0,
+        gold_right: known?.right ?? 0,
         cost_per_right_vote: costPerRight(charge, known),
       }
     }),

@@ -46,7 +46,7 @@ export const pilot = Effect.fn("Pipeline.pilot")(function* ({ annotationPaths, c
     Effect.sync(() => {
       const votes = votesOf(item)
       experts.add(item, { votes })
-      reliabilities.add(item.completions, votes, item.gold?.best_completion_index)
+      reliabilities.add(item, votes)
     }),
   )
   return experts

@@ -4,15 +4,18 @@
  * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
  * `task_id`, and the same `task_id` where the votes were imported before. Memory is bounded: one batch's tasks.
  *
- * Not in the table: what a result with several votes says apart from them, but for its flags and a lead's decision.
+ * Not in the table: what a result with several votes says apart from them, but for its flags, a lead's decision, and another
+ * choice of the service.
  */
 import { Array as Arr, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import * as Decision from "../domain/Decision.ts"
 import * as ExpertKind from "../domain/ExpertKind.ts"
 import { flagsIn } from "../domain/Flag.ts"
+import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
+import { onePerExpert } from "../domain/Vote.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import * as Results from "../task/Results.ts"
@@ -21,11 +24,18 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
+/** A lead's decision, or the service's choice if that is the item's and not that of its votes. */
+const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
+  const { annotations, bestCompletionIndex, completions } = judgment
+  const decision = Decision.readIn(annotations, bestCompletionIndex)
+  if (decision !== undefined || judgments.length > 1) return decision
+  return Decision.ofService(annotations, bestCompletionIndex, completions, onePerExpert(ItemVotes.recordedIn(judgment)))
+}
+
+const rowsOf = (judgment: Judgment, item: JudgedItem): ReadonlyArray<Omit<VoteRow, "vote">> => {
   const {
     annotations,
     asMessages,
-    bestCompletionIndex,
     completedAt,
     completions,
     gold,
@@ -39,7 +49,7 @@ const rowsOf = (judgment: Judgment): ReadonlyArray<Omit<VoteRow, "vote">> => {
     tools,
   } = judgment
   const flags = flagsIn(annotations)
-  const decision = Decision.readIn(annotations, bestCompletionIndex) ?? null
+  const decision = decisionIn(judgment, item) ?? null
   return ItemVotes.recordedIn(judgment).map((vote) => {
     const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
     return {
@@ -75,8 +85,10 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
   Results.items(campaign, annotationPaths).pipe(
     Stream.chunks,
     Stream.map((items) =>
-      items.flatMap(({ judgments }) =>
-        judgments.flatMap(rowsOf).map((row, i): VoteRow => Object.assign(row, { vote: i + 1 })),
+      items.flatMap((item) =>
+        item.judgments
+          .flatMap((judgment) => rowsOf(judgment, item))
+          .map((row, i): VoteRow => Object.assign(row, { vote: i + 1 })),
       ),
     ),
     Stream.filter(Arr.isArrayNonEmpty),

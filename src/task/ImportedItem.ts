@@ -72,7 +72,11 @@ export const fromStored = ({
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
     // An import writes no result without it.
-    decision: best_completion_index === null ? undefined : Decision.readIn(annotations, best_completion_index),
+    decision:
+      best_completion_index === null
+        ? undefined
+        : (Decision.readIn(annotations, best_completion_index) ??
+          Decision.ofService(annotations, best_completion_index, prompt!.completions, onePerExpert(votes))),
     isChanged: false,
   }
 }

@@ -118,7 +118,7 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
       assert.deepStrictEqual(plan.target?.reached?.total, { votes: 7000, cost: "700.0" })
       const said = yield* cli(args)
       assert.include(said.stdout, "80.0% of the votes are right, by 1 expert of the pilot")
-      assert.include(said.stdout, "1 measured by gold items, 10 votes or more each")
+      assert.include(said.stdout, "1 measured by known answers, 10 votes or more each")
       assert.deepStrictEqual(yield* ledger, before)
     }))
 
@@ -153,8 +153,8 @@ An accuracy of 94.2% takes 5 votes per item: 5,000 votes (2000.00).
       const three = a * b * c + a * b * (1 - c) + a * (1 - b) * c + (1 - a) * b * c
       assert.closeTo(plan.plan[2]!.accuracy, three, 1e-12)
       const { stdout } = yield* cli(args)
-      assert.include(stdout, "by 3 experts of the pilot\n             3 estimated by agreement with others")
-      assert.include(stdout, "1 more left out: neither shared nor gold items")
+      assert.include(stdout, "by 3 experts of the pilot\n             3 estimated by all votes and known answers")
+      assert.include(stdout, "1 more left out: no items with several votes or known answers")
     }))
 
   test("fails where nothing tells the accuracy, or there is nothing to judge", () =>

@@ -170,7 +170,7 @@ describe("the pairs of an item", () => {
     const model = Reliabilities.make()
     for (const { judgments } of shared) {
       model.add(
-        three,
+        { completions: three, gold: undefined },
         judgments.map(({ annotations, bestCompletionIndex }) => ({
           expert: String(annotations["expert"]),
           choice: bestCompletionIndex,

@@ -87,9 +87,11 @@ const accuracyRows = ({ accuracy, experts }: VotePlan): ReadonlyArray<string> =>
   const [gold, agreement, unknown] = [by("gold"), by("agreement"), by(null)]
   return present([
     `${percent(accuracy)} of the votes are right, by ${count(gold + agreement, "expert")} of the pilot`,
-    gold > 0 && `${number(gold)} measured by gold items, ${minGoldVotes} votes or more each`,
-    agreement > 0 && `${number(agreement)} estimated by agreement with others`,
-    unknown > 0 && `${number(unknown)} more left out: neither shared nor gold items`,
+    experts.some(({ by, expert }) => by !== null && expert === null) &&
+      "all votes without a name count as one expert's",
+    gold > 0 && `${number(gold)} measured by known answers, ${minGoldVotes} votes or more each`,
+    agreement > 0 && `${number(agreement)} estimated by all votes and known answers`,
+    unknown > 0 && `${number(unknown)} more left out: no items with several votes or known answers`,
   ])
 }
 

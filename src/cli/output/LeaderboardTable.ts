@@ -105,7 +105,7 @@ const boardText = (board: Leaderboard): string => {
   const { comparisons, groups, items, method, models, ties, votes } = board
   const options = present([
     method.ties !== "davidson" && ties > 0 && (method.ties === "half" ? "ties as half wins" : "without ties"),
-    method.weighted && "votes weighted by reliability",
+    method.weighted && "ratings weight votes by reliability, win rates count each once",
   ])
   const rows = aligned([head, ...models.map(cellsOf)])
   return [

@@ -19,15 +19,18 @@ export interface FormatOptions {
    * trainers read it (`trl*` but the unpaired ones and TPO, `openrlhf*`). Default false.
    */
   readonly margin?: boolean | undefined
-  /** What the margin is: `vote_margin`, or `strength`, which is 1 or more. Default `votes`. */
+  /** What the margin is: `vote_margin`, at least 0, or `strength`, which is 1 or more. Default `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
   /** Writes the definitions of tools, for the formats that have a place for them. Default false. */
   readonly tools?: boolean | undefined
 }
 
-/** The pair's margin; 0 where it has none, since null breaks collators. */
+/**
+ * The pair's margin; 0 where it has none, since null breaks collators, and where more votes were against the choice, which
+ * reliable experts or a lead made: below 0, a trainer would allow the rejected one to be better.
+ */
 export const marginOf = ({ strength, vote_margin }: PreferencePair, { margin, marginFrom }: FormatOptions): number =>
-  margin === true ? ((marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
+  margin === true ? Math.max(0, (marginFrom === "strength" ? strength : vote_margin) ?? 0) : 0
 
 /** The column of tools' definitions, if it is written. @param none where a pair has no tools */
 export const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions, none: "" | null): JsonRow =>

@@ -5,13 +5,27 @@ import { count, decimal, plural, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, rowsOf, style } from "./histogram.ts"
 import { type Fact, Facts, Section } from "./parts.tsx"
-import { describeKappa } from "./wording.ts"
+import { describeKappa, list } from "./wording.ts"
 
 type Agreed = QualityReport["agreement"]
 
 const methods: Record<Agreed["method"], string> = {
-  majority: "the majority of the votes",
-  "dawid-skene": "votes weighted by how reliable each expert is (Dawid–Skene)",
+  majority: "by the majority of the votes",
+  "dawid-skene": "by votes weighted by how reliable each expert is (Dawid–Skene)",
+}
+
+/** How the items with several votes got their choice, and how many differ from the majority. */
+export const choiceBy = ({ items, method, not_majority }: Agreed): string => {
+  const of = (by: Agreed["not_majority"][number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
+  const [service, lead] = [of("service"), of("lead")]
+  const different = service + lead + of("reliability")
+  const ways = [
+    { words: methods[method] ?? method, items: items - service - lead },
+    { words: "the service’s own", items: service },
+    { words: "a lead’s", items: lead },
+  ].filter((way) => way.items > 0)
+  const words = list(ways.map((way) => (ways.length === 1 ? way.words : `${way.words} on ${count(way.items)}`)))
+  return different === 0 ? words : `${words}; on ${count(different)} it is not that of the majority`
 }
 
 const none = ({ votes_per_item }: Agreed): string => {
@@ -22,6 +36,7 @@ const none = ({ votes_per_item }: Agreed): string => {
 
 const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
   const {
+    compared_items,
     free_marginal_kappa: kappa,
     items,
     krippendorff_alpha: alpha,
@@ -33,14 +48,17 @@ const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
     {
       term: "Free-marginal kappa (Randolph)",
       value: kappa === null ? "–" : decimal(kappa),
-      words: kappa === null ? "unknown" : `${describeKappa(kappa)}; chance is 1/K of K texts`,
+      words:
+        kappa === null
+          ? "unknown"
+          : `${describeKappa(kappa)}; of ${plural(compared_items, "item")} with two votes for one completion each; chance is 1/K of K texts`,
     },
     {
       term: "Krippendorff’s alpha",
       value: alpha === null ? "–" : decimal(alpha),
       words: "chance pooled by the place in the input: low where one place is a better model’s",
     },
-    { term: "Mean share of votes for the best", value: mean === null ? "–" : share(mean) },
+    { term: "Mean share of votes for the choice", value: mean === null ? "–" : share(mean) },
     { term: "Unanimous", value: shareOf(unanimous, items), words: plural(unanimous, "item") },
     { term: "Ties", value: shareOf(ties, items), words: plural(ties, "item") },
   ]
@@ -83,7 +101,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
     <Section
       id="agreement"
       title="Agreement"
-      lead={`${plural(items, "item")} of ${count(all)} have several votes; their choice is by ${methods[agreement.method] ?? agreement.method}.`}
+      lead={`${plural(items, "item")} of ${count(all)} have several votes; their choice is ${choiceBy(agreement)}.`}
     >
       <Facts facts={facts(agreement)} />
       <div class="columns">
@@ -91,11 +109,11 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           plots={[
             {
               title: "Votes per item",
-              description: `Bars of items by their number of votes; most, ${count(largest.items)}, have ${largest.votes}.`,
+              description: `Bars of items by their number of votes; the most frequent is ${plural(largest.votes, "vote")}, of ${plural(largest.items, "item")}.`,
               draw: drawVotes(votes_per_item),
             },
           ]}
-          caption={`Most items (${shareOf(largest.items, all)}) have ${plural(largest.votes, "vote")}.`}
+          caption={`The most frequent number is ${plural(largest.votes, "vote")}: ${shareOf(largest.items, all)} of the items.`}
           label="Votes per item"
           columns={[{ title: "Votes" }, { title: "Items" }, { title: "Share" }]}
           rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, all)])}
@@ -104,7 +122,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
           <Figure
             plots={[
               {
-                title: "Share of the votes that went to the best",
+                title: "Share of the votes that went to the choice",
                 description: `Histogram of agreement; ${shareOf(agreement.unanimous, items)} of the items are unanimous.`,
                 draw: drawHistogram(agreement.agreement, {
                   unit: "share",

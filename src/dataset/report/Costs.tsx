@@ -38,11 +38,15 @@ const facts = ({
           words: `${plural(over_budget.votes, "vote")} not planned`,
         },
       ]),
-  { term: "Per pair", value: cost_per_pair ?? "–" },
+  {
+    term: "Per pair",
+    value: cost_per_pair ?? "–",
+    ...(cost_per_pair === null && { words: "no pairs, or votes of other campaigns" }),
+  },
   {
     term: "Per right vote",
     value: cost_per_right_vote ?? "–",
-    ...(cost_per_right_vote === null && { words: "no right votes on gold items" }),
+    words: cost_per_right_vote === null ? "no right votes on gold items" : "of results on gold items",
   },
 ]
 

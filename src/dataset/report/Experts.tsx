@@ -34,7 +34,7 @@ const columns: ReadonlyArray<ExpertColumn> = [
   { title: "Votes", hint: "votes given", value: (row) => row.votes, words: (row) => count(row.votes) },
   {
     title: "Reliability",
-    hint: "estimated probability that a vote is right (Dawid–Skene)",
+    hint: "estimated probability that a vote is right, by all votes and known answers (Dawid–Skene)",
     value: (row) => row.reliability,
     words: (row) => (row.reliability === null ? "–" : decimal(row.reliability)),
   },
@@ -76,7 +76,8 @@ const lead = (rows: ReadonlyArray<ExpertRow>): ComponentChildren => {
   const all = rows.reduce((sum, { votes }) => sum + votes, 0)
   const most = named.toSorted((a, b) => b.votes - a.votes)[0]
   if (most === undefined) return `The service does not say who gave the ${plural(all, "vote")}.`
-  const by = `${plural(all, "vote")} by ${plural(named.length, "expert")}`
+  const unnamed = rows.find(({ expert }) => expert === null)?.votes ?? 0
+  const by = `${plural(all, "vote")} by ${plural(named.length, "expert")}${unnamed === 0 ? "" : `, ${count(unnamed)} of them without a name`}`
   if (named.length === 1) return `${by}.`
   const busiest = `the busiest gave ${share(most.votes / Math.max(all, 1))} of them`
   const judged = named.flatMap(({ expert, reliability }) => (reliability === null ? [] : [{ expert, reliability }]))
@@ -137,8 +138,9 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       )}
       {experts.length > 0 && (
         <p class="muted small">
-          Reliability: estimated probability that a vote of the expert is right (Dawid–Skene). With the others: of the
-          votes on items of which the others’ votes have a majority. A dash: unknown.
+          Reliability: estimated probability that a vote of the expert is right, by all votes and known answers
+          (Dawid–Skene). With the others: of the votes on items of which the others’ votes have a majority. A dash:
+          unknown.
         </p>
       )}
     </Section>

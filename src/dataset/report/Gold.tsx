@@ -19,8 +19,8 @@ const origin = ({ in_input, mixed_in }: GoldReport): string => {
 const lead = (gold: GoldReport): string => {
   const from = origin(gold)
   if (from === "") return "No item has a known answer: how often experts are right is unknown."
-  if (gold.votes === 0 || gold.accuracy === null) return `There are ${from}, but no votes on them yet.`
-  return `${count(gold.right)} of ${plural(gold.votes, "vote")} were right: ${share(gold.accuracy)}, from ${from}.`
+  if (gold.votes === 0 || gold.accuracy === null) return `No vote on ${from} prefers one completion.`
+  return `${count(gold.right)} of ${plural(gold.votes, "vote")} that ${gold.votes === 1 ? "prefers" : "prefer"} one completion were right: ${share(gold.accuracy)}, on ${from}.`
 }
 
 const draw = (accuracy: number, low: number, high: number) => (width: number) =>
@@ -50,7 +50,10 @@ const draw = (accuracy: number, low: number, high: number) => (width: number) =>
 
 const Wrong = ({ gold }: { readonly gold: GoldReport }) => (
   <details class="wrong">
-    <summary>{plural(gold.wrong.length, "item")} with a wrong choice</summary>
+    <summary>
+      {plural(gold.wrong_items, "item")} with a wrong choice
+      {gold.wrong_items > gold.wrong.length && `, of which the first ${count(gold.wrong.length)} are shown`}
+    </summary>
     {gold.wrong.map((each, i) => (
       <article key={i} class="example">
         <h3>

@@ -78,7 +78,7 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
       lead={
         rows.length === 1
           ? `All of ${prompts}: ${first.language}.`
-          : `${most}; ${plural(rows.length, "language")} in all.`
+          : `${most}; ${plural(languages.filter(({ language }) => language !== "und").length, "known language")} in all.`
       }
     >
       {rows.length > 1 && (

@@ -21,7 +21,7 @@ const lead = ({ groups, lead, models }: Board) => {
   const [first] = models
   if (first === undefined) return undefined
   const rated = `${plural(models.length, "model")}${groups > 1 ? ` in ${count(groups)} groups that no vote compares` : ""}.`
-  if (lead === null) return `${rated} The votes are too few for intervals.`
+  if (lead === null) return `${rated} The items are too few for intervals.`
   return (
     <>
       {rated} <Name text={lead.first} chars={40} /> is better than <Name text={lead.second} chars={40} /> in{" "}
@@ -191,7 +191,7 @@ export const Leaderboard = ({ report: { leaderboard: board } }: { readonly repor
       <Section
         id="leaderboard"
         title="Leaderboard"
-        lead="No vote compares two models, or the input does not say which model wrote which completion."
+        lead="No vote compares two models, the input does not say which model wrote which completion, or there are more than 500 names."
       />
     )
   }

@@ -1,7 +1,7 @@
 /** Whether the longer completion wins, and how long the texts are. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { Length, QualityReport } from "../../domain/QualityReport.ts"
-import { count, decimal, length, share, shareOf } from "./format.ts"
+import { decimal, length, plural, share, shareOf } from "./format.ts"
 import { Figure } from "./Figure.tsx"
 import { drawHistogram, isSpread, leftOut, rowsOf } from "./histogram.ts"
 import { Facts, Section, Table } from "./parts.tsx"
@@ -13,6 +13,10 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
     cohens_d === null ? "" : ` The difference is ${describeEffect(cohens_d)} (Cohen’s d ${decimal(cohens_d)}).`
   return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ, each item counted once; 50% would be no preference.${effect}`
 }
+
+/** An item counts in parts if it has several pairs. */
+const items = (n: number): string =>
+  Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items, in parts by their pairs`
 
 const binColumns = (unit: string) => [{ title: "Characters" }, { title: unit }, { title: "Share" }]
 
@@ -28,13 +32,13 @@ export const LengthDifference = ({ report: { length: lengths } }: { readonly rep
             {
               term: "Chosen is longer",
               value: shareOf(lengths.longer_chosen, all),
-              words: `${count(lengths.longer_chosen)} items`,
+              words: items(lengths.longer_chosen),
             },
-            { term: "Equally long", value: shareOf(lengths.equal, all), words: `${count(lengths.equal)} items` },
+            { term: "Equally long", value: shareOf(lengths.equal, all), words: items(lengths.equal) },
             {
               term: "Chosen is shorter",
               value: shareOf(lengths.shorter_chosen, all),
-              words: `${count(lengths.shorter_chosen)} items`,
+              words: items(lengths.shorter_chosen),
             },
           ]}
         />
@@ -117,11 +121,11 @@ export const Sizes = ({ report }: { readonly report: QualityReport }) => {
               marks: sizes.p50 === null ? [] : [{ at: sizes.p50, words: `median ${length(sizes.p50)}`, dashed: true }],
             }),
           }))}
-          caption={`Sizes in characters (Unicode code points). Bars: share of the pairs.${drawn
+          caption={`Sizes in characters (Unicode code points). Bars: share of the texts.${drawn
             .map(({ sizes, title }) => leftOut(sizes.histogram, "characters").replace(" Drawn", ` ${title} drawn`))
             .join("")}`}
           label="Sizes"
-          columns={[{ title: "Side", isText: true }, ...binColumns("Pairs")]}
+          columns={[{ title: "Side", isText: true }, ...binColumns("Texts")]}
           rows={sides.flatMap(({ sizes, title }) =>
             rowsOf(sizes.histogram, "characters").map((row) => [title, ...row]),
           )}

@@ -11,7 +11,7 @@ const columns = [
   { title: "Share of pairs won" },
 ]
 
-export const Models = ({ report: { models } }: { readonly report: QualityReport }) => {
+export const Models = ({ report: { model_count, models } }: { readonly report: QualityReport }) => {
   const [first] = models
   if (first === undefined) {
     return (
@@ -28,8 +28,9 @@ export const Models = ({ report: { models } }: { readonly report: QualityReport 
       title="Models"
       lead={
         <>
-          {plural(models.length, "model")}; <Name text={first.model} chars={40} /> wins the largest share of its pairs:{" "}
-          {share(first.win_rate)}.
+          {plural(model_count, "model")}
+          {model_count > models.length && `, of which the ${count(models.length)} with most items are listed`};{" "}
+          <Name text={first.model} chars={40} /> wins the largest share of its pairs: {share(first.win_rate)}.
         </>
       }
     >

@@ -17,12 +17,15 @@ const mean = (value: number | null): string => (value === null ? "–" : decimal
 
 const signed = (value: number): string => `${value > 0 ? "+" : ""}${decimal(value)}`
 
-const lead = ({ all_bad, aspects, edited, items, strength, votes }: RubricReport, judged: number): string => {
+const lead = (
+  { all_bad, aspect_count, aspects, edited, items, strength, votes }: RubricReport,
+  judged: number,
+): string => {
   const parts = [
     ...(strength === null ? [] : [`a mean strength of ${mean(strength.votes.mean)}`]),
     ...(all_bad.answered === 0 ? [] : [`${plural(all_bad.items, "item")} without a good completion`]),
     ...(edited.items === 0 ? [] : [plural(edited.items, "edit")]),
-    ...(aspects.length === 0 ? [] : [`ratings of ${plural(aspects.length, "aspect")}`]),
+    ...(aspects.length === 0 ? [] : [`ratings of ${plural(aspect_count, "aspect")}`]),
   ]
   return `${plural(votes, "vote")} on ${count(items)} of ${plural(judged, "judged item")} say more than the choice${parts.length === 0 ? "" : `: ${list(parts)}`}.`
 }
@@ -51,7 +54,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
         {
           term: "All completions bad",
           value: shareOf(all_bad.items, all_bad.answered),
-          words: plural(all_bad.items, "item"),
+          words: `${count(all_bad.items)} of ${plural(all_bad.answered, "item")} whose votes say`,
         },
       ]),
   {
@@ -60,7 +63,7 @@ const facts = ({ all_bad, edited, items, strength }: RubricReport): ReadonlyArra
     words:
       edited.length_change.p50 === null
         ? "0 items"
-        : `${plural(edited.items, "item")}; the median edit ${describeChange(edited.length_change.p50)}`,
+        : `${count(edited.items)} of ${plural(items, "item")} with such answers; the median edit ${describeChange(edited.length_change.p50)}`,
   },
 ]
 
@@ -192,7 +195,7 @@ const AspectsByModel = ({ aspects }: { readonly aspects: ReadonlyArray<AspectRep
   )
 }
 
-const Aspects = ({ aspects }: { readonly aspects: ReadonlyArray<AspectReport> }) => (
+const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport>; readonly of: number }) => (
   <>
     <h3>Aspects</h3>
     <Table
@@ -235,7 +238,8 @@ const Aspects = ({ aspects }: { readonly aspects: ReadonlyArray<AspectReport> })
         return figure === undefined ? null : <Figure key={aspect.aspect} {...figure} />
       })}
     </div>
-    <More shown={maxDrawn} of={aspects.length} what="aspects are drawn" />
+    <More shown={maxDrawn} of={of} what="aspects are drawn" />
+    <More shown={aspects.length} of={of} what="aspects, with most ratings, are listed" />
     <AspectsByModel aspects={aspects} />
   </>
 )
@@ -278,13 +282,13 @@ const Flags = ({ flags: { items, kinds } }: Pick<QualityReport, "flags">) => (
 
 export const Rubric = ({ report: { flags, funnel, rubric } }: { readonly report: QualityReport }) => {
   if (rubric === undefined) return null
-  const { aspects, edited, strength } = rubric
+  const { aspect_count, aspects, edited, strength } = rubric
   const judged = funnel.find(({ step }) => step === "judged")?.count ?? rubric.items
   return (
     <Section id="rubric" title="Rubric" lead={lead(rubric, judged)}>
       <Facts facts={facts(rubric)} />
       {strength !== null && <Strength strength={strength} />}
-      {aspects.length > 0 && <Aspects aspects={aspects} />}
+      {aspects.length > 0 && <Aspects aspects={aspects} of={aspect_count} />}
       {isSpread(edited.length_change) && <Edits change={edited.length_change} />}
       {flags.kinds.length > 0 && <Flags flags={flags} />}
     </Section>

@@ -36,6 +36,7 @@ export const describePValue = (p: number): string => {
 }
 
 const reasons: Record<string, string> = {
+  further_vote: "further votes on an item, or on gold items that were mixed in",
   duplicate: "duplicates",
   reordered: "duplicates with the completions in another order",
   not_submitted: "not submitted yet",
@@ -62,7 +63,8 @@ const reasons: Record<string, string> = {
   flagged: "flagged by an expert",
   no_rationale: "without a rationale",
   copied_rationale: "with a copied rationale",
-  no_pair: "without two completions that differ",
+  against_votes: "whose pairs more votes contradict than support",
+  no_pair: "whose choice is blank, or no better than the rest",
   near_duplicate: "near-duplicates",
   lone_surrogate: "with a lone surrogate, which no file can hold",
 }
@@ -72,7 +74,7 @@ export const describeReason = (reason: string): string =>
 
 export const stepNames: Record<FunnelStep["step"], string> = {
   read: "Read",
-  submitted: "Submitted",
+  submitted: "Submitted or imported",
   judged: "Judged",
   kept: "Kept",
   pairs: "Pairs",
@@ -97,10 +99,10 @@ export const headline = (report: QualityReport): string => {
   if (pairs === 0) return "No preference pairs."
   const named = report.experts.filter(({ expert }) => expert !== null).length
   const items = plural(stepCount(report, "kept"), "item")
-  const by = named === 0 ? "" : ` judged by ${plural(named, "expert")}`
+  const by = named === 0 ? "" : `; ${plural(named, "expert")} voted`
   const splits = report.splits.filter((each) => each.pairs > 0)
   const parts = splits.length < 2 ? "" : `, in ${plural(splits.length, "split")}`
-  return `${plural(pairs, "preference pair")} from ${items}${by}${parts}.`
+  return `${plural(pairs, "preference pair")} from ${items}${parts}${by}.`
 }
 
 /** Where most records or items were lost; shown for a dataset without pairs. */

@@ -7,7 +7,7 @@
 import { Array as Arr } from "effect"
 import type { Agreement } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../votes/Consensus.ts"
-import { isDecided } from "../votes/ItemVotes.ts"
+import { isDecided, isUnanimous } from "../votes/ItemVotes.ts"
 import * as FreeMarginalKappa from "../stats/FreeMarginalKappa.ts"
 import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
 
@@ -23,9 +23,10 @@ export const make = () => {
   let ties = 0
   let sum = 0
   let votesAgainst = 0
+  const notMajority = new Map<Agreement["not_majority"][number]["by"], number>()
   let votesOfSeveral = 0
   return {
-    add: ({ agreement, isTie, judgment: { completions }, votes }: Consensus): void => {
+    add: ({ agreement, by, isMajority, isTie, judgment: { completions }, votes }: Consensus): void => {
       votesPerItem.set(votes.length, (votesPerItem.get(votes.length) ?? 0) + 1)
       if (agreement === null) return
       items++
@@ -33,8 +34,9 @@ export const make = () => {
       votesOfSeveral += votes.length
       votesAgainst += (1 - agreement) * votes.length
       counts[Math.min(9, Math.floor(agreement * 10))]!++
-      if (agreement === 1) unanimous++
+      if (isUnanimous(votes)) unanimous++
       if (isTie) ties++
+      else if (by !== "majority" && !isMajority) notMajority.set(by, (notMajority.get(by) ?? 0) + 1)
       const chosen = completions.map(() => 0)
       for (const vote of votes) if (isDecided(vote)) chosen[vote.choice]!++
       alpha.add(chosen)
@@ -51,7 +53,9 @@ export const make = () => {
       agreement: items === 0 ? { edges: [], counts: [] } : { edges: tenths, counts },
       free_marginal_kappa: kappa.kappa(),
       krippendorff_alpha: alpha.alpha(),
+      compared_items: kappa.subjects(),
       method,
+      not_majority: [...notMajority].map(([by, items]) => ({ by, items })).toSorted((a, b) => b.items - a.items),
     }),
   }
 }

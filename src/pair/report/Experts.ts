@@ -12,6 +12,7 @@ import { isRight } from "./GoldScore.ts"
 
 interface ExpertTally {
   votes: number
+  mixedInVotes: number
   compared: number
   withOthers: number
   goldVotes: number
@@ -23,6 +24,7 @@ interface ExpertTally {
 
 const newRow = (): ExpertTally => ({
   votes: 0,
+  mixedInVotes: 0,
   compared: 0,
   withOthers: 0,
   goldVotes: 0,
@@ -46,6 +48,7 @@ export const make = () => {
         const row = rowOf(vote.expert)
         const agrees = agreements[i]
         row.votes++
+        if (item.isCheck) row.mixedInVotes++
         if (agrees !== undefined) row.compared++
         if (agrees === true) row.withOthers++
         const right = isRight(item, vote)
@@ -64,6 +67,7 @@ export const make = () => {
         .map(([expert, row]) => ({
           expert,
           votes: row.votes,
+          mixed_in_votes: row.mixedInVotes,
           compared: row.compared,
           with_others: row.withOthers,
           reliability: reliabilityOf(expert),

@@ -7,10 +7,14 @@
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../votes/Consensus.ts"
-import { isDecided, type ItemVote, textOf } from "../votes/ItemVotes.ts"
+import { allVotesOf, isDecided, type ItemVote, textOf } from "../votes/ItemVotes.ts"
 import * as BinomialTest from "../stats/BinomialTest.ts"
 
 const maxWrong = 10
+
+/** The kinds of the votes of each result, each kind once. */
+const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
+  judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
 /** Whether a choice is right; none where the answer is not known. */
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
@@ -23,27 +27,34 @@ export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =
 export const make = () => {
   let mixedIn = 0
   let inInput = 0
-  const all = { votes: 0, right: 0 }
-  const kinds = new Map<string | null, { votes: number; right: number }>()
+  const none = { results: 0, votes: 0, right: 0 }
+  const all = { ...none }
+  const kinds = new Map<string | null, typeof all>()
+  let wrongItems = 0
   const wrong: Array<GoldReport["wrong"][number]> = []
+  const kindOf = (name: string | null) => {
+    const kind = kinds.get(name) ?? { ...none }
+    kinds.set(name, kind)
+    return kind
+  }
   return {
-    add: (item: JudgedItem, consensus: Consensus): void => {
+    /** @param hasChoice whether the votes come to a choice, and not to a tie that leaves the item out */
+    add: (item: JudgedItem, consensus: Consensus, hasChoice: boolean): void => {
       if (item.gold === undefined) return
       if (item.isCheck) mixedIn++
       else inInput++
+      all.results += item.judgments.length
+      for (const names of kindsByResult(item)) for (const name of names) kindOf(name).results++
       for (const vote of consensus.votes) {
         const said = isRight(item, vote)
         if (said === undefined) continue
-        const { kind: name = null } = vote
-        const kind = kinds.get(name) ?? { votes: 0, right: 0 }
-        kinds.set(name, kind)
-        for (const counts of [all, kind]) {
+        for (const counts of [all, kindOf(vote.kind ?? null)]) {
           counts.votes++
           if (said) counts.right++
         }
       }
       const choice = consensus.judgment.bestCompletionIndex
-      if (wrong.length < maxWrong && isRightChoice(item, choice) === false) {
+      if (hasChoice && isRightChoice(item, choice) === false && wrongItems++ < maxWrong) {
         wrong.push({
           item_id: item.itemId,
           prompt: item.prompt,
@@ -59,6 +70,7 @@ export const make = () => {
       return {
         mixed_in: mixedIn,
         in_input: inInput,
+        results: all.results,
         votes,
         right,
         kinds: [...kinds]
@@ -67,6 +79,7 @@ export const make = () => {
         accuracy: votes === 0 ? null : right / votes,
         low: interval?.low ?? null,
         high: interval?.high ?? null,
+        wrong_items: wrongItems,
         wrong,
       }
     },

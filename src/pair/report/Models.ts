@@ -54,6 +54,7 @@ export const make = () => {
         rows.set(model, row)
       }
     },
+    count: (): number => rows.size,
     finish: (): ReadonlyArray<ModelRow> =>
       [...rows]
         .map(([model, { won, ...row }]) => ({ model, ...row, win_rate: won / row.items }))

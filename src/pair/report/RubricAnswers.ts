@@ -12,7 +12,7 @@ import * as Distribution from "../stats/Distribution.ts"
 import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
 import * as Moments from "../stats/Moments.ts"
 import type { Consensus } from "../votes/Consensus.ts"
-import { isDecided, type ItemVote } from "../votes/ItemVotes.ts"
+import { isDecided, isUnanimous, type ItemVote } from "../votes/ItemVotes.ts"
 import { characters } from "./Lengths.ts"
 
 const maxAspects = 50
@@ -21,8 +21,8 @@ const maxModels = 100
 type Outcome = StrengthReport["by_outcome"][number]["outcome"]
 const outcomes: ReadonlyArray<Outcome> = ["one_vote", "unanimous", "divided", "tie"]
 
-const outcomeOf = ({ agreement, isTie }: Consensus): Outcome =>
-  agreement === null ? "one_vote" : isTie ? "tie" : agreement === 1 ? "unanimous" : "divided"
+const outcomeOf = ({ agreement, isTie, votes }: Consensus): Outcome =>
+  agreement === null ? "one_vote" : isTie ? "tie" : isUnanimous(votes) ? "unanimous" : "divided"
 
 const isAnswered = (vote: ItemVote): boolean => Assessment.names.some((name) => vote[name] !== undefined)
 
@@ -128,6 +128,7 @@ export const make = () => {
               },
         all_bad: { answered: verdicts, items: allBad },
         edited: { items: lengthChange.count, length_change: lengthChange },
+        aspect_count: aspects.size,
         aspects: [...aspects]
           .toSorted(([a, one], [b, other]) => other.ratings - one.ratings || (a < b ? -1 : 1))
           .slice(0, maxAspects)

@@ -1,10 +1,13 @@
 /**
  * Estimates the reliability of each expert from votes alone, by expectation maximization (A. P. Dawid and A. M. Skene,
  * 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of
- * `make`.
+ * `make`. The right choice of an item, where it is known, is fixed as the item's class (W. Tang and M. Lease, 2011,
+ * "Semi-supervised consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic; bounded iterations; starts from the majority, and the posterior never decreases.
- * Not guaranteed: the global maximum. If most experts make the same errors, they are considered right.
+ * Guarantees: deterministic; bounded iterations; the posterior never decreases. It starts from the majority, and, where
+ * right choices are known, also from the votes on these alone: the higher posterior counts.
+ * Not guaranteed: the global maximum. If most experts make the same errors, they are considered right, unless known choices
+ * say otherwise.
  */
 import * as NumberList from "./NumberList.ts"
 
@@ -44,14 +47,15 @@ export interface Fit {
 const rightBefore = 2
 const wrongBefore = 1
 
+/** Gain in log density from which the estimate that starts from known choices counts. */
+const minGain = 1e-6
+
 /**
  * The one-coin model: a vote is right with the expert's reliability r, and otherwise is for each of the other K − 1
  * completions with the same probability. (The error matrix of 1979 needs classes that are the same for all items.)
  * The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had given two right votes and
  * one wrong vote before: r is never 0 or 1, and of two mirror images, the one with more right votes is preferred
  * (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
- *
- * Where the right choice is known, it stands for the estimated one.
  *
  * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */
@@ -72,14 +76,18 @@ export const make = (): DawidSkene => {
     const logOdds = new Float64Array(expertCount)
     const right = new Float64Array(expertCount)
     const shared = new Uint32Array(expertCount)
+    const onKnown = new Uint32Array(expertCount)
 
     // Of the item at hand: the completions voted for, in the order of their first vote.
     const voted = new Uint32Array(maxVotes)
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
-    /** Puts the posterior probability of each completion voted for into `score`. */
-    const weigh = (start: number, end: number, count: number): void => {
+    /**
+     * Puts the posterior probability of each completion voted for into `score`. Returns the log of the probability of the
+     * votes, above that of all being wrong.
+     */
+    const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
       for (let vote = start; vote < end; vote++) {
         let slot = 0
@@ -98,6 +106,7 @@ export const make = (): DawidSkene => {
       let total = (count - slots) * Math.exp(-top)
       for (let slot = 0; slot < slots; slot++) total += score[slot] = Math.exp(score[slot]! - top)
       for (let slot = 0; slot < slots; slot++) score[slot]! /= total
+      return top + Math.log(total)
     }
 
     const forEachInformative = (
@@ -115,11 +124,11 @@ export const make = (): DawidSkene => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Takes the expected number of right votes for the truth; returns the largest change. */
-    const update = (): number => {
+    /** Takes the expected number of right votes for the truth; returns the largest change. @param of votes by expert */
+    const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
-        const r = (right[expert]! + rightBefore) / (shared[expert]! + rightBefore + wrongBefore)
+        const r = (right[expert]! + rightBefore) / (of[expert]! + rightBefore + wrongBefore)
         change = Math.max(change, Math.abs(r - reliability[expert]!))
         reliability[expert] = r
         logOdds[expert] = Math.log(r / (1 - r))
@@ -127,32 +136,72 @@ export const make = (): DawidSkene => {
       return change
     }
 
-    forEachInformative((start, end, _, truth) => {
-      if (truth !== undefined) {
-        check(start, end, truth)
-        for (let vote = start; vote < end; vote++) shared[experts[vote]!]!++
-        return
+    /** The log of the posterior density of the reliabilities, up to a constant. */
+    const density = (): number => {
+      let sum = 0
+      for (const r of reliability) sum += rightBefore * Math.log(r) + wrongBefore * Math.log(1 - r)
+      forEachInformative((start, end, count, truth) => {
+        if (truth === undefined) sum += weigh(start, end, count)
+        for (let vote = start; vote < end; vote++) {
+          const expert = experts[vote]!
+          sum += Math.log(1 - reliability[expert]!)
+          if (choices[vote] === truth) sum += logOdds[expert]! + Math.log(count - 1)
+        }
+      })
+      return sum
+    }
+
+    const iterate = () => {
+      let iterations = 0
+      let change = Infinity
+      while (change > tolerance && iterations < maxIterations) {
+        right.fill(0)
+        forEachInformative((start, end, count, truth) => {
+          if (truth !== undefined) return check(start, end, truth)
+          weigh(start, end, count)
+          for (let vote = start; vote < end; vote++) right[experts[vote]!]! += score[slotOf[vote - start]!]!
+        })
+        change = update(shared)
+        iterations++
       }
+      return { iterations, converged: change <= tolerance }
+    }
+
+    let knownItems = 0
+    let otherItems = 0
+    forEachInformative((start, end, _, truth) => {
+      for (let vote = start; vote < end; vote++) shared[experts[vote]!]!++
+      if (truth === undefined) otherItems++
+      else {
+        knownItems++
+        check(start, end, truth)
+        for (let vote = start; vote < end; vote++) onKnown[experts[vote]!]!++
+      }
+    })
+    const rightOnKnown = right.slice()
+
+    forEachInformative((start, end, _, truth) => {
+      if (truth !== undefined) return
       for (let vote = start; vote < end; vote++) {
         let same = 0
         for (let other = start; other < end; other++) if (choices[other] === choices[vote]) same++
         right[experts[vote]!]! += same / (end - start)
-        shared[experts[vote]!]!++
       }
     })
-    update()
+    update(shared)
+    let outcome = iterate()
 
-    let iterations = 0
-    let change = Infinity
-    while (change > tolerance && iterations < maxIterations) {
-      right.fill(0)
-      forEachInformative((start, end, count, truth) => {
-        if (truth !== undefined) return check(start, end, truth)
-        weigh(start, end, count)
-        for (let vote = start; vote < end; vote++) right[experts[vote]!]! += score[slotOf[vote - start]!]!
-      })
-      change = update()
-      iterations++
+    if (knownItems > 0 && otherItems > 0) {
+      const [fromMajority, before] = [reliability.slice(), density()]
+      right.set(rightOnKnown)
+      update(onKnown)
+      const fromKnown = iterate()
+      // Both starts usually lead to the same estimate, up to rounding: then it is the majority's.
+      if (density() > before + minGain) outcome = fromKnown
+      else {
+        reliability.set(fromMajority)
+        for (const [expert, r] of reliability.entries()) logOdds[expert] = Math.log(r / (1 - r))
+      }
     }
 
     const confidence = (): Float64Array => {
@@ -172,7 +221,7 @@ export const make = (): DawidSkene => {
       }
       return found
     }
-    return { reliability, shared, iterations, converged: change <= tolerance, confidence }
+    return { reliability, shared, ...outcome, confidence }
   }
 
   return {

@@ -17,6 +17,8 @@ export interface FreeMarginalKappa {
   readonly add: (categories: number, counts: ReadonlyArray<number>) => void
   /** Of the subjects so far; null where none counts. */
   readonly kappa: () => number | null
+  /** How many count. */
+  readonly subjects: () => number
 }
 
 export const make = (): FreeMarginalKappa => {
@@ -35,5 +37,6 @@ export const make = (): FreeMarginalKappa => {
       expected += 1 - 1 / categories
     },
     kappa: () => (subjects === 0 ? null : 1 - disagreement / expected),
+    subjects: () => subjects,
   }
 }

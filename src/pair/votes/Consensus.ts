@@ -1,8 +1,8 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority: the result of a single task is used as it is, several
- * tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
+ * Guarantees: the same votes give the same judgment. By majority: the choice of a single task's result is the service's own,
+ * several tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
  * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here. If a lead has
  * decided (`annotations.decision`), that is the choice, and the votes only say how good it is.
  */
@@ -13,7 +13,7 @@ import { flagsIn } from "../../domain/Flag.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import { type Ballot, firstOfText, tally, topOf } from "../../domain/Tally.ts"
+import { type Ballot, firstOfText, type Tally, tally, topOf } from "../../domain/Tally.ts"
 import type { Ranking } from "../../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 import { rankingOf } from "./Ranking.ts"
@@ -30,12 +30,15 @@ export interface Consensus {
   readonly votes: ReadonlyArray<ItemVote>
   /** The share of the first choices that went to the best, 0 to 1; null where there is one vote. */
   readonly agreement: number | null
-  /** Whether votes were weighted by the experts' reliabilities. */
-  readonly isWeighted: boolean
+  /**
+   * What made the choice: the number of votes, the votes weighted by the experts' reliabilities, the service that names
+   * another choice than its votes, or a lead, whatever the votes say.
+   */
+  readonly by: "majority" | "reliability" | "service" | "lead"
+  /** Whether no other completion has as many first choices as the choice. */
+  readonly isMajority: boolean
   /** Whether several votes, or their weights, leave several that are best. */
   readonly isTie: boolean
-  /** Whether a lead decided the item, whatever its votes say. */
-  readonly isDecided?: boolean
 }
 
 const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
@@ -49,43 +52,51 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
   const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
   const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
-  const { ranking } = tally(item.completions, votes.map(ballotOf))
+  const counted = tally(item.completions, votes.map(ballotOf))
   return {
-    judgment: withAssessment(withFlags(withRanking(judgment, ranking), item), votes),
+    judgment: withAssessment(withFlags(withRanking(judgment, counted.ranking), item), votes),
     votes,
     agreement: votes.length === 1 ? null : shareOf(best, votes),
+    by: "lead",
+    isMajority: isMajority(item, counted, best),
     isTie: false,
-    isWeighted: false,
-    isDecided: true,
   }
 }
+
+/** @param best as votes name it */
+const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
+  !counted.tie && completions[counted.best] === completions[best]
 
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const decided = byDecision(item, votes)
   if (decided !== undefined) return decided
   const [judgment] = item.judgments
-  if (item.judgments.length === 1 && votes.length === 1 && votes[0]?.ranking === undefined) {
-    return { judgment: withAssessment(judgment, votes), votes, agreement: null, isTie: false, isWeighted: false }
+  const best = firstOfText(item.completions)[judgment.bestCompletionIndex]!
+  const [vote] = votes
+  if (item.judgments.length === 1 && votes.length === 1 && vote?.ranking === undefined && vote?.choice === best) {
+    const combined = withAssessment(judgment, votes)
+    return { judgment: combined, votes, agreement: null, by: "majority", isMajority: true, isTie: false }
   }
   const counted = tally(item.completions, votes.map(ballotOf))
+  const isTie = votes.length > 1 && counted.tie
   if (item.judgments.length === 1) {
-    const agreement =
-      votes.length === 1 ? null : shareOf(firstOfText(item.completions)[judgment.bestCompletionIndex]!, votes)
     return {
       judgment: withAssessment(withRanking(judgment, counted.ranking), votes),
       votes,
-      agreement,
-      isTie: votes.length > 1 && counted.tie,
-      isWeighted: false,
+      agreement: votes.length === 1 ? null : shareOf(best, votes),
+      by: item.completions[counted.best] === item.completions[best] ? "majority" : "service",
+      isMajority: isMajority(item, counted, best),
+      isTie,
     }
   }
   return {
     judgment: withAssessment(judged(item, counted.best, counted.ranking, counted.rationale), votes),
     votes,
     agreement: votes.length === 1 ? null : counted.agreement,
-    isTie: votes.length > 1 && counted.tie,
-    isWeighted: false,
+    by: "majority",
+    isMajority: !counted.tie,
+    isTie,
   }
 }
 
@@ -132,8 +143,9 @@ export const byProbability = (
     judgment: withAssessment(judged(item, best, withBest(counted.ranking, best), rationale), votes),
     votes,
     agreement: shareOf(best, votes),
+    by: "reliability",
+    isMajority: isMajority(item, counted, best),
     isTie: top.length > 1,
-    isWeighted: true,
   }
 }
 
@@ -180,20 +192,21 @@ const judged = (
 
 /**
  * The pairs of a consensus' judgment, with what the votes say of each. Without pairs that more votes contradict than
- * support, unless votes are weighted or a lead decided: the mean ranks of several completions may order two of them against the majority.
+ * support, unless votes are weighted or a lead decided: the mean ranks of several completions, or the service's own choice, may
+ * order two of them against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
-  { agreement, isDecided = false, isWeighted, judgment, votes }: Consensus,
+  { agreement, by, judgment, votes }: Consensus,
 ): ReadonlyArray<PreferencePair> => {
   const first = firstOfText(judgment.completions)
-  const told = pairs.map((pair) => ({
-    ...pair,
-    votes: votes.length,
-    agreement,
-    vote_margin: votes.length === 1 ? null : marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!),
-  }))
-  const supported =
-    isWeighted || isDecided ? told : told.filter(({ vote_margin }) => vote_margin === null || vote_margin >= 0)
-  return supported.length === told.length ? told : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
+  const isBound = by === "majority" || by === "service"
+  const supported = pairs.flatMap((pair) => {
+    const margin = marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!)
+    if (isBound && margin < 0) return []
+    return [{ ...pair, votes: votes.length, agreement, vote_margin: votes.length === 1 ? null : margin }]
+  })
+  return supported.length === pairs.length
+    ? supported
+    : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
 }

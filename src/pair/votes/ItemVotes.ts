@@ -169,6 +169,10 @@ export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<Item
 /** Whether a vote prefers one text: of several at the top, the choice is but the one that was shown first. */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
+/** Whether all votes prefer the same text alone. */
+export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
+  votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
+
 /**
  * The share of the votes that prefer one completion to another, less the share of those that prefer
  * the other: −1 to 1. Both are named as votes name them. A vote without a ranking prefers its choice to all others, and says nothing of these.

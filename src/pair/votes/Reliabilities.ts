@@ -1,6 +1,7 @@
 /**
- * How reliable experts are, estimated from their votes on the same items (`stats/DawidSkene`), and the resulting
- * weights.
+ * How reliable experts are, estimated from their votes on the same items and on items with a known answer
+ * (`stats/DawidSkene`), and the resulting weights. A known answer tells the reliabilities alone: the choice on its own item is
+ * that of the weighted votes.
  *
  * Guarantees: the same items in the same order give the same numbers. Votes without a name count as one expert's. Votes
  * with several completions at the top don't count. Memory: 8 bytes per vote, and per item with several votes.
@@ -13,7 +14,10 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
-  /** Probability that a vote of the expert is right, above 0 and below 1; null without a vote on an item with several. */
+  /**
+   * Probability that a vote of the expert is right, above 0 and below 1; null without a vote on an item with several votes,
+   * or with a known answer.
+   */
   readonly of: (expert: string | null) => number | null
   /** Probability of each completion to be the best, adding up to 1; duplicates of an earlier text have 0. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
@@ -29,14 +33,14 @@ export const make = () => {
     return number
   }
   return {
-    /** Items with one vote are ignored, unless the index of the right completion is known. */
-    add: (completions: ReadonlyArray<string>, votes: ReadonlyArray<ItemVote>, gold?: number): void => {
+    /** Items with one vote are ignored, unless their answer is known. */
+    add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const decided = votes.filter(isDecided)
       if (decided.length < 2 && gold === undefined) return
       model.add(
         new Set(completions).size,
         decided.map(({ choice, expert }) => [numberOf(expert), choice]),
-        gold === undefined ? undefined : firstOfText(completions)[gold],
+        gold === undefined ? undefined : firstOfText(completions)[gold.best_completion_index],
       )
     },
     /** Fits the model to the votes so far. */
@@ -79,6 +83,6 @@ const posterior = (
 /** The same of a stream of items. */
 export const of = Effect.fnUntraced(function* <E, R>(items: Stream.Stream<JudgedItem, E, R>) {
   const gathered = make()
-  yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item.completions, votesOf(item))))
+  yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item, votesOf(item))))
   return gathered.fit()
 })

@@ -12,7 +12,7 @@ import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { type Metadata, PromptItem, WellFormedPromptItem } from "../../domain/PromptItem.ts"
-import { NonBlankText } from "../../domain/Text.ts"
+import { NonBlankText, WellFormedText } from "../../domain/Text.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
@@ -28,6 +28,7 @@ SchemaJITCompiler.enable(WellFormedPromptItem.ast)
 const parseItem = Schema.decodeUnknownResult(PromptItem, { reportInput: true })
 const parseWellFormedItem = Schema.decodeUnknownResult(WellFormedPromptItem, { reportInput: true })
 const parseText = Schema.decodeUnknownResult(NonBlankText, { reportInput: true })
+const parseAnswer = Schema.decodeUnknownResult(WellFormedText, { reportInput: true })
 const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
 
 /** What a list is called, and what its elements are. */
@@ -90,11 +91,15 @@ export const decodeCompletion = (
 ): Result.Result<Prompt, string> => {
   const messages = Messages.ofCompletion(value)
   return messages === undefined
-    ? decodeText(value, path)
+    ? decodeAnswer(value, path)
     : Result.flatMap(Messages.decodeCompletion(messages, prompt, path), (completion): Result.Result<Prompt, string> =>
-        typeof completion === "string" ? decodeText(completion, path) : Result.succeed(completion),
+        typeof completion === "string" ? decodeAnswer(completion, path) : Result.succeed(completion),
       )
 }
+
+/** A completion's text, which may be blank. The failure is the reason, and names `path`. */
+export const decodeAnswer = (value: unknown, path: string): Result.Result<string, string> =>
+  Result.mapError(parseAnswer(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
 /** What goes along with an item; nothing where it is null. The failure is the reason, and names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
@@ -105,7 +110,7 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
   return problem === undefined ? Result.succeed(metadata) : Result.fail(problem)
 }
 
-/** A prompt's or completion's text; the failure is the reason, and names `path`. */
+/** A text that is not blank; the failure is the reason, and names `path`. */
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 

@@ -91,7 +91,7 @@ const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Resul
     return Result.flatMap(prompt, (prompt): Result.Result<Said, string> =>
       tool_calls !== undefined
         ? Result.succeed({ prompt, completion: [messages[last]!] as const })
-        : Result.map(ItemDecoder.decodeText(content, `${name}[${last}].content`), (completion) => ({
+        : Result.map(ItemDecoder.decodeAnswer(content, `${name}[${last}].content`), (completion) => ({
             prompt,
             completion,
           })),

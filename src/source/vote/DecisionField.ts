@@ -1,5 +1,5 @@
 /**
- * A lead's decision in a record of votes, as `export-votes` writes it.
+ * A lead's decision in a record of votes, or the service's, as `export-votes` writes it.
  *
  * Guarantees: what is meant as a decision is one for the record's completions, or fails with the field. It is meant as one
  * if it has a `chosen_index`, or no members but those of decisions; anything else under this name is nothing.
@@ -29,7 +29,10 @@ export const decode = (
     rationale: "text or null",
     by: "text or null",
     at: "a time as text or number, or null",
+    is_service: "true, false, or nothing",
   }
-  const wrong = names.find((name) => !Schema.is(Decision.fields[name])(value[name])) ?? "chosen_index"
+  const isWrong = (name: (typeof names)[number]) =>
+    (name !== "is_service" || Object.hasOwn(value, name)) && !Schema.is(Decision.fields[name])(value[name])
+  const wrong = names.find(isWrong) ?? "chosen_index"
   return Result.fail(`${path}.${wrong}: expected ${expected[wrong]}, found ${describeValue(value[wrong])}`)
 }

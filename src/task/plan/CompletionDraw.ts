@@ -2,11 +2,12 @@
  * Which completions are sent of an item that has more than experts are to compare.
  *
  * Guarantees: the draw follows from the seed, the item's id, and its models alone; every completion is equally likely. The gold
- * completion is always drawn, and a text twice only where there are too few others. The item keeps its identity.
+ * completion is always drawn; a blank text, or one twice, only where there are too few others. The item keeps its identity.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../ledger/ItemBytes.ts"
 import type { Metadata, SourceItem } from "../../domain/PromptItem.ts"
+import { isBlank } from "../../domain/Text.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { apply } from "../ledger/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/Model.ts"
@@ -70,8 +71,9 @@ const indices = (seed: number, { item: { completions, gold, models }, itemId }: 
     a === best ? -1 : b === best ? 1 : ranks[a]! < ranks[b]! ? -1 : 1,
   )
   const firsts = new Map(byRank.toReversed().map((i) => [completions[i]!, i]))
-  const isFirst = (i: number) => firsts.get(completions[i]!) === i
-  return [...byRank.filter(isFirst), ...byRank.filter((i) => !isFirst(i))]
+  const place = (i: number) =>
+    i === best ? 0 : firsts.get(completions[i]!) !== i ? 2 : isBlank(completions[i]!) ? 1 : 0
+  return byRank.toSorted((a, b) => place(a) - place(b))
 }
 
 type Lists = NonNullable<SourceItem["completionLists"]>

@@ -198,7 +198,7 @@ describe("reliabilities", () => {
         itemId: `${i}`,
       }),
     )
-    for (const item of items) model.add(abc, votesOf(item))
+    for (const item of items) model.add(item, votesOf(item))
     const fit = model.fit()
     assert.isBelow(fit.of("cid")!, 1 / 3)
     const probabilities = fit.probabilitiesOf(judgedItem(abc, [by("cid", 1), by("dan", 1)]))
@@ -215,7 +215,8 @@ describe("reliabilities", () => {
     const tied = { ranking: [[0, 1], [2]] }
     const model = Reliabilities.make()
     for (let i = 0; i < 20; i++) {
-      model.add(abc, votesOf(judgedItem(abc, [by("ann", 0, tied), by("bob", 1), by("cid", 1)], { itemId: `${i}` })))
+      const item = judgedItem(abc, [by("ann", 0, tied), by("bob", 1), by("cid", 1)], { itemId: `${i}` })
+      model.add(item, votesOf(item))
     }
     const fit = model.fit()
     assert.isNull(fit.of("ann"))
@@ -347,7 +348,7 @@ describe("completions of the same text", () => {
 
   it("are one choice where votes are weighted", () => {
     const model = Reliabilities.make()
-    for (let i = 0; i < 20; i++) model.add(texts, votesOf(by(0, 1, 0)))
+    for (let i = 0; i < 20; i++) model.add(by(0, 1, 0), votesOf(by(0, 1, 0)))
     const fit = model.fit()
     assert.isAbove(fit.of("expert 1")!, 0.9)
     const item = by(0, 1, 2)

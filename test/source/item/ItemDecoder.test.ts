@@ -136,7 +136,20 @@ describe("ItemDecoder", () => {
       told(prompt, [...prompt]),
       'completions[1][2]: expected a message of the assistant, found one of "user"',
     )
-    assert.strictEqual(told("Q", [assistant(" ")]), "completions[1]: expected text, found a blank string")
+    assert.strictEqual(
+      told("Q", [assistant(" ")]),
+      "completions: expected at least two distinct completions that are not blank, found 1",
+    )
+  })
+
+  it("a blank completion is one of the item's, beside two others", () => {
+    const completions = ["A", "", "B", " \n"]
+    assert.deepStrictEqual(decode({ prompt: "Q", completions }), { prompt: "Q", completions })
+    const told = (...completions: ReadonlyArray<string>) => decode({ prompt: "Q", completions })
+    const expected = "completions: expected at least two distinct completions"
+    assert.strictEqual(told("A", "", "A"), `${expected} that are not blank, found 1`)
+    assert.strictEqual(told("", " "), `${expected} that are not blank, found 0`)
+    assert.strictEqual(told("A", "A"), `${expected}, found 1`)
   })
 
   it("gold and metadata may be the text of a JSON object, models name the completions", () => {

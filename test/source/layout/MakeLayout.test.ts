@@ -302,7 +302,7 @@ describe("MakeLayout", () => {
         ]),
         [
           "response_b: expected a string, found 5",
-          "response_b: expected text, found a blank string",
+          "response_a, response_b: expected at least two distinct completions that are not blank, found 1",
           "response_a, response_b: expected at least two distinct completions, found 1",
           "response_b: expected the prompt's messages and one of the assistant, or the latter alone, found 2 messages that begin otherwise",
           'response_b[0]: expected a message of the assistant, found one of "user"',
@@ -474,7 +474,6 @@ describe("MakeLayout", () => {
         [
           "messages: expected a prompt and an answer, found one message",
           'messages[1]: expected a message of the assistant at the end, found one of "user"',
-          "messages[1].content: expected text, found a blank string",
           "messages: expected a message with text, found blank ones only",
           'messages: expected a list of messages, found "text"',
         ],

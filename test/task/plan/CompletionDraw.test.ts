@@ -66,6 +66,15 @@ describe("CompletionDraw.make", () => {
     assert.deepStrictEqual(few.completions.toSorted(), ["a", "a", "a", "b"])
   })
 
+  it("draws no blank completion while there are others", () => {
+    for (let i = 0; i < 12; i++) {
+      const completions = ["one", "", "two", " ", "one", "three"]
+      const { completions: four } = drawn({ completionsPerItem: 4 }, { id: `${i}`, prompt: "p", completions })
+      assert.includeMembers([...four], ["one", "two", "three"])
+      assert.strictEqual(four.filter((text) => text.trim() === "").length, 1)
+    }
+  })
+
   it("takes lists that are known to follow the completions along, and says which were drawn", () => {
     const completions = Array.from({ length: 5 }, (_, i) => `completion ${i}`)
     const metadata = {

@@ -107,7 +107,7 @@ describe("files of JSON Lines", () => {
         "8 invalid_shape completions: expected a value, found nothing",
         `9 invalid_shape completions: expected an array, found "first\\nsecond ${"x".repeat(47)}…"`,
         "10 invalid_shape completions[1]: expected a string, found an object",
-        "11 invalid_shape completions[1]: expected text, found a blank string",
+        "11 invalid_shape completions: expected at least two distinct completions that are not blank, found 1",
         "12 invalid_shape completions: expected at least two distinct completions, found 1",
         "13 invalid_shape gold: expected an object, the index of a completion or the name of its model, found true",
         "14 invalid_shape gold.best_completion_index: expected a value, found nothing",
