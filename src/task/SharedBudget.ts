@@ -1,14 +1,13 @@
-/** An annotation client that, in a worker, keeps to the request limits that all workers of the job share. */
+/** In a worker, the request limits that all workers of the job share; for any client. */
 import { Effect, Layer, Option } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
 /** Without the ledger nothing is sent, and the worker ends. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, cuts: 0 }
 
-const layerBudget = Layer.effect(
+export const layer = Layer.effect(
   RequestBudget,
   Effect.gen(function* () {
     const ledger = yield* Ledger
@@ -24,5 +23,3 @@ const layerBudget = Layer.effect(
     })
   }),
 )
-
-export const client = AnnotationClient.layer.pipe(Layer.provide(layerBudget))

@@ -2,13 +2,22 @@
  * Prompt items to judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
  * `judgments` and `judgedItems` are streams of what the ledger holds.
  *
- * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient`, whose `layer` is a client
- * of the service that a `ServiceProfile` describes; a program may provide its own of either.
+ * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient` of the service that a
+ * `ServiceProfile` describes.
  */
+import { AnnotationClient as Client } from "./client/AnnotationClient.ts"
+
+/**
+ * A client of the service: `layer` speaks the contract's protocol, `layerProtocol` one of the program's own. Either claims
+ * each task in the ledger before it is sent, and keeps the limits of the `ServiceProfile`.
+ */
+export const AnnotationClient = { layer: Client.layer, layerProtocol: Client.layerProtocol }
+export type AnnotationClient = Client
+export type { Call, Protocol } from "./client/Protocol.ts"
+export type { TaskView } from "./client/TaskCalls.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"
 export { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 export { type ReceivedDelivery, SignatureRefused, type VerifiedDelivery } from "../api/WebhookSignature.ts"
-export { AnnotationClient, type Sending, type TaskView } from "./client/AnnotationClient.ts"
 export {
   AccessDenied,
   AnnotationClientError,
