@@ -14,7 +14,7 @@ import type { Source } from "../source/Source.ts"
 import { collect as collectLoop, type CollectOptions } from "../task/Collect.ts"
 import { Ledger, type LedgerReader } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import { AnnotationClient } from "../task/client/AnnotationClient.ts"
+import type { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
 import { noteWanted, planFurtherVotes } from "../task/FurtherVotes.ts"
 import { sendPlanned, type SubmitOptions } from "../task/Submit.ts"
@@ -101,8 +101,7 @@ const layerOver = <E, R, E2, R2>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
   { client, directory, service, ...where }: Places<E, R>,
 ) =>
-  (client ?? AnnotationClient.layer).pipe(
-    Layer.provide(SharedBudget.layer),
+  SharedBudget.client(client).pipe(
     Layer.provideMerge(
       Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), open)),
     ),

@@ -38,7 +38,6 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import { readerPart } from "../task/ledger/Parts.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
-import { AnnotationClient } from "../task/client/AnnotationClient.ts"
 import * as FailureStreak from "../task/client/FailureStreak.ts"
 import { send, type SendError } from "../task/Send.ts"
 import * as SharedBudget from "../task/SharedBudget.ts"
@@ -281,8 +280,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(
     Effect.andThen(work(settings, cluster, options)),
     Effect.provide(
-      (client ?? AnnotationClient.layer).pipe(
-        Layer.provide(SharedBudget.layer),
+      SharedBudget.client(client).pipe(
         Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
         Layer.provideMerge(Layer.provide(patient, service)),
         Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),

@@ -1,13 +1,14 @@
-/** In a worker, the request limits that all workers of the job share; for any client. */
+/** An annotation client that, in a worker, keeps to the request limits that all workers of the job share. */
 import { Effect, Layer, Option } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
+import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
 /** Without the ledger nothing is sent, and the worker ends. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, cuts: 0 }
 
-export const layer = Layer.effect(
+const layerBudget = Layer.effect(
   RequestBudget,
   Effect.gen(function* () {
     const ledger = yield* Ledger
@@ -23,3 +24,6 @@ export const layer = Layer.effect(
     })
   }),
 )
+
+/** @param client default: that of the contract */
+export const client = (client = AnnotationClient.layer) => Layer.provide(client, layerBudget)

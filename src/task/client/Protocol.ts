@@ -107,7 +107,7 @@ export const make = Effect.fnUntraced(function* (
       if (reason._tag === "UnusableAnswer" || maybeDone(failure)) return failure
       if (lost !== undefined || !hasWritten) return lost ?? failure
       const detail = `an earlier request of this task was accepted, and then: ${failure.message}`
-      return error(new Unavailable({ detail, maybeDone: true, ...("status" in reason && { status: reason.status! }) }))
+      return error(new Unavailable({ detail, maybeDone: true, ...("status" in reason && { status: reason.status }) }))
     })
 
     return {
