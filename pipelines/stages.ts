@@ -39,12 +39,14 @@ const format: TrainerFormats.TrainerFormat = {
 
 const program = Effect.gen(function* () {
   yield* Tasks.submit(items, { guidelines: "Prefer the completion that is correct." })
-  yield* Tasks.collect()
+  const { tasks } = yield* Tasks.collect()
+  if (tasks.failed.tasks > 0) yield* Console.error(`${tasks.failed.tasks} tasks have no result`)
 
   const pairs = Tasks.judgments().pipe(
     Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstLongest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
+  // Without any pair it fails with `NoPairs`, and the dataset of an earlier run is kept.
   const { directory: written, rows } = yield* Stream.run(
     pairs,
     Dataset.write({ directory: `${directory}/dataset`, formats: [format] }),

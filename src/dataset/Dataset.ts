@@ -13,7 +13,7 @@ import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
 import { featuresOf, findLoneSurrogate, type Form, needsTools, type PairRow, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
-import type { DatasetError } from "./file/DatasetError.ts"
+import { DatasetError, NoPairs } from "./file/DatasetError.ts"
 import * as EncodedRow from "./file/EncodedRow.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
 import * as OutputFile from "./file/OutputFile.ts"
@@ -30,6 +30,7 @@ export {
   DirectoryNotReplaceable,
   FileSystemFailure,
   FormatNameInvalid,
+  NoPairs,
   NoSpace,
   PermissionDenied,
 } from "./file/DatasetError.ts"
@@ -108,6 +109,8 @@ export interface Options<E = never, R = never> {
   readonly shardBytes?: number | undefined
   /** For card and manifest. */
   readonly facts?: DatasetFacts | undefined
+  /** Whether a dataset without pairs is written, and replaces one that has some. Default false: it fails with `NoPairs`. */
+  readonly allowEmpty?: boolean | undefined
   /** Called once all pairs are written, before the dataset appears. */
   readonly finalize?: ((written: Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
 }
@@ -126,7 +129,7 @@ const defaultShardBytes = 500_000_000
  * ```
  *
  * The directory must be new, or empty, or hold a dataset written before, which is replaced once the new one is
- * complete. When the stream or an option fails, and when interrupted, `directory` stays as it was.
+ * complete. When the stream or an option fails, when there are no pairs, and when interrupted, `directory` stays as it was.
  */
 export const write = <E = never, R = never>(
   options: Options<E, R>,
@@ -152,6 +155,9 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   const formats = yield* TrainerFiles.resolve(options.formats ?? [])
   const written = yield* writeRows(pairs, directory, form, formats, options)
   const final: FinalAttachments = options.finalize === undefined ? {} : yield* options.finalize(written)
+  if (written.rows === 0 && options.allowEmpty !== true) {
+    return yield* new DatasetError({ reason: new NoPairs({ directory: options.directory }) })
+  }
   const files = [...written.files]
   for (const { content, path } of final.attachments ?? []) files.push(yield* writeText(directory, path, content))
   const facts: DatasetFacts = { ...options.facts, ...final.facts }

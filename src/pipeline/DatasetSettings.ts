@@ -37,6 +37,8 @@ export interface DatasetSettings extends CurationOptions {
   readonly edited?: "chosen" | "none" | undefined
   /** Whether prompt, chosen and rejected are lists of messages, or text. Default: messages where the prompt of any planned item is such a list. */
   readonly conversational?: boolean | undefined
+  /** Whether a dataset without pairs is written, and replaces one that has some. Default false: the existing one is kept. */
+  readonly allowEmpty?: boolean | undefined
   /** What the card says that the ledger does not know. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
 }

@@ -2,14 +2,14 @@
  * From the ledger to the dataset: turns judgments into pairs, checks them, and writes them with card and report.
  *
  * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; others may write to the ledger
- * meanwhile. An empty dataset, or one that exceeds a threshold, never replaces an existing one; the report of the latter
- * is in the job's folder `refused`. Memory grows by 20 to 30 bytes
+ * meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an existing one; its
+ * report is in the job's folder `refused`. Memory grows by 20 to 30 bytes
  * per item with a rationale, and by 9 with splits; once all rows are written, 25 per item are needed to find near-duplicates.
  *
  * The ledger is read once, and once more for each of: splits (settled for all planned items, judged or not), weighted votes,
  * and near-duplicates that are left out. Scratch files take 0.1 to 0.3 kB per item, in the job's folder.
  */
-import { type Array as Arr, Data, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
+import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
@@ -60,9 +60,6 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
   }
 }
 
-/** No pair is left, and a dataset without pairs is not written. */
-class NoPairs extends Data.TaggedError("NoPairs")<{ readonly report: string }> {}
-
 /** What was written, if anything was. */
 export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
@@ -86,10 +83,10 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
     yield* validate(settings)
     const fs = yield* FileSystem.FileSystem
-    const { campaign } = settings
+    const { allowEmpty = false, campaign } = settings
     const directory = JobFolder.dataset(settings.directory)
     const isThere = yield* fs.exists(directory)
-    if (isThere && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
+    if (isThere && !allowEmpty && Option.isNone(yield* Stream.runHead(Results.ofCampaign(campaign)))) {
       const which = yield* Facts.nameOf(campaign)
       yield* Effect.logInfo(`the ledger has no results of ${which}: the existing dataset ${directory} is kept`)
       return nothing
@@ -182,14 +179,13 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
       )
-      if (failed.length > 0 || written.rows === 0) {
+      // Before the first result there is nothing to measure, and nothing wrong.
+      const exceedsThreshold = failed.length > 0 && standing("judged") > 0
+      if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
         yield* fs.makeDirectory(refused, { recursive: true })
         yield* Effect.forEach(files, ({ content, path }) => fs.writeFileString(`${refused}/${path}`, content))
-        const page = `${refused}/report.html`
-        // Before the first result there is nothing to measure, and nothing wrong.
-        return yield* failed.length > 0 && standing("judged") > 0
-          ? new ThresholdsExceeded({ checks: failed, report: page })
-          : new NoPairs({ report: page })
+        if (exceedsThreshold) return yield* new ThresholdsExceeded({ checks: failed, report: `${refused}/report.html` })
+        return {}
       }
       yield* fs.remove(refused, { recursive: true, force: true })
       return { attachments: files, facts: yield* Facts.of(campaign, { ...settings, conversational }, report) }
@@ -206,14 +202,15 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       tools: yield* ledger.hasTools,
       formats: settings.formats,
       ...Struct.pick(settings, ["edited", "margin", "marginFrom"]),
+      allowEmpty,
       finalize,
     })
     const info = yield* Stream.run(pairs, write).pipe(
       Effect.asSome,
-      Effect.catchTag("NoPairs", ({ report }) =>
+      Effect.catchReason("DatasetError", "NoPairs", () =>
         Effect.as(
           Effect.logWarning(
-            `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset is written"}. See ${report}`,
+            `${standing("judged") === 0 ? "there are no results yet" : "no pair is left"}: ${isThere ? `the existing dataset ${directory} is kept` : "no dataset is written"}. See ${JobFolder.refused(settings.directory)}/report.html`,
           ),
           Option.none<Dataset.DatasetInfo>(),
         ),

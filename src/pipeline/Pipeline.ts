@@ -77,7 +77,7 @@ export interface Pipeline<E = never, R = never> extends Settings {
   readonly _tag: "Pipeline"
   /** Where the tasks go: a service at an address (`ServiceProfile.layer`) or an embedded one (`AnnotationService.layerEmbedded`). */
   readonly service: Layer.Layer<ServiceProfile, E, R>
-  /** A client for a service with another interface, which `service` then only describes. Default: `AnnotationClient.layer`. */
+  /** For a service with another interface: `AnnotationClient.layerProtocol`. Default: `AnnotationClient.layer`. */
   readonly client?: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient> | undefined
 }
 
@@ -101,7 +101,7 @@ const layerOver = <E, R, E2, R2>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
   { client, directory, service, ...where }: Places<E, R>,
 ) =>
-  (client ?? SharedBudget.client).pipe(
+  SharedBudget.client(client).pipe(
     Layer.provideMerge(
       Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), open)),
     ),

@@ -44,7 +44,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
     return submit(records, { ...settings, confidence: confidenceOf(settings) }).pipe(
       Effect.provideService(InputAudit, (file) => void files.push(file)),
       Effect.ensuring(Effect.ignore(remember)),
-      Effect.bindTo("run"),
+      Effect.map(({ run }) => ({ run })),
       Effect.bind("warnings", () =>
         Effect.map(items > 0 && withModels === 0 ? missingModels : Effect.succeed([]), (missing) => [
           ...rejectedFiles(files, rejects),

@@ -280,7 +280,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(
     Effect.andThen(work(settings, cluster, options)),
     Effect.provide(
-      (client ?? SharedBudget.client).pipe(
+      SharedBudget.client(client).pipe(
         Layer.provideMerge(LedgerLocation.layerWorker(location, name, parts)),
         Layer.provideMerge(Layer.provide(patient, service)),
         Layer.provide(Layer.effectDiscard(JobFolder.create(settings.directory))),

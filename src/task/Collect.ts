@@ -14,7 +14,7 @@ import { type AnnotationClientError, endsPolling } from "./client/AnnotationClie
 import { checkAnswer, isUsable } from "./ledger/ResultMatch.ts"
 import * as VoteKinds from "./ledger/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { OpenTask } from "./ledger/Model.ts"
+import type { OpenTask, StateCounts } from "./ledger/Model.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as Recheck from "./Recheck.ts"
 import * as RepeatedExperts from "./RepeatedExperts.ts"
@@ -73,7 +73,13 @@ export interface CollectOptions {
   readonly recheckCompleted?: boolean | undefined
 }
 
-/** Polls outstanding tasks until none is left. */
+/** What became of the ledger's tasks. */
+export interface Collected {
+  /** All tasks of the ledger by state: those with results are `completed`. */
+  readonly tasks: StateCounts
+}
+
+/** Polls outstanding tasks until none is left. Gives the counts of all tasks of the ledger by state. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -276,4 +282,5 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   yield* TaskPool.run(profile.concurrency, next, collectOne)
   yield* repeats.summarize
+  return { tasks: yield* ledger.counts } satisfies Collected
 })

@@ -25,4 +25,5 @@ const layerBudget = Layer.effect(
   }),
 )
 
-export const client = AnnotationClient.layer.pipe(Layer.provide(layerBudget))
+/** @param client default: that of the contract */
+export const client = (client = AnnotationClient.layer) => Layer.provide(client, layerBudget)

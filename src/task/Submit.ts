@@ -28,6 +28,7 @@ import { type Choose, planFurtherVotes } from "./FurtherVotes.ts"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import * as GoldItems from "./plan/GoldItems.ts"
 import type { Replannable } from "./ledger/Resolve.ts"
+import type { ReadCounts, StateCounts } from "./ledger/Model.ts"
 import { type SpendingTerms, withTerms } from "./ledger/Spending.ts"
 import { plan, type PlanOptions } from "./Plan.ts"
 import * as RejectLimit from "./plan/RejectLimit.ts"
@@ -151,9 +152,17 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)
 }
 
+/** What a run read, and what became of the ledger's tasks. */
+export interface Submitted extends ReadCounts {
+  readonly run: number
+  readonly campaign: number
+  /** All tasks of the ledger by state, when the run ended. */
+  readonly tasks: StateCounts
+}
+
 /**
  * Reads `records` into the ledger and sends what is planned, until both are done; while workers send, it only
- * reads. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`, `UnusableGold`, an
+ * reads. Gives the counts of both. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`, `UnusableGold`, an
  * `AnnotationClientError` that would meet every task, or `FileLockError` where another process reads.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
@@ -216,7 +225,9 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
       }),
     ),
   )
-  return (yield* Deferred.isDone(halt)) ? yield* Deferred.await(halt) : run.run
+  if (yield* Deferred.isDone(halt)) return yield* Deferred.await(halt)
+  const { counts } = Option.getOrThrow(yield* ledger.runOf(run.run))
+  return { ...run, ...counts, tasks: yield* ledger.counts } satisfies Submitted
 }, Effect.scoped)
 
 /** Sends what is planned, and reads nothing; for further votes. Fails with an `AnnotationClientError` that would meet every task. */

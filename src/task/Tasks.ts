@@ -2,13 +2,22 @@
  * Prompt items to judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
  * `judgments` and `judgedItems` are streams of what the ledger holds.
  *
- * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient`, whose `layer` is a client
- * of the service that a `ServiceProfile` describes; a program may provide its own of either.
+ * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient` of the service that a
+ * `ServiceProfile` describes.
  */
+import { AnnotationClient as Client } from "./client/AnnotationClient.ts"
+
+/**
+ * A client of the service: `layer` speaks the contract's protocol, `layerProtocol` one of the program's own. Either claims
+ * each task in the ledger before it is sent, and keeps the limits of the `ServiceProfile`.
+ */
+export const AnnotationClient = { layer: Client.layer, layerProtocol: Client.layerProtocol }
+export type AnnotationClient = Client
+export type { Call, Protocol } from "./client/Protocol.ts"
+export type { TaskView } from "./client/TaskCalls.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"
 export { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 export { type ReceivedDelivery, SignatureRefused, type VerifiedDelivery } from "../api/WebhookSignature.ts"
-export { AnnotationClient, type Sending, type TaskView } from "./client/AnnotationClient.ts"
 export {
   AccessDenied,
   AnnotationClientError,
@@ -22,17 +31,17 @@ export {
   Unavailable,
   UnusableAnswer,
 } from "./client/AnnotationClientError.ts"
-export { collect, type CollectOptions } from "./Collect.ts"
+export { collect, type Collected, type CollectOptions } from "./Collect.ts"
 export { type ImportCounts, type ImportOptions, importVotes } from "./ImportVotes.ts"
 export { Ledger, LedgerReader } from "./ledger/Ledger.ts"
 export type { CheckReport, IntegrityIssue } from "./ledger/LedgerCheck.ts"
 export * as LedgerLocation from "./ledger/LedgerLocation.ts"
 export * as LedgerMaintenance from "./ledger/LedgerMaintenance.ts"
-export { type Campaign, type CampaignTerms } from "./ledger/Model.ts"
+export type { Campaign, CampaignTerms, ReadCounts, StateCounts } from "./ledger/Model.ts"
 export { NoSuchCampaign, TermsChanged } from "./ledger/WrongLedger.ts"
 export { NoSuchTask, NotResolvable, TaskIdTaken } from "./ledger/NotResolved.ts"
 export { type GoldOptions, UnusableGold } from "./plan/GoldItems.ts"
 export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"
 export { items as judgedItems, ofCampaign as judgments } from "./Results.ts"
-export { PriceMissing, submit, SubmitOptionInvalid, type SubmitOptions } from "./Submit.ts"
+export { PriceMissing, submit, SubmitOptionInvalid, type SubmitOptions, type Submitted } from "./Submit.ts"
 export * as WebhookReceiver from "./webhook/WebhookReceiver.ts"

@@ -132,6 +132,23 @@ describe("a dataset without any pair", () => {
     }))
 })
 
+describe("an empty dataset", () => {
+  test("takes the place of another one only with --allow-empty, with status 0, and can be verified", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = yield* judged
+      const rowsOf = Effect.map(
+        fs.readFileString(`${directory}/dataset/manifest.json`),
+        (text) => (JSON.parse(text) as { rows: number }).rows,
+      )
+      assert.strictEqual(yield* rowsOf, 80)
+      const said = yield* cli(["export", "--dir", directory, "--min-votes", "9", "--allow-empty", "--format", "trl"])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(yield* rowsOf, 0)
+      assert.strictEqual((yield* cli(["verify", `${directory}/dataset`])).status, 0)
+    }))
+})
+
 describe("several judgments in one result", () => {
   test("that are not listed as votes are one warning, which names the member", () =>
     Effect.gen(function* () {

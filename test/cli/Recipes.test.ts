@@ -5,7 +5,7 @@ import type { TaskRequest } from "../../src/domain/Task.ts"
 import { cliIn, itemLines, quick, reportOf, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { bin, root, runSources, startSources } from "../support/process.ts"
+import { bin, root, runSources, startSources, until } from "../support/process.ts"
 import * as Labeling from "../support/Labeling.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, secret, send, signed } from "../support/webhooks.ts"
@@ -81,7 +81,7 @@ describe("the example pipelines run", () => {
   test("pipelines/own-service.ts, with a client of a service of another shape, which is busy at times", () =>
     Effect.gen(function* () {
       const folder = yield* workplace
-      const service = yield* Labeling.make
+      const service = yield* Labeling.make()
       const said = yield* Effect.promise(() =>
         runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
           cwd: folder,
@@ -97,6 +97,28 @@ describe("the example pipelines run", () => {
         assert.isAtMost(chosen.length, rejected.length)
         assert.strictEqual(rationale, "The shortest.")
       }
+    }))
+
+  test("pipelines/own-service.ts, killed between a request and its answer: that task is in doubt, and none is paid for twice", () =>
+    Effect.gen(function* () {
+      const folder = yield* workplace
+      const service = yield* Labeling.make(2)
+      yield* write(`${folder}/small.ts`, [
+        'import recipe from "./pipelines/own-service.ts"',
+        "export default { ...recipe, batch: { maxPrompts: 6, maxBytes: 1_000_000 } }",
+      ])
+      const args = [bin, "run", "small.ts", "--json", ...quick]
+      const where = { cwd: folder, env: { LABELING_URL: service.url } }
+      const { child, ended } = startSources(args, where)
+      yield* Effect.promise(() => Promise.race([until("the third job", () => service.jobs().length >= 3), ended]))
+      child.kill("SIGKILL")
+      assert.strictEqual((yield* Effect.promise(() => ended)).signal, "SIGKILL")
+      const said = yield* Effect.promise(() => runSources(args, where))
+      assert.strictEqual(said.status, 4, said.stderr)
+      assert.isAtLeast(reportOf(said).tasks.in_doubt.tasks, 1)
+      const texts = service.jobs().flatMap(({ questions }) => questions.map(({ text }) => text))
+      assert.lengthOf(texts, 72)
+      assert.strictEqual(new Set(texts).size, 72)
     }))
 
   test("pipelines/joined.ts, with the same pairs as the same data in one file", () =>

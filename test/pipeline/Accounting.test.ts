@@ -253,7 +253,7 @@ const property = Effect.fnUntraced(function* (
       const run = yield* Effect.option(submit(input, options))
       yield* check
       if (Option.isSome(run)) {
-        const report = yield* RunReport.make({ run: run.value })
+        const report = yield* RunReport.make({ run: run.value.run })
         const distinct = new Set(records.filter((n) => n >= 0))
         assert.deepStrictEqual([report.read, report.not_submitted], [records.length, 0])
         assert.strictEqual(report.duplicates, records.filter((n) => n >= 0).length - distinct.size)

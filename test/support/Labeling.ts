@@ -1,7 +1,7 @@
 /**
  * A service of another shape than the contract's, as `pipelines/own-service.ts` speaks to it: jobs of questions, whose answers
  * are numbers of options. Its answer is always the shortest option. Every third request is refused with 429, every job is open
- * when it is first asked for.
+ * when it is first asked for. Of one job it can be told to create it, and never to answer.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -27,7 +27,8 @@ const textOf = async (request: IncomingMessage) => {
 const shortest = ({ options }: Question) =>
   options.reduce((best, option, i) => (option.length < options[best]!.length ? i : best), 0)
 
-export const make = Effect.gen(function* () {
+/** @param unanswered the job, from 0, of whose creation the service tells nobody */
+export const make = Effect.fnUntraced(function* (unanswered?: number) {
   const jobs = new Map<string, Job>()
   let requests = 0
   let refusals = 0
@@ -50,6 +51,7 @@ export const make = Effect.gen(function* () {
     if (request.method === "POST" && request.url === "/jobs") {
       const uuid = `job-${jobs.size}`
       jobs.set(uuid, { ...(JSON.parse(text) as Omit<Job, "asked">), asked: 0 })
+      if (jobs.size - 1 === unanswered) return
       return send(200, answer(uuid, false))
     }
     const uuid = request.url?.slice("/jobs/".length) ?? ""
@@ -59,7 +61,11 @@ export const make = Effect.gen(function* () {
   const server = createServer((request, response) => void handle(request, response))
   yield* Effect.acquireRelease(
     Effect.promise(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))),
-    () => Effect.sync(() => void server.close()),
+    () =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      }),
   )
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -109,7 +109,7 @@ describe("submit", () => {
       const service = yield* ScriptedService.make(ScriptedService.obliging)
       const withId = items(2, () => ({ id: "same" }))
       const run = submit(records(withId), { batch }).pipe(
-        Effect.flatMap((run) => Ledger.use((ledger) => Stream.runCollect(ledger.rejects(run)))),
+        Effect.flatMap(({ run }) => Ledger.use((ledger) => Stream.runCollect(ledger.rejects(run)))),
         inProcess(directory, service.profile),
       )
       for (const rejects of [yield* run, yield* run]) {

@@ -117,6 +117,7 @@ export const datasetFlags = {
     "conversational",
     "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
   ),
+  allowEmpty: choice("allow-empty", "Write a dataset without pairs, too (default: keep the existing one, exit status 7)"),
   title: text("title", "TEXT", "Name of the dataset, on its card"),
   license: text("license", "NAME", "License of the dataset, as a Hugging Face identifier: apache-2.0, cc-by-4.0, …"),
 }
@@ -142,6 +143,7 @@ const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Eff
 
 /** Flags that have the names and values of their settings. */
 const sameNames = [
+  "allowEmpty",
   "aggregate",
   "conversational",
   "edited",

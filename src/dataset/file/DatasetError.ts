@@ -61,10 +61,27 @@ export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("
   }
 }
 
+/** There is no pair to write. */
+export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
+  /** As the caller named it. */
+  directory: Schema.String,
+}) {
+  override get message() {
+    return `There are no pairs, so no dataset is written to ${this.directory}. A dataset that is there is kept. Check how many tasks have results, or ask for a dataset without rows (allowEmpty).`
+  }
+}
+
 /** Why a dataset could not be written; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
   /** Decide on its `_tag`. */
-  reason: Schema.Union([DirectoryNotReplaceable, NoSpace, PermissionDenied, FileSystemFailure, FormatNameInvalid]),
+  reason: Schema.Union([
+    DirectoryNotReplaceable,
+    NoPairs,
+    NoSpace,
+    PermissionDenied,
+    FileSystemFailure,
+    FormatNameInvalid,
+  ]),
 }) {
   override get message() {
     return this.reason.message

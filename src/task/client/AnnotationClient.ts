@@ -5,39 +5,18 @@
  * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` with a reason: `Send`
  * decides what follows the failure of a creation (it splits a task after a 413, for example), `Collect` what follows that
  * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
- * a request contains, headers too, is declared in `api/AnnotationApi`.
+ * a request contains is a protocol: that of the `Contract`, or one of a program (`Protocol`).
  */
-/* oxlint-disable max-lines -- one client, whose requests share throttle and health */
-import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
-import { HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import { EncodedAnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
-import * as RateLimit from "../../api/RateLimit.ts"
+import { Clock, Context, Duration, Effect, Layer, Option, Random, Result, Schema } from "effect"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
-import * as ResponseBody from "./ResponseBody.ts"
-import {
-  AnnotationClientError,
-  asksTooMuch,
-  maybeDone,
-  noAnswer,
-  refusal,
-  retryAfterOf,
-  seemsDown,
-  Unavailable,
-  UnusableAnswer,
-} from "./AnnotationClientError.ts"
-import * as ServiceHealth from "./ServiceHealth.ts"
-import * as TaskIds from "../../api/TaskIds.ts"
-import * as Metrics from "../../telemetry/Metrics.ts"
+import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
+import * as Contract from "./Contract.ts"
+import * as Protocol from "./Protocol.ts"
 import { RequestBudget } from "./RequestBudget.ts"
+import * as ServiceHealth from "./ServiceHealth.ts"
+import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import * as Throttle from "./Throttle.ts"
-
-/** A task as `GET /tasks/{task_id}` shows it. */
-export type TaskView =
-  | { readonly _tag: "Open"; readonly status: string }
-  /** `named`: the id at `task_id`, if there is one. */
-  | { readonly _tag: "Completed"; readonly body: string; readonly named?: string | undefined }
-  | { readonly _tag: "Failed"; readonly status: string }
+import * as Transport from "./Transport.ts"
 
 /** What a caller records around the request that creates a task. */
 export interface Sending<E> {
@@ -67,9 +46,6 @@ const madeUpId = "prefstream-probe"
 /** Known tasks that are remembered for probes. */
 const maxKnown = 8
 
-/** A shorter token may occur in any text. */
-const minSecretLength = 8
-
 const minDelay = Duration.toMillis("500 millis")
 const maxDelay = Duration.toMillis("30 seconds")
 
@@ -90,21 +66,16 @@ const persisting = Effect.fnUntraced(function* <A, E, E2>(
   }
 })
 
-const StatusMember = Schema.fromJsonString(
-  Schema.Struct({ status: Schema.String, task_id: Schema.optionalKey(Schema.Unknown) }),
-)
-
 const isClientError = Schema.is(AnnotationClientError)
 
-const make = Effect.gen(function* () {
+const make = Effect.fnUntraced(function* <R>(
+  callsOf: (
+    transport: Transport.Transport,
+    throttle: Throttle.Throttle<AnnotationClientError>,
+  ) => Effect.Effect<TaskCalls, never, R>,
+) {
   const profile = yield* ServiceProfile
-  const client = yield* HttpApiClient.make(EncodedAnnotationApi, { baseUrl: profile.baseUrl })
   const patience = Duration.fromInputUnsafe(profile.patience)
-  const timeLimit = Duration.fromInputUnsafe(profile.requestTimeout)
-
-  const error = (reason: AnnotationClientError["reason"]) =>
-    new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
-
   const budget = yield* RequestBudget
   const throttle = yield* Throttle.make<AnnotationClientError>({
     concurrency: profile.concurrency,
@@ -112,128 +83,26 @@ const make = Effect.gen(function* () {
     patience: Duration.toMillis(patience),
     budget,
     usedUp: (retryAfter) =>
-      error(
-        new Unavailable({
+      new AnnotationClientError({
+        baseUrl: profile.baseUrl,
+        reason: new Unavailable({
           detail: `its quota of requests is used up for ${Duration.format(Duration.seconds(Math.ceil(retryAfter / 1000)))}, longer than a run waits (${Duration.format(patience)})`,
           retryAfter,
           maybeDone: false,
         }),
-      ),
+      }),
   })
-
-  const secret = Redacted.value(profile.token)
-  /** Removes the token, which a service may repeat in its answer. */
-  const quotable = (text: string): string =>
-    secret.length < minSecretLength ? text : text.replaceAll(secret, "<token>")
-
-  const unusable = (detail: string, isForeign = false, found?: string) =>
-    error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
-
-  const observeRateLimits = Effect.fnUntraced(function* (
-    response: HttpClientResponse.HttpClientResponse,
-    permit: Throttle.Permit | undefined,
-    failure: AnnotationClientError | undefined,
-  ) {
-    const quotas = RateLimit.quotas(response.headers, yield* Clock.currentTimeMillis)
-    if (permit !== undefined) {
-      if (quotas.length > 0) yield* throttle.quota(permit, quotas)
-      if (response.status === 429 || response.status === 503) yield* throttle.refused(permit, response.status)
-      else if (failure === undefined) throttle.accepted(permit)
-    }
-    if (failure?.reason._tag === "Unavailable" && failure.reason.retryAfter !== undefined) {
-      yield* throttle.pause(failure.reason.retryAfter, failure)
-    }
-  })
-
-  /** Carries out one request, and reads what is in a 2xx answer. */
-  const attempt = <A, E>(
-    request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
-    onNotFound: "service" | "task",
-    read: (answer: ResponseBody.Answer) => Effect.Effect<A, AnnotationClientError>,
-    permit?: Throttle.Permit,
-  ): Effect.Effect<A, AnnotationClientError> =>
-    request.pipe(
-      Effect.flatMap((response) =>
-        Effect.map(ResponseBody.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
-      ),
-      Effect.timeout(timeLimit),
-      Metrics.timeRequest(onNotFound === "task" ? "poll" : "create"),
-      Effect.mapError((cause) =>
-        error(
-          Cause.isTimeoutError(cause)
-            ? new Unavailable({ detail: `no whole answer within ${Duration.format(timeLimit)}`, maybeDone: true })
-            : noAnswer(cause),
-        ),
-      ),
-      Effect.flatMap(
-        Effect.fnUntraced(function* ({ answer, response }) {
-          if (response.status >= 200 && response.status < 300) {
-            yield* observeRateLimits(response, permit, undefined)
-            if (answer.problem === "broken off") {
-              return yield* error(new Unavailable({ detail: "the answer broke off", maybeDone: true }))
-            }
-            if (answer.problem !== undefined) return yield* unusable(answer.problem, answer.isForeign)
-            return yield* read(answer)
-          }
-          const retryAfter = yield* retryAfterOf(response)
-          const failure = error(
-            refusal(response, quotable(answer.text), onNotFound, retryAfter, profile.idempotencyKey),
-          )
-          yield* observeRateLimits(response, permit, failure)
-          return yield* failure
-        }),
-      ),
-    )
-
-  /** The failure for an unexpected answer. */
-  const misread = (expected: string, answer: ResponseBody.Answer) => {
-    const found = ResponseBody.describe(answer, quotable)
-    return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)
-  }
-
-  const readId = (answer: ResponseBody.Answer) =>
-    Option.match(
-      Option.flatMap(ResponseBody.json(answer), (json) => TaskIds.one(json, profile.taskIdPaths)),
-      {
-        onNone: () =>
-          Effect.fail(
-            misread(
-              `the service accepted the task, but its answer has no task id at any of ${profile.taskIdPaths.join(", ")}`,
-              answer,
-            ),
-          ),
-        onSome: (taskId) => Effect.succeed(taskId),
-      },
-    )
-
-  const readView = (taskId: string) => (answer: ResponseBody.Answer) => {
-    const decoded = Schema.decodeUnknownOption(StatusMember)(answer.text)
-    if (Option.isNone(decoded)) {
-      return Effect.fail(misread(`expected a JSON object with the status of ${taskId}`, answer))
-    }
-    const { status, task_id } = decoded.value
-    return Effect.succeed<TaskView>(
-      profile.completedStatuses.includes(status)
-        ? { _tag: "Completed", body: answer.text, named: Option.getOrUndefined(TaskIds.one({ task_id }, ["task_id"])) }
-        : { _tag: profile.failedStatuses.includes(status) ? "Failed" : "Open", status },
-    )
-  }
+  const transport = yield* Transport.make(throttle)
+  const calls = yield* callsOf(transport, throttle)
 
   /** Tasks that the service knows: polls of them tell whether it is up. */
   const known = new Set<string>()
-  const get = (taskId: string, permit?: Throttle.Permit) =>
-    attempt(
-      client.tasks.get({ params: { task_id: taskId }, responseMode: "response-only" }),
-      "task",
-      readView(taskId),
-      permit,
-    )
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
     const id = turn === known.size ? madeUpId : known.values().next().value!
     // The next probe polls another one.
     if (known.delete(id)) known.add(id)
-    return { ask: get(id), isMadeUp: id === madeUpId }
+    return { ask: calls.poll(id), isMadeUp: id === madeUpId }
   })
   const answered = Option.isNone(budget) ? health.answered : Effect.andThen(health.answered, budget.value.answered)
   const noted = <A>(request: Effect.Effect<A, AnnotationClientError>) =>
@@ -247,21 +116,16 @@ const make = Effect.gen(function* () {
     idempotencyKey: string,
     { claim, doubt, isDoubtful, release, repeat }: Sending<E> = unclaimed,
   ): Effect.fn.Return<string, AnnotationClientError | E> {
-    const request = client.tasks.create({
-      payload: body,
-      headers: { "idempotency-key": idempotencyKey },
-      responseMode: "response-only",
-    })
     let isClaimed = false
     let doubts = 0
     const countDoubt = Effect.sync(() => doubts++)
     let waitsSince: number | undefined
     const sent = throttle
-      .turn("create", (permit) =>
+      .turn("create", (turn) =>
         Effect.gen(function* () {
           yield* isClaimed ? repeat : claim
           isClaimed = true
-          return yield* noted(attempt(request, "service", readId, permit)).pipe(
+          return yield* noted(calls.create(body, idempotencyKey, turn)).pipe(
             Effect.tapError((failure) => (maybeDone(failure) ? Effect.andThen(countDoubt, doubt) : Effect.void)),
           )
         }),
@@ -271,7 +135,7 @@ const make = Effect.gen(function* () {
           if (!isClientError(failure)) return failure
           // A refusal says nothing about an earlier try that may have created the task.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
-            ? unusable(`an earlier try may have created the task; then: ${failure.message}`)
+            ? transport.unusable(`an earlier try may have created the task; then: ${failure.message}`)
             : failure
         }),
       )
@@ -295,7 +159,7 @@ const make = Effect.gen(function* () {
     taskId: string,
     tries = 1,
   ): Effect.fn.Return<TaskView, AnnotationClientError> {
-    const asked = throttle.turn("poll", (permit) => noted(get(taskId, permit)))
+    const asked = throttle.turn("poll", (turn) => noted(calls.poll(taskId, turn)))
     let left = tries
     known.delete(taskId)
     const view = yield* persisting(asked, (failure) =>
@@ -314,7 +178,7 @@ const make = Effect.gen(function* () {
   return { create, poll }
 })
 
-/** What `submit` and `collect` need of a service: a program may provide its own. */
+/** What `submit` and `collect` need of a service. */
 export class AnnotationClient extends Context.Service<
   AnnotationClient,
   {
@@ -328,24 +192,13 @@ export class AnnotationClient extends Context.Service<
     readonly poll: (taskId: string, tries?: number) => Effect.Effect<TaskView, AnnotationClientError>
   }
 >()("prefstream/task/AnnotationClient") {
-  /** Speaks to the service of the `ServiceProfile` over the `HttpClient`. */
-  static readonly layer = Layer.effect(AnnotationClient, make).pipe(
-    Layer.provide(
-      HttpApiMiddleware.layerClient(
-        OrganizationToken,
-        Effect.map(
-          ServiceProfile,
-          ({ token }) =>
-            ({ next, request }) =>
-              // A few compressed bytes may expand without bound.
-              next(
-                request.pipe(
-                  HttpClientRequest.bearerToken(token),
-                  HttpClientRequest.setHeader("accept-encoding", "identity"),
-                ),
-              ),
-        ),
-      ),
-    ),
-  )
+  /** Speaks the protocol of the contract to the service of the `ServiceProfile`, over the `HttpClient`. */
+  static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
+
+  /** Speaks a program's own protocol. */
+  static readonly layerProtocol = (protocol: Protocol.Protocol) =>
+    Layer.effect(
+      AnnotationClient,
+      make((transport, throttle) => Protocol.make(protocol, throttle, transport)),
+    )
 }

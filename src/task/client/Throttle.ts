@@ -25,6 +25,12 @@ export interface Permit {
   readonly ordinal: number
 }
 
+/** The turn of a call: it may send one request, and keeps its place among those in flight until it gives that back. */
+export interface Turn {
+  readonly permit: Permit
+  readonly giveBack: Effect.Effect<void>
+}
+
 export type Throttle<E> = Effect.Success<ReturnType<typeof make<E>>>
 
 interface Waiter<E> {
@@ -221,10 +227,18 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       })
     })
 
-  /** Carries out a request when its turn has come. The wait can be interrupted even where the request can't. */
-  const turn = <A, E2, R>(kind: Kind, request: (permit: Permit) => Effect.Effect<A, E2, R>) =>
+  /** Carries out a call when its turn has come, which ends with it at the latest. The wait can be interrupted even where the call can't. */
+  const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>) =>
     Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(acquire(kind), (permit) => Effect.ensuring(restore(request(permit)), giveBack)),
+      Effect.flatMap(acquire(kind), (permit) => {
+        let isOver = false
+        const giveBackOnce = Effect.suspend(() => {
+          if (isOver) return Effect.void
+          isOver = true
+          return giveBack
+        })
+        return Effect.ensuring(restore(call({ permit, giveBack: giveBackOnce })), giveBackOnce)
+      }),
     )
 
   /** The service accepted a request. */

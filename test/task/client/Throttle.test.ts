@@ -26,7 +26,7 @@ const asking = Effect.fnUntraced(function* (throttle: Throttle.Throttle<string>)
   }> = []
   const ask = (kind: Throttle.Kind = "poll") =>
     Effect.forkChild(
-      throttle.turn(kind, (permit) =>
+      throttle.turn(kind, ({ permit }) =>
         Effect.gen(function* () {
           const answered = yield* Deferred.make<void>()
           underWay.push({ kind, permit, answer: Effect.asVoid(Deferred.succeed(answered, undefined)) })
@@ -165,7 +165,7 @@ describe("Throttle", () => {
       const throttle = yield* make({ concurrency: 4, requestsPerSecond: 10 })
       let refusing = true
       const times: Array<number> = []
-      const request = throttle.turn("poll", (permit) =>
+      const request = throttle.turn("poll", ({ permit }) =>
         Effect.gen(function* () {
           times.push(yield* Clock.currentTimeMillis)
           if (refusing) yield* throttle.refused(permit, 503)

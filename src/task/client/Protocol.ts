@@ -1,0 +1,138 @@
+/**
+ * A service with another interface, as a program describes it: which requests create and poll a task.
+ *
+ * Guarantees, whatever the program does: a task is claimed before `create` is called, and each call waits for its turn, as
+ * each further request over `http` does. Any failure counts as one that may have created the task, unless it certainly did
+ * not. Where keys are ignored, nothing but reads follows a request that may have been carried out.
+ *
+ * Does not bound what a program sends by other means than `http`: such a call is one request to the throttle, without a
+ * time limit.
+ */
+import { Effect, Schema } from "effect"
+import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import { parseTaskRequest, type TaskRequest } from "../../domain/Task.ts"
+import { AnnotationClientError, maybeDone, noAnswer, Unavailable } from "./AnnotationClientError.ts"
+import type { TaskCalls, TaskView } from "./TaskCalls.ts"
+import type { Kind, Throttle, Turn } from "./Throttle.ts"
+import type { Transport } from "./Transport.ts"
+
+/** How a call sends its requests. */
+export interface Call {
+  /**
+   * Paths are relative to the service's base URL. An answer is read whole; a status other than 2xx is a failure, whose
+   * reason says what it means. Headers for authorization are the program's own.
+   */
+  readonly http: HttpClient.HttpClient.With<AnnotationClientError>
+}
+
+/** The protocol of a service. Each function makes one attempt, and fails with any error; claims and retries are the library's. */
+export interface Protocol {
+  /** Creates a task, and gives its id at the service. */
+  readonly create: (
+    task: TaskRequest,
+    call: Call & {
+      /** The same for each attempt, for a service that creates one task for all requests with the same key. */
+      readonly idempotencyKey: string
+    },
+  ) => Effect.Effect<string, unknown>
+  readonly poll: (taskId: string, call: Call) => Effect.Effect<TaskView, unknown>
+}
+
+const isClientError = Schema.is(AnnotationClientError)
+
+const reads: ReadonlyArray<string> = ["GET", "HEAD", "OPTIONS"]
+
+export const make = Effect.fnUntraced(function* (
+  protocol: Protocol,
+  throttle: Throttle<AnnotationClientError>,
+  { attempt, error, refused, slowDown, unusable }: Transport,
+) {
+  const profile = yield* ServiceProfile
+  const client = yield* HttpClient.HttpClient
+
+  const failureOf = (cause: unknown, kind: Kind): Effect.Effect<AnnotationClientError> => {
+    if (isClientError(cause)) return Effect.succeed(cause)
+    if (Schema.isSchemaError(cause)) return Effect.succeed(unusable(cause.message.replace(/\s+/g, " ")))
+    const response = HttpClientError.isHttpClientError(cause) ? cause.response : undefined
+    if (response === undefined) return Effect.succeed(error(noAnswer(cause)))
+    return response.status < 300 ? Effect.succeed(unusable(String(cause), true)) : refused(response, kind, "")
+  }
+
+  /** One call, with what its requests may have done. */
+  const callOf = (kind: Kind, turn: Turn | undefined) => {
+    let isFirst = true
+    /** Whether a request that may create something was accepted. */
+    let hasWritten = false
+    /** The failure of one that may have been carried out. */
+    let lost: AnnotationClientError | undefined
+
+    const send = (given: HttpClientRequest.HttpClientRequest) =>
+      Effect.suspend(() => {
+        const isWrite = !reads.includes(given.method)
+        if (isWrite && lost !== undefined && profile.idempotencyKey !== "honored") return Effect.fail(lost)
+        const request = given.pipe(
+          /^https?:/i.test(given.url) ? (same) => same : HttpClientRequest.prependUrl(profile.baseUrl),
+          HttpClientRequest.setHeader("accept-encoding", "identity"),
+        )
+        const sent = ({ permit }: Partial<Turn>) =>
+          attempt(
+            client.execute(request),
+            kind,
+            ({ text }, { headers, status }) =>
+              Effect.sync(() => {
+                hasWritten ||= isWrite
+                const body = text === "" ? null : text
+                return HttpClientResponse.fromWeb(request, new Response(body, { headers, status }))
+              }),
+            permit,
+          ).pipe(
+            Effect.tapError((failure) =>
+              Effect.sync(() => {
+                if (isWrite && maybeDone(failure)) lost = failure
+              }),
+            ),
+          )
+        if (turn === undefined) return isFirst ? sent({}) : Effect.andThen(throttle.count, sent({}))
+        if (!isFirst) return throttle.turn(kind, sent)
+        isFirst = false
+        return Effect.ensuring(sent(turn), turn.giveBack)
+      })
+
+    /** What a failure means; one that may have created the task all the same says so. */
+    const classify = Effect.fnUntraced(function* (cause: unknown) {
+      const failure = yield* failureOf(cause, kind)
+      yield* slowDown(failure, turn?.permit)
+      const { reason } = failure
+      if (reason._tag === "UnusableAnswer" || maybeDone(failure)) return failure
+      if (lost !== undefined || !hasWritten) return lost ?? failure
+      const detail = `an earlier request of this task was accepted, and then: ${failure.message}`
+      return error(new Unavailable({ detail, maybeDone: true, ...("status" in reason && { status: reason.status }) }))
+    })
+
+    return {
+      http: HttpClient.makeWith<AnnotationClientError, never, AnnotationClientError, never>(
+        Effect.flatMap(send),
+        Effect.succeed,
+      ),
+      settled: <A>(effect: Effect.Effect<A, unknown>) =>
+        effect.pipe(
+          Effect.catch((cause) => Effect.flatMap(classify(cause), Effect.fail)),
+          Effect.tap(() => Effect.sync(() => isFirst && turn !== undefined && throttle.accepted(turn.permit))),
+        ),
+    }
+  }
+
+  return {
+    create: (body, idempotencyKey, turn) =>
+      Effect.suspend(() => {
+        const { http, settled } = callOf("create", turn)
+        return settled(protocol.create(parseTaskRequest(new TextDecoder().decode(body)), { http, idempotencyKey }))
+      }),
+    poll: (taskId, turn) =>
+      Effect.suspend(() => {
+        const { http, settled } = callOf("poll", turn)
+        return settled(protocol.poll(taskId, { http }))
+      }),
+  } satisfies TaskCalls
+})

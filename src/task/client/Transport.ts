@@ -1,0 +1,109 @@
+/**
+ * One request to the service, and what its answer means.
+ *
+ * Guarantees: an answer is read whole, in bounded time and memory; a status other than 2xx is an `AnnotationClientError`.
+ * The throttle learns of each answer: `Retry-After`, quotas, 429 and 503. No message contains the token.
+ */
+import { Cause, Clock, Duration, Effect, Redacted } from "effect"
+import type { HttpClientResponse } from "effect/http"
+import * as RateLimit from "../../api/RateLimit.ts"
+import { ServiceProfile } from "../../api/ServiceProfile.ts"
+import * as Metrics from "../../telemetry/Metrics.ts"
+import {
+  AnnotationClientError,
+  noAnswer,
+  refusal,
+  retryAfterOf,
+  Unavailable,
+  UnusableAnswer,
+} from "./AnnotationClientError.ts"
+import * as ResponseBody from "./ResponseBody.ts"
+import type * as Throttle from "./Throttle.ts"
+
+/** A shorter token may occur in any text. */
+const minSecretLength = 8
+
+export type Transport = Effect.Success<ReturnType<typeof make>>
+
+export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<AnnotationClientError>) {
+  const profile = yield* ServiceProfile
+  const timeLimit = Duration.fromInputUnsafe(profile.requestTimeout)
+
+  const error = (reason: AnnotationClientError["reason"]) =>
+    new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
+
+  const secret = Redacted.value(profile.token)
+  /** Removes the token, which a service may repeat in its answer. */
+  const quotable = (text: string): string =>
+    secret.length < minSecretLength ? text : text.replaceAll(secret, "<token>")
+
+  const unusable = (detail: string, isForeign = false, found?: string) =>
+    error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
+
+  /** What an answer of 429 or 503, or with a time to wait, means for all requests. */
+  const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
+    const { reason } = failure
+    if (reason._tag !== "Unavailable") return
+    const { retryAfter, status } = reason
+    if (permit !== undefined && (status === 429 || status === 503)) yield* throttle.refused(permit, status)
+    if (retryAfter !== undefined) yield* throttle.pause(retryAfter, failure)
+  })
+
+  /** The failure for an answer with another status than 2xx. */
+  const refused = (response: HttpClientResponse.HttpClientResponse, kind: Throttle.Kind, text: string) =>
+    Effect.map(retryAfterOf(response), (retryAfter) =>
+      error(
+        refusal(response, quotable(text), kind === "poll" ? "task" : "service", retryAfter, profile.idempotencyKey),
+      ),
+    )
+
+  /** Carries out one request, and reads what is in a 2xx answer. */
+  const attempt = <A, E>(
+    request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
+    kind: Throttle.Kind,
+    read: (
+      answer: ResponseBody.Answer,
+      response: HttpClientResponse.HttpClientResponse,
+    ) => Effect.Effect<A, AnnotationClientError>,
+    permit?: Throttle.Permit,
+  ): Effect.Effect<A, AnnotationClientError> =>
+    request.pipe(
+      Effect.flatMap((response) =>
+        Effect.map(ResponseBody.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
+      ),
+      Effect.timeout(timeLimit),
+      Metrics.timeRequest(kind),
+      Effect.mapError((cause) =>
+        error(
+          Cause.isTimeoutError(cause)
+            ? new Unavailable({ detail: `no whole answer within ${Duration.format(timeLimit)}`, maybeDone: true })
+            : noAnswer(cause),
+        ),
+      ),
+      Effect.flatMap(
+        Effect.fnUntraced(function* ({ answer, response }) {
+          const quotas = RateLimit.quotas(response.headers, yield* Clock.currentTimeMillis)
+          if (permit !== undefined && quotas.length > 0) yield* throttle.quota(permit, quotas)
+          if (response.status < 200 || response.status >= 300) {
+            const failure = yield* refused(response, kind, answer.text)
+            yield* slowDown(failure, permit)
+            return yield* failure
+          }
+          if (permit !== undefined) throttle.accepted(permit)
+          if (answer.problem === "broken off") {
+            return yield* error(new Unavailable({ detail: "the answer broke off", maybeDone: true }))
+          }
+          if (answer.problem !== undefined) return yield* unusable(answer.problem, answer.isForeign)
+          return yield* read(answer, response)
+        }),
+      ),
+    )
+
+  /** The failure for an unexpected answer. */
+  const misread = (expected: string, answer: ResponseBody.Answer) => {
+    const found = ResponseBody.describe(answer, quotable)
+    return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)
+  }
+
+  return { attempt, error, misread, refused, slowDown, unusable }
+})
