@@ -1,8 +1,9 @@
 /**
  * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
- * Guarantees: one file per split, whatever its size, in the order of the pairs. Pairs that the format cannot represent
- * are counted, as are values that the format has no place for.
+ * Guarantees: one file per split, whatever its size, in the order of the pairs, except that rows of a format with
+ * `promptOf` are in the order of `PromptSpacing`, and leading lines (`Jsonl`) come first. Pairs that the format cannot
+ * represent are counted, as are values that the format has no place for.
  */
 import { Effect, Option, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -19,6 +20,7 @@ import * as PairTexts from "./format/PairTexts.ts"
 import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
 import { type FormatName, formats } from "./format/TrainerFormats.ts"
 import type { DatasetFile } from "./Manifest.ts"
+import * as PromptSpacing from "./PromptSpacing.ts"
 
 export interface TrainerFile {
   readonly format: TrainerFormat
@@ -124,14 +126,25 @@ export const make = Effect.fnUntraced(function* (
     return edited === "chosen" ? withEdit(pair) : pair
   }
 
+  const { promptOf } = format
+  const spacing = PromptSpacing.make<EncodedRow>()
+
+  const append = (encoded: ReadonlyArray<EncodedRow>) => {
+    rows += encoded.length
+    return writer.write(encoded)
+  }
+
   const write = (results: ReadonlyArray<Encoded>) => {
     const encoded: Array<EncodedRow> = []
     for (const result of results) {
-      if (Result.isSuccess(result)) encoded.push(encode(result.success))
-      else counter.add(result.failure)
+      if (Result.isFailure(result)) counter.add(result.failure)
+      else {
+        const row = encode(result.success)
+        if (promptOf === undefined) encoded.push(row)
+        else encoded.push(...spacing.add(promptOf(result.success), row, row.size))
+      }
     }
-    rows += encoded.length
-    return writer.write(encoded)
+    return append(encoded)
   }
 
   const hasCalls = format.reads?.includes("tool_calls") === true
@@ -145,6 +158,7 @@ export const make = Effect.fnUntraced(function* (
     write: (pairs: ReadonlyArray<PreferencePair>) => write(pairs.flatMap(encodePair)),
     finish: Effect.gen(function* () {
       yield* write(encoder.end())
+      yield* append(spacing.end())
       yield* writer.end
       const finished = yield* writer.finish
       const digest =

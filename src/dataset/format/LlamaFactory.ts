@@ -139,6 +139,11 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   }),
 }
 
+const ktoParts = (row: JsonRow) => {
+  const turns = Array.isArray(row["conversations"]) ? row["conversations"] : []
+  return { prompt: turns.slice(0, -1), completion: turns.at(-1), label: row["kto_tag"] }
+}
+
 export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
   description:
@@ -170,14 +175,9 @@ export const llamaFactoryKto: TrainerFormat = {
     tools,
     kto_tag: Schema.Boolean,
   }),
+  promptOf: Unpaired.promptOf(ktoParts),
   acrossRows: () =>
-    Unpaired.check(
-      (row) => {
-        const turns = Array.isArray(row["conversations"]) ? row["conversations"] : []
-        return { prompt: turns.slice(0, -1), completion: turns.at(-1), label: row["kto_tag"] }
-      },
-      { completion: "conversations", label: "kto_tag" },
-    ),
+    Unpaired.check(ktoParts, { prompt: "conversations", completion: "conversations", label: "kto_tag" }),
   datasetInfo: (fileName, options) => ({
     file_name: fileName,
     formatting: "sharegpt",

@@ -55,6 +55,11 @@ export interface TrainerFormat {
    * and results of tools. Without it, pairs with calls are omitted, but in text, which they are rendered in.
    */
   readonly reads?: ReadonlyArray<"all_bad" | "edited" | "tool_calls" | "tools">
+  /**
+   * A row's prompt, as text. Set where the trainer takes the completion of the row before as one of another prompt, as
+   * KTO's does: rows of a prompt are then written far apart.
+   */
+  readonly promptOf?: (row: JsonRow) => string
   /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** A new encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */

@@ -251,11 +251,12 @@ export const trlTpoConversational: TrainerFormat = {
   row: messagePair({ prompt: OpenMessages, reference: AssistantTurn, tools: toolsText }),
 }
 
-const acrossRows = () =>
-  Unpaired.check(({ completion, label, prompt }) => ({ completion, label, prompt }), {
-    completion: "completion",
-    label: "label",
-  })
+const partsOf = ({ completion, label, prompt }: JsonRow) => ({ completion, label, prompt })
+
+const unpaired = {
+  promptOf: Unpaired.promptOf(partsOf),
+  acrossRows: () => Unpaired.check(partsOf, { prompt: "prompt", completion: "completion", label: "label" }),
+}
 
 export const trlUnpaired: TrainerFormat = {
   name: "trl-unpaired",
@@ -269,7 +270,7 @@ export const trlUnpaired: TrainerFormat = {
     return Result.succeed((completion, label) => ({ prompt, completion, label }))
   }),
   row: Schema.Struct({ prompt: NonEmptyText, completion: NonEmptyText, label: Schema.Boolean }),
-  acrossRows,
+  ...unpaired,
 }
 
 export const trlUnpairedConversational: TrainerFormat = {
@@ -288,5 +289,5 @@ export const trlUnpairedConversational: TrainerFormat = {
     })),
   ),
   row: Schema.Struct({ prompt: OpenMessages, completion: AssistantTurn, tools: toolsText, label: Schema.Boolean }),
-  acrossRows,
+  ...unpaired,
 }

@@ -7,6 +7,7 @@
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
+import * as Sha256 from "../../node/Sha256.ts"
 import type { JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import {
@@ -74,41 +75,73 @@ export const rowPerCompletion =
     }
   }
 
+interface Parts {
+  readonly prompt: unknown
+  readonly completion: unknown
+  readonly label: unknown
+}
+
+/** A format's `promptOf`. */
+export const promptOf =
+  (partsOf: (row: JsonRow) => Parts) =>
+  (row: JsonRow): string => {
+    const { prompt } = partsOf(row)
+    return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
+  }
+
+/** Completions that the check remembers: many more than there are between two rows of a prompt. */
+const maxRemembered = 200_000
+
 /**
- * Finds rows of a prompt that repeat a completion, or contradict its label, where they are one
- * after another.
+ * Finds rows that repeat a completion of a prompt, contradict its label, or have the prompt of the row before.
  *
- * @param columns where a repeated completion, or a contradictory label, is
+ * @param columns where a repeated completion, a contradictory label, or a repeated prompt is
  */
 export const check = (
-  partsOf: (row: JsonRow) => { readonly prompt: unknown; readonly completion: unknown; readonly label: unknown },
-  columns: { readonly completion: string; readonly label: string },
+  partsOf: (row: JsonRow) => Parts,
+  columns: { readonly prompt: string; readonly completion: string; readonly label: string },
 ): ((row: JsonRow) => ReadonlyArray<Problem>) => {
-  let current: string | undefined
-  let labels = new Map<string, unknown>()
+  const textOf = promptOf(partsOf)
+  const labels = new Map<string, unknown>()
+  let lastPrompt: string | undefined
   return (row) => {
-    const { prompt, completion, label } = partsOf(row)
-    const next = JSON.stringify(prompt)
-    if (next !== current) labels = new Map()
-    current = next
-    const key = JSON.stringify(completion)
+    const { completion, label } = partsOf(row)
+    const prompt = textOf(row)
+    const key = Sha256.hex(JSON.stringify([prompt, completion]))
     const before = labels.get(key)
+    labels.delete(key)
     labels.set(key, label)
-    if (before === undefined) return []
-    return before === label
-      ? [
-          {
-            field: columns.completion,
-            expected: "a completion that this prompt has not had",
-            found: describeValue(key),
-          },
-        ]
-      : [
-          {
-            field: columns.label,
-            expected: `${describeValue(before)}, as in an earlier row with this prompt and completion`,
-            found: describeValue(label),
-          },
-        ]
+    if (labels.size > maxRemembered) for (const oldest of labels.keys()) if (labels.delete(oldest)) break
+    const isNeighbor = prompt === lastPrompt
+    lastPrompt = prompt
+    return [
+      ...(before === label
+        ? [
+            {
+              field: columns.completion,
+              expected: "a completion that this prompt has not had",
+              found: describeValue(JSON.stringify(completion)),
+            },
+          ]
+        : []),
+      ...(before !== undefined && before !== label
+        ? [
+            {
+              field: columns.label,
+              expected: `${describeValue(before)}, as in an earlier row with this prompt and completion`,
+              found: describeValue(label),
+            },
+          ]
+        : []),
+      ...(isNeighbor
+        ? [
+            {
+              field: columns.prompt,
+              expected: "another prompt than in the row before, whose completion KTO trainers take for a mismatch",
+              found: "the same",
+            },
+          ]
+        : []),
+    ]
   }
 }

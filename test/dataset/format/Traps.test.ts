@@ -228,16 +228,18 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     ],
     [
       "trl-unpaired",
-      "a completion twice, and one with both labels",
+      "a completion twice, one with both labels, and a prompt in two rows after one another",
       [
         '{"prompt":"q","completion":"a","label":true}',
+        '{"prompt":"p","completion":"a","label":true}',
         '{"prompt":"q","completion":"a","label":true}',
-        '{"prompt":"q","completion":"a","label":false}',
         '{"prompt":"p","completion":"a","label":false}',
+        '{"prompt":"p","completion":"b","label":false}',
       ],
       [
-        '2: completion: expected a completion that this prompt has not had, found "\\"a\\"" warning',
-        "3: label: expected true, as in an earlier row with this prompt and completion, found false warning",
+        '3: completion: expected a completion that this prompt has not had, found "\\"a\\"" warning',
+        "4: label: expected true, as in an earlier row with this prompt and completion, found false warning",
+        "5: prompt: expected another prompt than in the row before, whose completion KTO trainers take for a mismatch, found the same warning",
       ],
     ],
     [
