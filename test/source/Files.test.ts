@@ -206,7 +206,7 @@ describe("files", () => {
       Effect.gen(function* () {
         const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
         assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
-        assert.deepStrictEqual(found.ignored, ["score"])
+        assert.deepStrictEqual(found.unused, [{ name: "score", share: 1 }])
         for (const unreadable of ["", "not JSON\n"]) assert.strictEqual((yield* foundIn(unreadable)).layout, undefined)
       }),
     )
