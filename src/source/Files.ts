@@ -88,7 +88,10 @@ export const find = Effect.fnUntraced(function* (
   const named = MakeLayout.ofMembers(options, members)
   const detected = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), unknown)
   const complete = completing(detected)
-  const layout = yield* Effect.mapError(Effect.fromResult(MakeLayout.make(complete)), unknown)
+  const layout = yield* Effect.mapError(
+    Effect.fromResult(MakeLayout.make(complete, named.prompt !== undefined)),
+    unknown,
+  )
   const unknownFields = UnknownFields.of(named, [...members])
   if (members.size > 0 && unknownFields.nothingOf !== undefined) return yield* unknown(unknownFields.nothingOf)
   const models = FileModels.of(yield* Path.Path, files)

@@ -174,12 +174,17 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
     promptColumns: promptColumns && [...promptColumns, ToolCalls.column],
     completionColumns: Metadata.columnsWith(ofCompletion, keptOfCompletions),
     withoutIgnored: without(ignore.filter((name) => !keep.includes(name))),
-    unusedOfPrompt: UnusedContext.finder({ used, ignored: ignore, prompt }),
+    unusedOfPrompt: UnusedContext.finder({
+      used,
+      ignored: ignore,
+      prompt,
+      beside: options.promptPath === undefined ? "prompt" : "chosen prompt",
+    }),
     /** What is used of the prompt's record may be there again. */
     unusedOfCompletion: UnusedContext.finder({
       used: [...used, ...columnsOf(ofCompletion)],
       ignored: ignore,
-      areCompletions: true,
+      beside: "completion",
     }),
     modelNames: FileModels.of(yield* Path.Path, files.completions),
     hasOwnModels: options.modelsPath !== undefined,

@@ -35,7 +35,12 @@ export const completions = (
     ({ layout, members }) =>
       `${joinWords(members.map(({ name }) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${layout})`}`,
   )
-  const one = found[0]!.layout === "items" ? flags.completions : flags.completion
+  const one =
+    found[0]!.layout === "long"
+      ? `${flags.completion} to one of them, or once for each if a record has both`
+      : found[0]!.layout === "items"
+        ? flags.completions
+        : flags.completion
   const set = isSameLayout ? one : `${flags.layout}, ${flags.completions} or ${flags.completion}`
   return Result.fail(`the completions may be at ${places.join(", or at ")}: set ${set}`)
 }

@@ -10,6 +10,7 @@ import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import * as CompletionFinder from "./CompletionFinder.ts"
 import * as Field from "../record/Field.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as KeyFinder from "./KeyFinder.ts"
@@ -114,7 +115,7 @@ const nothingFound = (
   const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
   const left = prompt === undefined || (layout !== undefined && layout !== "wide") ? [] : leftOver(sample, prompt)
   if (left.length === 2) {
-    const [one, other] = left.map(({ path }) => `${flags.completion} ${path}`)
+    const [one, other] = left.map(({ name }) => `${flags.completion} ${UnusedContext.quoted(name)}`)
     const names = joinWords(left.map(({ name }) => JSON.stringify(name)))
     return Result.fail(
       `found a prompt at "${prompt}", and texts at ${names}: if these are completions, set ${one} ${other}`,

@@ -49,22 +49,29 @@ export interface FinderOptions {
   readonly ignored: ReadonlyArray<string>
   /** The field of the prompt, if it has one. */
   readonly prompt?: Field | undefined
-  /** Whether records are completions that will have a prompt of another record, of whose parts they may repeat some. */
-  readonly areCompletions?: boolean
+  /**
+   * Beside a prompt that was chosen, others such as `question` are none of its parts. The record of a completion whose
+   * prompt is another record's may repeat them.
+   */
+  readonly beside: "prompt" | "chosen prompt" | "completion"
 }
 
 const partsOfCompletions: ReadonlySet<string> = new Set([...KnownNames.contexts, ...KnownNames.histories])
+const names = {
+  prompt: KnownNames.partsOfPrompts,
+  "chosen prompt": new Set([...partsOfCompletions, ...KnownNames.systemPrompts, "instruction", "input"]),
+  completion: partsOfCompletions,
+}
 
 export const finder = (options: FinderOptions): Finder => {
-  const { areCompletions = false, ignored, prompt } = options
-  const names = areCompletions ? partsOfCompletions : KnownNames.partsOfPrompts
+  const { beside, ignored, prompt } = options
   const used = new Set([...options.used, ...ignored])
   const mayHaveMedia = ignored.some((name) => KnownNames.media.test(KnownNames.plain(name)))
   const known = new Map<string, "context" | "media" | undefined>()
   const kindOf = (name: string) => {
     if (known.has(name)) return known.get(name)
     const plain = KnownNames.plain(name)
-    const kind = names.has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
+    const kind = names[beside].has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
     // Records may have ever new names.
     if (known.size === 1000) known.clear()
     known.set(name, kind)
@@ -84,7 +91,7 @@ export const finder = (options: FinderOptions): Finder => {
         const value = isTextual === true ? fromText(record[name]) : record[name]
         if (!says(value) || (kind === "media" && typeof value === "number")) continue
         if (kind === "media") add(name, kind, value)
-        else if (areCompletions) add(name, "ofCompletion", value)
+        else if (beside === "completion") add(name, "ofCompletion", value)
         else if (!isIn(value, (text ??= textOf(shown)))) add(name, shapeOf(value), value)
       }
     }
@@ -153,15 +160,17 @@ const placeholderIn = (prompt: Prompt): string | undefined => {
   return undefined
 }
 
-const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`)
+/** A name as a shell takes it. */
+export const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`)
 
 /** As it is typed. */
 export const ignoring = (name: string): string => `--ignore-field ${quoted(name)}`
 
-/** In which order a template has its fields: the instruction, what it is about, the question, and the input. */
+/** The order of a template's fields: the instruction, what it refers to, the prompt, the question, and the input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
-  return plain === "instruction" ? 0 : plain === "input" ? 3 : KnownNames.contexts.includes(plain) ? 1 : 2
+  const rank = [["instruction"], [...partsOfCompletions], ["prompt"]].findIndex((names) => names.includes(plain))
+  return rank >= 0 ? rank : plain === "input" ? 4 : 3
 }
 
 /** A template of these members. */
@@ -174,7 +183,10 @@ export const template = (names: ReadonlyArray<string>): string =>
 /** The options that would use the fields. */
 const uses = (all: ReadonlyArray<Unused>): string => {
   const namesOf = (kind: Unused["kind"]) => all.filter((one) => one.kind === kind).map(({ name }) => name)
-  const [texts, turns] = [namesOf("text"), namesOf("turns")]
+  const isSystem = (name: string) => KnownNames.systemPrompts.includes(KnownNames.plain(name))
+  const turns = namesOf("turns")
+  const systems = namesOf("text").filter(isSystem)
+  const texts = namesOf("text").filter((name) => !isSystem(name))
   const at = all[0]?.promptAt
   const isMember = at !== undefined && !at.isTemplate && at.paths[0]?.length === 1
   const whole = isMember
@@ -184,6 +196,7 @@ const uses = (all: ReadonlyArray<Unused>): string => {
     ...(texts[0] === undefined
       ? []
       : [at === undefined ? `--system-path ${quoted(texts[0])}` : `--prompt-path '${whole}'`]),
+    ...(systems[0] === undefined ? [] : [`--system-path ${quoted(systems[0])}`]),
     ...(turns[0] === undefined ? [] : [`--history-path ${quoted(turns[0])}`]),
     ...(namesOf("ofCompletion").length === 0 ? [] : ["it in the prompts' records"]),
     ...(namesOf("other").length === 0 ? [] : ["--prompt-path to a template that has their texts"]),

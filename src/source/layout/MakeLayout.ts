@@ -42,8 +42,15 @@ type FieldOption = (typeof fieldOptions)[number]
 /** Of each option, the fields that are set. */
 type Fields = { readonly [option in FieldOption]: ReadonlyArray<Field.Field> }
 
-/** The failure is one line, for the user. Without `layout`, it is `items`. */
-export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
+/**
+ * The failure is one line, for the user. Without `layout`, it is `items`.
+ *
+ * @param isPromptChosen whether the prompt was set, rather than detected
+ */
+export const make = (
+  options: LayoutOptions,
+  isPromptChosen = options.prompt !== undefined,
+): Result.Result<Layout, string> =>
   Result.gen(function* () {
     const name = options.layout ?? "items"
     const isWide = name === "wide" || name === "pairs"
@@ -69,7 +76,12 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
     const told = [...named.flatMap(({ columns }) => columns), ...keep]
     const withoutIgnored = without(ignore.filter((one) => !told.includes(one)))
     const used = [...read, gold, metadata].flatMap((field) => field?.columns ?? [])
-    const unused = UnusedContext.finder({ used: [...used, ...keep], ignored: ignore, prompt })
+    const unused = UnusedContext.finder({
+      used: [...used, ...keep],
+      ignored: ignore,
+      prompt,
+      beside: isPromptChosen ? "chosen prompt" : "prompt",
+    })
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {
       const { completion } = only
