@@ -10,7 +10,8 @@ import * as Format from "./format/Format.ts"
 import * as Detect from "./detect/Detect.ts"
 import * as FileModels from "./combine/FileModels.ts"
 import * as LateFields from "./detect/LateFields.ts"
-import * as JsonTexts from "./detect/JsonTexts.ts"
+import * as Hints from "./detect/Hints.ts"
+import * as UnusedContext from "./item/UnusedContext.ts"
 import * as Layout from "./layout/Layout.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
@@ -94,7 +95,10 @@ export const find = Effect.fnUntraced(function* (
     unknown([problem, hintOfVotes()].flat().join("; ")),
   )
   const complete = completing(detected)
-  const layout = yield* Effect.mapError(Effect.fromResult(MakeLayout.make(complete)), unknown)
+  const layout = yield* Effect.mapError(
+    Effect.fromResult(MakeLayout.make(complete, named.prompt !== undefined)),
+    unknown,
+  )
   const unknownFields = UnknownFields.of(named, [...members])
   if (members.size > 0 && unknownFields.nothingOf !== undefined) return yield* unknown(unknownFields.nothingOf)
   const models = FileModels.of(yield* Path.Path, files)
@@ -111,14 +115,19 @@ export const find = Effect.fnUntraced(function* (
     empty: empty.map(PlaceName.describe),
     layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
-    hints: [...JsonTexts.hints(sample, complete), hintOfVotes(complete.gold)].flat(),
-    ignored:
-      layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
+    hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold)].flat(),
+    unused: OpenFile.unusedIn(sample, layout.columns, options.ignore),
   }
+  const question = UnusedContext.question(sample.map(layout.unusedIn))
+  if (question !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem: question }) })
   const late = sample.length === 0 ? undefined : LateFields.of(sample, named, complete)
   const columns =
     rewritten === undefined && layout.columns !== undefined
-      ? [...layout.columns, ...(late?.columns ?? []), ...(adaptation.columns ?? [])]
+      ? [
+          ...(OpenFile.withContext(layout.columns, members) ?? []),
+          ...(late?.columns ?? []),
+          ...(adaptation.columns ?? []),
+        ]
       : undefined
   const rows = Stream.fromIterable(files.entries()).pipe(
     Stream.flatMap(([i, name]) =>

@@ -20,9 +20,12 @@ export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("Un
   }
 }
 
-/** The items of a file of any format and layout that `Files.files` reads, with gold answers or without. */
-export const items = (file: string) =>
-  Files.files(file).records.pipe(
+/** How gold files are read, in any format and layout that `Files.files` reads. */
+export type GoldFileOptions = Pick<Files.FilesOptions, "ignore">
+
+/** The items of a file, with gold answers or without. */
+export const items = (file: string, options?: GoldFileOptions) =>
+  Files.files(file, options).records.pipe(
     Stream.mapError(
       ({ reason }) =>
         new UnusableGoldFile({ file, problem: "problem" in reason ? reason.problem : "there is no such file" }),
@@ -36,8 +39,8 @@ export const items = (file: string) =>
   )
 
 /** Reads the whole of a file in which all items have gold answers. */
-export const read = Effect.fn("GoldFile.read")(function* (file: string) {
-  const all = yield* Stream.runCollect(items(file))
+export const read = Effect.fn("GoldFile.read")(function* (file: string, options?: GoldFileOptions) {
+  const all = yield* Stream.runCollect(items(file, options))
   if (all.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })
   const without = all.find(({ item }) => item.gold === undefined)
   if (without === undefined) return all

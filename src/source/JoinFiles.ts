@@ -8,12 +8,14 @@ import { Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
 import * as JoinOptions from "./combine/JoinOptions.ts"
 import * as CompletionFinder from "./detect/CompletionFinder.ts"
+import * as PromptFinder from "./detect/PromptFinder.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
+import * as UnusedContext from "./item/UnusedContext.ts"
 import type { flags } from "./layout/Layout.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as PlaceName from "./place/PlaceName.ts"
-import type { Field } from "./record/Field.ts"
+import * as Field from "./record/Field.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
 import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
@@ -42,31 +44,62 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   }
   const completionPath =
     options.completionPath ?? (members.completions.has("completion") ? undefined : yield* completionIn(completions))
-  const fields = yield* JoinOptions.resolve({ ...options, completionPath }, names, members)
-  const { completion, completionColumns, completionKey, gold, metadata, model, prompt, promptColumns, promptKey } =
-    fields
+  const promptRows = prompts.flatMap(({ sample }) => sample)
+  const completionRows = completions.flatMap(({ sample }) => sample)
+  const { ignore = [], promptPath = "prompt" } = options
+  const taken = [...ignore, ...PromptFinder.columnsOf(Field.ofMembers(promptPath, members.prompts))]
+  const historyPath = options.historyPath ?? PromptFinder.before(Sample.of(promptRows), taken).history
+  const fields = yield* JoinOptions.resolve({ ...options, completionPath, historyPath }, names, members)
+  const {
+    completion,
+    completionColumns,
+    completionKey,
+    gold,
+    history,
+    metadata,
+    model,
+    prompt,
+    promptColumns,
+    promptKey,
+  } = fields
   for (const one of prompts) yield* requireFields(one, { key: promptKey, prompt })
   for (const one of completions) yield* requireFields(one, { key: completionKey, completion })
   const all = [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description }))
+  const unusedInPrompts = promptRows.map((row) => Join.unusedInPrompt(fields, row))
+  const unusedInCompletions = completionRows.map((row) => fields.unusedOfCompletion(row, Join.nothingShown))
+  for (const [[one], unused] of [
+    [prompts, unusedInPrompts],
+    [completions, unusedInCompletions],
+  ] as const) {
+    const problem = UnusedContext.question(unused)
+    if (problem !== undefined) {
+      return yield* new SourceError({ reason: new LayoutUnknown({ file: one!.file.name, problem }) })
+    }
+  }
   const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
   const summary: InputSummary = {
     files: all,
     count: all.length,
     empty: names.empty,
-    layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
+    layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}${history === undefined ? "" : `, earlier turns at ${at(history)}`}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
     unknownFields: [
       ...unknownOf("gold", options.goldPath === undefined ? [] : gold.columns, members.prompts),
       ...unknownOf("metadata", options.metadataPath === undefined ? [] : metadata.columns, members.prompts),
       ...unknownOf("model", model?.columns ?? [], members.completions),
       ...unknownOf("keep", kept ?? [], members.prompts),
     ],
-    hints: [],
-    ignored: [],
+    hints: [...UnusedContext.hints(unusedInPrompts), ...UnusedContext.hints(unusedInCompletions)],
+    unused: [
+      ...OpenFile.unusedIn(promptRows, promptColumns, ignore),
+      ...OpenFile.unusedIn(completionRows, completionColumns, ignore),
+    ],
   }
   const records = Join.join(
     fields,
-    Stream.flatMap(Stream.fromArray(prompts), ({ file }) => file.rows(promptColumns)),
-    completions.map(({ file }) => file.rows(completionColumns)),
+    Stream.flatMap(Stream.fromArray(prompts), ({ file }) =>
+      file.rows(OpenFile.withContext(promptColumns, members.prompts)),
+    ),
+    completions.map(({ file }) => file.rows(OpenFile.withContext(completionColumns, members.completions))),
   )
   return { summary, records }
 })
@@ -80,11 +113,11 @@ const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.
   return found.success?.layout === "long" ? found.success.completion : undefined
 })
 
-const at = ({ label }: Field): string => JSON.stringify(label)
+const at = ({ label }: Field.Field): string => JSON.stringify(label)
 
 const requireFields = Effect.fnUntraced(function* (
   one: OpenFile.SampledFile,
-  fields: { readonly [option in keyof typeof flags]?: Field },
+  fields: { readonly [option in keyof typeof flags]?: Field.Field },
 ) {
   const names = [...OpenFile.membersOf([one])]
   for (const option of ["key", "prompt", "completion"] as const) {

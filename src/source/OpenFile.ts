@@ -1,10 +1,12 @@
 /** Opens a file once: samples its first records, then reads all of them. */
 import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
+import * as UnusedContext from "./item/UnusedContext.ts"
 import * as Place from "./place/Place.ts"
 import { RemoteTimeouts } from "./place/Remote.ts"
 import type { Row } from "./record/Row.ts"
 import { invalidOption } from "./record/SourceError.ts"
+import type { InputSummary } from "./record/SourceRecord.ts"
 import { describeValue, isObject } from "../io/Values.ts"
 
 /** The file can be read as long as the scope lasts. */
@@ -64,3 +66,26 @@ export const sampledUntilRecords = Effect.fnUntraced(function* (
 /** The names of the records' top-level members, in the order in which they are met. */
 export const membersOf = (files: ReadonlyArray<Pick<SampledFile, "sample">>): ReadonlySet<string> =>
   new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))
+
+/** Of the records' top-level members those that are neither read nor ignored, with the share of records that have a value. */
+export const unusedIn = (
+  rows: ReadonlyArray<Row>,
+  read: ReadonlyArray<string> | undefined,
+  ignored: ReadonlyArray<string> = [],
+): InputSummary["unused"] => {
+  const counts = new Map<string, number>()
+  for (const { value } of read === undefined ? [] : rows) {
+    for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
+      const isUnused = read?.includes(name) === false && !ignored.includes(name)
+      if (isUnused) counts.set(name, (counts.get(name) ?? 0) + (UnusedContext.says(member) ? 1 : 0))
+    }
+  }
+  return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
+}
+
+/** The columns, and those that experts may have to see, by whose values records are rejected: also if other files have them. */
+export const withContext = (
+  columns: ReadonlyArray<string> | undefined,
+  members: ReadonlySet<string>,
+): ReadonlyArray<string> | undefined =>
+  columns && [...columns, ...UnusedContext.columns, ...[...members].filter(UnusedContext.isKnown)]

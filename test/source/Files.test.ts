@@ -38,8 +38,9 @@ describe("files", () => {
             [102, "output_3"],
           ],
         )
-        const said = yield* read(toLines(late), { prompt: "instruction", completions: ["output_1", "output_2"] })
-        assert.strictEqual(said.items.length, 103)
+        const said = { prompt: "instruction", completions: ["output_1", "output_2"] }
+        assert.strictEqual((yield* read(toLines(late), said)).items.length, 102)
+        assert.strictEqual((yield* read(toLines(late), { ...said, ignore: ["input"] })).items.length, 103)
       }),
     )
 
@@ -54,7 +55,10 @@ describe("files", () => {
           rejects[0]!.reason,
           /^system: expected no value, because the layout was detected from the first 100 records/,
         )
-        assert.match(rejects[0]!.reason, /\(--prompt-path, --system-path, --completion-path, --completions-path\)$/)
+        assert.match(
+          rejects[0]!.reason,
+          /\(--prompt-path, --system-path, --history-path, --completion-path, --completions-path\)$/,
+        )
         const said = yield* read(toLines([...Array.from({ length: 100 }, () => item), { ...item, system: "S" }]), {
           system: "system",
         })
@@ -78,6 +82,40 @@ describe("files", () => {
           `long: prompt at "prompt", completion at "output", grouped by the prompt, ${named}`,
         )
         assert.notInclude(yield* layoutOf({ model: "m" }), named)
+      }),
+    )
+
+    it.effect("hints at the flags that a detected layout may lack", () =>
+      Effect.gen(function* () {
+        const hintsOf = (records: ReadonlyArray<object>, options?: Source.FilesOptions) =>
+          Effect.map(foundIn(toLines(records), options), ({ hints }) => hints)
+        const named = [{ prompt: "Q", response_baseline: "A", response_new: "B" }]
+        assert.deepStrictEqual(yield* hintsOf(named), [
+          'no models; --models-from-columns names them after the columns, "baseline" and "new"',
+        ])
+        assert.deepStrictEqual(yield* hintsOf(named, { modelsFromColumns: true }), [])
+        assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
+        const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
+        assert.deepStrictEqual(yield* hintsOf(apart), [
+          "layout long was detected, but no two of the first 2 records share a prompt: if a record has all of its completions, set --completion-path for each column of them",
+        ])
+        assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
+        assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])
+        assert.deepStrictEqual(yield* hintsOf([{ prompt: "Q", answers: [{ text: "A" }] }]), [
+          "none of the first 1 records fits this layout, which was detected (answers[].text: expected at least two distinct completions, found 1): set --layout, --prompt-path, and --completion-path or --completions-path",
+        ])
+      }),
+    )
+
+    it.effect("an id of questions is none where the models differ between records", () =>
+      Effect.gen(function* () {
+        const record = { question_id: 81, prompt: "Q", response_a: "A", response_b: "B" }
+        const idsOf = (records: ReadonlyArray<object>, options?: Source.FilesOptions) =>
+          Effect.map(read(toLines(records), options), ({ items }) => items.map(({ item }) => item.id))
+        assert.deepStrictEqual(yield* idsOf([record]), ["81"])
+        assert.deepStrictEqual(yield* idsOf([{ id: "x", ...record }]), ["x"])
+        assert.deepStrictEqual(yield* idsOf([{ ...record, model_a: "m", model_b: "n" }]), [undefined])
+        assert.deepStrictEqual(yield* idsOf([record], { ignore: ["question_id"] }), [undefined])
       }),
     )
 
@@ -206,7 +244,7 @@ describe("files", () => {
       Effect.gen(function* () {
         const found = yield* foundIn(toLines(wide(3, () => ({ score: 1 }))), { gold: "winer" })
         assert.deepStrictEqual(found.unknownFields, ['"winer" (--gold-path)'])
-        assert.deepStrictEqual(found.ignored, ["score"])
+        assert.deepStrictEqual(found.unused, [{ name: "score", share: 1 }])
         for (const unreadable of ["", "not JSON\n"]) assert.strictEqual((yield* foundIn(unreadable)).layout, undefined)
       }),
     )

@@ -10,7 +10,7 @@ import { excerpt, shorten } from "../../io/Values.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { inputFlags, sourceOf } from "../flags/InputFlags.ts"
+import { describeUnused, inputFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { fromEnvironment, limitsOf, serviceFlags } from "../flags/ServiceFlags.ts"
@@ -80,9 +80,9 @@ const foundRows = ({
   empty,
   files: sampled,
   hints,
-  ignored,
   layout,
   unknownFields,
+  unused,
 }: InputSummary): Rows => [
   ...rowsOf(
     "files",
@@ -97,7 +97,7 @@ const foundRows = ({
   ["layout", layout ?? "unknown: no readable record at the start"],
   ["", unknownFields.length > 0 && `fields not in the first records: ${unknownFields.join(", ")}`],
   ...hints.map((hint) => ["", hint] as const),
-  ["not used", ignored.length > 0 && shorten(ignored.join(", "), maxShownCharacters)],
+  ["not used", unused.length > 0 && describeUnused(unused)],
 ]
 
 const itemRows = ({ completions, conversations, drawn, gold, items, models }: Inspection.Inspection): Rows => [

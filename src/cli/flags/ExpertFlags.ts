@@ -70,11 +70,11 @@ const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): Judge
 /** The named experts; refuses unknown names, and gold files and settings of judges that cannot be used. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
-  flags: Command.Command.Config.Infer<typeof expertFlags>,
+  flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },
 ) {
   // Loaded only where a command has experts of its own.
   const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
-  return yield* Effect.forEach(names, (name) => parse(name, judgeOf(flags))).pipe(
+  return yield* Effect.forEach(names, (name) => parse(name, judgeOf(flags), { ignore: flags.ignoreField })).pipe(
     Effect.mapError(({ message }) => new UsageError({ message })),
   )
 })

@@ -8,8 +8,8 @@
 /** The flags of each group, in the order of their help. */
 export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
   INPUT: [
-    "layout", "prompt-path", "completion-path", "completions-path", "completions", "key", "missing", "model-path",
-    "system-path", "id-path", "gold-path", "metadata-path", "keep", "keep-reordered", "input-format", "encoding",
+    "layout", "prompt-path", "completion-path", "completions-path", "completions", "key", "missing", "model-path", "models-from-columns",
+    "system-path", "history-path", "id-path", "gold-path", "metadata-path", "keep", "ignore-field", "keep-reordered", "input-format", "encoding",
     "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
   ],
   VOTES: [

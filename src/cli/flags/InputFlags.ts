@@ -7,11 +7,12 @@ import { formatNames } from "../../source/format/Format.ts"
 import { layoutNames } from "../../source/layout/Layout.ts"
 import * as Listing from "../../source/place/Listing.ts"
 import * as PlaceName from "../../source/place/PlaceName.ts"
-import type { Source } from "../../source/Source.ts"
+import { shorten } from "../../io/Values.ts"
+import type { InputSummary, Source } from "../../source/Source.ts"
 import * as Sources from "../../source/Source.ts"
 import { parseLimit } from "../../task/plan/RejectLimit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { choice, duration, option, repeated, size, text } from "./Values.ts"
+import { choice, duration, option, repeated, size, text, toggle } from "./Values.ts"
 
 /** @param others what is read besides files of this machine */
 export const filesArgument = (others: string) =>
@@ -44,6 +45,11 @@ export const inputFlags = {
     "Prompt: turns[0].content, or a template '{instruction}\\n\\n{input}' (default: detected)",
   ),
   systemPath: text("system-path", "PATH", "System prompt (default: system, system_prompt or system_message)"),
+  historyPath: text(
+    "history-path",
+    "PATH",
+    "Earlier turns: messages, or pairs of texts (default: history, chat_history, …)",
+  ),
   completionsPath: text("completions-path", "PATH", "Layout items: list of completions (default: detected)"),
   completionPath: repeated(
     Flag.String("completion-path"),
@@ -52,7 +58,8 @@ export const inputFlags = {
   ),
   key: text("key", "PATH", "Join key in all files (default: id); layout long: key of an item (default: detected)"),
   modelPath: text("model-path", "PATH", "Name of a completion's model; layout items: list of names"),
-  idPath: text("id-path", "PATH", "Item id (default: id, if present)"),
+  modelsFromColumns: toggle("models-from-columns", "Layout wide: name models after the columns of completions"),
+  idPath: text("id-path", "PATH", "Item id (default: id or question_id, if present)"),
   goldPath: text(
     "gold-path",
     "PATH",
@@ -63,6 +70,11 @@ export const inputFlags = {
     Flag.String("keep"),
     "NAME",
     "Field or column to copy into the metadata, or '*' for all unused ones; repeatable",
+  ),
+  ignoreField: repeated(
+    Flag.String("ignore-field"),
+    "NAME",
+    "Field or column to read as absent, such as context that experts need not see; repeatable",
   ),
   completions: repeated(
     Flag.String("completions"),
@@ -121,6 +133,9 @@ export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, s
     missing: flags.missing,
     prompt: flags.promptPath,
     system: flags.systemPath,
+    history: flags.historyPath,
+    ignore: flags.ignoreField,
+    modelsFromColumns: flags.modelsFromColumns,
     metadata: flags.metadataPath,
     gold: flags.goldPath,
     model: flags.modelPath,
@@ -166,12 +181,14 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
       "scratchDirectory",
       "key",
       "keep",
+      "ignore",
       "missing",
     ]),
     prompts: flags.files,
     completions: flags.completions,
     promptPath: options.prompt,
     systemPath: options.system,
+    historyPath: options.history,
     completionPath,
     metadataPath: options.metadata,
     goldPath: options.gold,
@@ -179,14 +196,24 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
+/** `score (100%), language (12%)`, by the share of the first records that have them. */
+export const describeUnused = (unused: InputSummary["unused"]): string => {
+  const percent = (share: number) => `${share > 0 && share < 0.01 ? "<1" : Math.floor(100 * share)}%`
+  return shorten(unused.map(({ name, share }) => `${name} (${percent(share)})`).join(", "), maxUnusedCharacters)
+}
+
+/** UTF-16 code units. */
+const maxUnusedCharacters = 400
+
 /** Prints what was detected in the input, before anything is read or sent. */
 export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Source<E, R>, "summary">) {
   if (source.summary === undefined) return
-  const { empty, files, hints, layout, unknownFields } = yield* source.summary
+  const { empty, files, hints, layout, unknownFields, unused } = yield* source.summary
   for (const name of empty) yield* Console.error(`${name}: no matching file yet`)
   const last = files.at(-1)
   if (last !== undefined)
     yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout ?? "no readable record at its start"}`)
   if (unknownFields.length > 0) yield* Console.error(`Fields not in the first records: ${unknownFields.join(", ")}`)
+  if (unused.length > 0) yield* Console.error(`Fields not used: ${describeUnused(unused)}`)
   for (const hint of hints) yield* Console.error(hint)
 })

@@ -85,8 +85,13 @@ const rules: ReadonlyArray<Rule> = [
     flags: ["confidence"],
     onlyWith: { text: "--votes N..M", holds: ({ votes }) => Predicate.hasProperty(votes, "votesUpTo") },
   },
-  { flags: ["layout", "completionsPath", "idPath"], notWith: given("completions"), why: "which joins files" },
+  {
+    flags: ["layout", "completionsPath", "idPath", "modelsFromColumns"],
+    notWith: given("completions"),
+    why: "which joins files",
+  },
   { flags: ["completionsPath"], notWith: given("completionPath") },
+  { flags: ["modelsFromColumns"], notWith: given("modelPath") },
   {
     flags: ["pairSeed"],
     onlyWith: { text: "--pairs best-against-one", holds: ({ pairs }) => pairs === "best-against-one" },

@@ -15,6 +15,7 @@ import { defaultRate, maxRate } from "../../task/plan/GoldItems.ts"
 import { defaultShuffleSeed } from "../../task/ledger/Model.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import type { InputFlags } from "./InputFlags.ts"
 import { choice, file, integer, option, repeated, text, toggle } from "./Values.ts"
 
 const maxVotes = 100
@@ -148,12 +149,14 @@ export const batchOf = (flags: Pick<Command.Command.Config.Infer<typeof batchFla
   }) satisfies BatchLimits
 
 /** How new items are sent. Reads the files of guidelines and gold items. */
-export const itemOptionsOf = Effect.fnUntraced(function* (flags: Command.Command.Config.Infer<typeof itemFlags>) {
+export const itemOptionsOf = Effect.fnUntraced(function* (
+  flags: Command.Command.Config.Infer<typeof itemFlags> & Partial<Pick<InputFlags, "ignoreField">>,
+) {
   const fs = yield* FileSystem.FileSystem
   const items =
     flags.gold === undefined
       ? undefined
-      : yield* GoldFile.read(flags.gold).pipe(
+      : yield* GoldFile.read(flags.gold, { ignore: flags.ignoreField }).pipe(
           Effect.catchTag("UnusableGoldFile", ({ message }) => new UsageError({ message: `--gold: ${message}` })),
         )
   const written = flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile)

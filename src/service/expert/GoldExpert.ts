@@ -9,7 +9,7 @@ import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import type { UnusableGoldFile } from "../../source/GoldFile.ts"
+import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts"
 import type { GoldItem } from "../store/Qualification.ts"
 import type { Expert } from "./Expert.ts"
 
@@ -33,12 +33,13 @@ const maxItems = 1_000
 /** Reads the whole file. */
 export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
+  options?: GoldFileOptions,
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
   // Loaded only where a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
   const answers = new Map<string, Answer>()
   const items: Array<GoldItem> = []
-  yield* Stream.runForEach(GoldFile.items(file), ({ item: { completions, gold, prompt }, origin }) => {
+  yield* Stream.runForEach(GoldFile.items(file, options), ({ item: { completions, gold, prompt }, origin }) => {
     if (gold === undefined) return Effect.void
     const sorted = sortDistinct(completions)
     const text = Conversation.render(prompt)
@@ -67,8 +68,11 @@ export const read = Effect.fn("GoldExpert.read")(function* (
   return { answerTo, items }
 })
 
-export const gold = (file: string): Effect.Effect<Expert, UnusableGoldFile, FileSystem.FileSystem | Path.Path> =>
-  Effect.map(read(file), ({ answerTo }) => ({
+export const gold = (
+  file: string,
+  options?: GoldFileOptions,
+): Effect.Effect<Expert, UnusableGoldFile, FileSystem.FileSystem | Path.Path> =>
+  Effect.map(read(file, options), ({ answerTo }) => ({
     name: `gold:${file}`,
     judge: (prompt) => Effect.sync(() => answerTo(prompt)),
   }))

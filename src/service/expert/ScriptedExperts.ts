@@ -6,7 +6,7 @@
  */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
 import * as HttpClient from "../../node/HttpClient.ts"
-import type { UnusableGoldFile } from "../../source/GoldFile.ts"
+import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts"
 import type { Expert, JudgeVote } from "./Expert.ts"
 import * as Gold from "./GoldExpert.ts"
 import * as JudgeExpert from "./JudgeExpert.ts"
@@ -73,17 +73,19 @@ export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownE
 /**
  * The expert of a name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
  * @param judge how a judge is reached and asked; see `JudgeSettings` for what the environment says
+ * @param goldFiles how gold files are read
  */
 export const parse = (
   text: string,
   judge?: JudgeSettings.JudgeSettings,
+  goldFiles?: GoldFileOptions,
 ): Effect.Effect<
   Expert,
   UnknownExpert | UnusableGoldFile | JudgeSettings.JudgeSettingsError,
   FileSystem.FileSystem | Path.Path
 > => {
   const file = /^gold:(.+)$/s.exec(text)?.[1]
-  if (file !== undefined) return gold(file)
+  if (file !== undefined) return gold(file, goldFiles)
   const model = /^judge:(.+)$/s.exec(text)?.[1]
   if (model !== undefined) {
     return Effect.flatMap(JudgeSettings.resolve(model, judge), JudgeExpert.make).pipe(Effect.provide(HttpClient.layer))

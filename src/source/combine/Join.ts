@@ -12,10 +12,12 @@ import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
+import * as History from "../item/History.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as Messages from "../item/Messages.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
 import * as PlaceName from "../place/PlaceName.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import * as Key from "../record/Key.ts"
@@ -120,7 +122,7 @@ const load = Effect.fnUntraced(function* <R>(
     yield* addAll(
       restList,
       rows,
-      add((row) => decodeCompletion(fields, file, row), prompts),
+      add((row) => decodeCompletion(fields, file, fields.withoutIgnored(row)), prompts),
     )
   }
   return prompts
@@ -141,6 +143,8 @@ const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: 
 
 const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result<Decoded, string> => {
   const { completionKey, model: modelField } = fields
+  const problem = UnusedContext.problemOf(fields.unusedOfCompletion(row, nothingShown))
+  if (problem !== undefined) return Result.fail(problem)
   const valueAt = (field: Field) => field.get(row.value, row.isTextual)
   const key = ItemDecoder.decodeKey(valueAt(completionKey), completionKey.name)
   if (Result.isFailure(key)) return Result.fail(key.failure)
@@ -217,7 +221,8 @@ const toJoined = ({ head, origin, tag, text }: Scratch.Stored): Joined => {
   return { file: tag, origin, completion: text, isJson, model, kept }
 }
 
-const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArray<Joined>): SourceRecord => {
+const joinPrompt = (fields: Fields, read: Row, key: string, rows: ReadonlyArray<Joined>): SourceRecord => {
+  const prompt = fields.withoutIgnored(read)
   const { isTextual, place, value } = prompt
   if (rows.length < fields.completions.length) {
     const absent = fields.completions.filter((_, file) => !rows.some((row) => row.file === file))
@@ -260,13 +265,30 @@ const joinPrompt = (fields: Fields, prompt: Row, key: string, rows: ReadonlyArra
     },
     isTextual,
   )
-  const row = { isTextual, place, value }
-  const whole = ToolCalls.addTo(SystemPrompt.addTo(record, fields.systems, row), row)
-  return Result.map(whole, (item) => ({
-    ...item,
-    completionOrigins: found.map(({ origin }) => origin),
-    completionLists: lists.map((name) => [name]),
-  }))
+  const asked = SystemPrompt.addTo(History.addTo(record, fields.history, prompt), fields.systems, prompt)
+  return Result.flatMap(ToolCalls.addTo(asked, prompt), (source) => {
+    const problem = UnusedContext.problemOf(fields.unusedOfPrompt(prompt, source.item))
+    return problem === undefined
+      ? Result.succeed({
+          ...source,
+          completionOrigins: found.map(({ origin }) => origin),
+          completionLists: lists.map((name) => [name]),
+        })
+      : reject(place, "invalid_shape", problem)
+  })
+}
+
+/** Of a completion's record: whether its texts are in the prompt is not known before the join. */
+export const nothingShown: UnusedContext.Shown = { prompt: "", completions: [] }
+
+/** What experts may have to see of the prompts' records that is not read. */
+export const unusedInPrompt = (fields: Fields, read: Row): ReadonlyArray<UnusedContext.Unused> => {
+  const row = fields.withoutIgnored(read)
+  const asked = ItemDecoder.decodePrompt(fields.prompt.get(row.value, row.isTextual), fields.prompt.name).pipe(
+    Result.flatMap((prompt) => History.add(fields.history, row, prompt)),
+    Result.flatMap((prompt) => SystemPrompt.add(fields.systems, row, prompt)),
+  )
+  return Result.isSuccess(asked) ? fields.unusedOfPrompt(row, { prompt: asked.success, completions: [] }) : []
 }
 
 const ownModels = ({ hasOwnModels, metadata, models }: Fields, value: unknown, isTextual: boolean | undefined) => {

@@ -9,6 +9,8 @@ import * as Field from "../record/Field.ts"
 import * as FileModels from "./FileModels.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
+import { without } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
@@ -29,8 +31,10 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly completionKey?: string | undefined
   /** In the prompts file. Default `prompt`. */
   readonly promptPath?: string | undefined
-  /** A system prompt in the prompts file, to go before the prompt. Without `promptPath`, one of `KnownNames.systemPrompts`. */
+  /** A system prompt in the prompts file, to go before the prompt. Default: one of `KnownNames.systemPrompts`. */
   readonly systemPath?: string | undefined
+  /** Earlier turns in the prompts file, to go before the prompt: messages, or pairs of texts. Default: detected. */
+  readonly historyPath?: string | undefined
   /** In the completions files. Default `completion`. */
   readonly completionPath?: string | undefined
   /** An object in the prompts file. Default `metadata`. */
@@ -40,6 +44,8 @@ export interface JoinOptions extends Format.FormatOptions {
    * completions as `Metadata.withCompletions` says.
    */
   readonly keep?: ReadonlyArray<string> | undefined
+  /** As in `LayoutOptions`, of both files. */
+  readonly ignore?: ReadonlyArray<string> | undefined
   /**
    * In the prompts file: the name of the best completion's model; or an index, alone or as `best_completion_index`, which
    * counts in the record's own list of models. Default `gold`.
@@ -73,9 +79,11 @@ export const optionNames: NamesOf<JoinOptions> = {
   completionKey: true,
   promptPath: true,
   systemPath: true,
+  historyPath: true,
   completionPath: true,
   metadataPath: true,
   keep: true,
+  ignore: true,
   goldPath: true,
   modelPath: true,
   modelsPath: true,
@@ -131,23 +139,31 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
   const promptKey = yield* ofPrompts(promptsKey === undefined ? "key" : "promptKey", promptsKey ?? key)
   const completionKey = yield* ofCompletions(ownKey === undefined ? "key" : "completionKey", ownKey ?? key)
   const prompt = yield* ofPrompts("promptPath", options.promptPath ?? "prompt")
-  const systems = yield* Effect.forEach(systemPaths(options), (text) => ofPrompts("systemPath", text))
+  const systemPaths = options.systemPath === undefined ? KnownNames.systemPrompts : [options.systemPath]
+  const allSystems = yield* Effect.forEach(systemPaths, (text) => ofPrompts("systemPath", text))
+  const systems = allSystems.filter(({ columns }) => !columns.some((name) => prompt.columns.includes(name)))
+  const history = options.historyPath === undefined ? undefined : yield* ofPrompts("historyPath", options.historyPath)
   const completion = yield* ofCompletions("completionPath", options.completionPath ?? "completion")
   const metadata = yield* ofPrompts("metadataPath", options.metadataPath ?? "metadata")
   const gold = yield* ofPrompts("goldPath", options.goldPath ?? "gold")
   const models = yield* ofPrompts("modelsPath", options.modelsPath ?? "models")
   const model = options.modelPath === undefined ? undefined : yield* ofCompletions("modelPath", options.modelPath)
-  const keep = options.keep ?? []
+  const { ignore = [], keep = [] } = options
   /** The list of models is kept, too: other lists of the prompt may count in it. */
-  const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems], gold)
+  const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
-  const promptColumns = Metadata.columnsWith([promptKey, prompt, ...systems, gold, metadata, models], keptOfPrompts)
+  const ofPrompt = [promptKey, prompt, ...systems, history, gold, metadata, models]
+  const ofCompletion = [completionKey, completion, model]
+  const promptColumns = Metadata.columnsWith(ofPrompt, keptOfPrompts)
+  const columnsOf = (fields: ReadonlyArray<Field.Field | undefined>) => fields.flatMap((field) => field?.columns ?? [])
+  const used = [...columnsOf(ofPrompt), ...keep]
   return {
     ...files,
     promptKey,
     completionKey,
     prompt,
     systems,
+    history,
     completion,
     metadata,
     gold,
@@ -156,7 +172,20 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
     keptOfPrompts,
     keptOfCompletions,
     promptColumns: promptColumns && [...promptColumns, ToolCalls.column],
-    completionColumns: Metadata.columnsWith([completionKey, completion, model], keptOfCompletions),
+    completionColumns: Metadata.columnsWith(ofCompletion, keptOfCompletions),
+    withoutIgnored: without(ignore.filter((name) => !keep.includes(name))),
+    unusedOfPrompt: UnusedContext.finder({
+      used,
+      ignored: ignore,
+      prompt,
+      beside: options.promptPath === undefined ? "prompt" : "chosen prompt",
+    }),
+    /** What is used of the prompt's record may be there again. */
+    unusedOfCompletion: UnusedContext.finder({
+      used: [...used, ...columnsOf(ofCompletion)],
+      ignored: ignore,
+      beside: "completion",
+    }),
     modelNames: FileModels.of(yield* Path.Path, files.completions),
     hasOwnModels: options.modelsPath !== undefined,
     keepIncomplete: options.missing === "keep",
@@ -164,10 +193,5 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
     scratchDirectory: options.scratchDirectory,
   }
 })
-
-const systemPaths = ({ promptPath, systemPath }: JoinOptions): ReadonlyArray<string> => {
-  if (systemPath !== undefined) return [systemPath]
-  return promptPath === undefined ? KnownNames.systemPrompts : []
-}
 
 export type Resolved = Effect.Success<ReturnType<typeof resolve>>

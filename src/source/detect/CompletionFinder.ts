@@ -35,7 +35,12 @@ export const completions = (
     ({ layout, members }) =>
       `${joinWords(members.map(({ name }) => JSON.stringify(name)))}${isSameLayout ? "" : ` (layout ${layout})`}`,
   )
-  const one = found[0]!.layout === "items" ? flags.completions : flags.completion
+  const one =
+    found[0]!.layout === "long"
+      ? `${flags.completion} to one of them, or once for each if a record has both`
+      : found[0]!.layout === "items"
+        ? flags.completions
+        : flags.completion
   const set = isSameLayout ? one : `${flags.layout}, ${flags.completions} or ${flags.completion}`
   return Result.fail(`the completions may be at ${places.join(", or at ")}: set ${set}`)
 }
@@ -55,8 +60,15 @@ const wide = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> => {
     .map((stem) => [stem, columnsOf(columns, stem)] as const)
     .filter(([, group]) => group.length > 1)
   // With other columns, those of the models are their names.
-  return grouped
-    .filter(([stem]) => grouped.length === 1 || stem !== "model")
+  const texts = grouped.filter(([stem]) => !KnownNames.namingStems.has(stem))
+  const compared = KnownNames.comparedColumns.map((names) =>
+    columns.filter(({ plainName }) => names.includes(plainName)),
+  )
+  if (grouped.length === 0 && compared.every(({ length }) => length === 1)) {
+    const members = compared.flat()
+    return [{ layout: "wide", members, completions: pathsOf(members) }]
+  }
+  return (texts.length === 0 ? grouped : texts)
     .map(([stem, members]) => inOrder(members, stem))
     .map((members) => ({ layout: "wide", members, completions: pathsOf(members) }))
 }
@@ -80,7 +92,7 @@ const columnsOf = (columns: ReadonlyArray<Sample.Member>, stem: string): Readonl
   const strict = columns.filter(({ plainName }) => lettered.test(plainName))
   if (strict.length > 1) return strict
   // With a column of the stem itself, the others say something about it.
-  if (stem === "model" || columns.some(({ plainName }) => plainName === stem)) return []
+  if (KnownNames.namingStems.has(stem) || columns.some(({ plainName }) => plainName === stem)) return []
   return columns.filter(
     ({ plainName }) =>
       plainName.startsWith(`${stem}_`) && !KnownNames.aboutCompletions.has(plainName.slice(stem.length + 1)),

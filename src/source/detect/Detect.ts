@@ -10,8 +10,9 @@ import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import * as CompletionFinder from "./CompletionFinder.ts"
 import * as Field from "../record/Field.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import { isObject } from "../../io/Values.ts"
+import { isObject, joinWords } from "../../io/Values.ts"
 import * as KeyFinder from "./KeyFinder.ts"
 import { fieldOptions, flags, given, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
 import * as UnknownFields from "./UnknownFields.ts"
@@ -24,7 +25,7 @@ import * as PromptFinder from "./PromptFinder.ts"
  * @param rows the first records, such as 100
  */
 export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result.Result<LayoutOptions, string> => {
-  const sample = Sample.of(rows)
+  const sample = withoutIgnored(Sample.of(rows), options)
   const layout = options.layout ?? implied(options)
   const problem = textProblem(options, sample)
   if (problem !== undefined) return Result.fail(problem)
@@ -32,7 +33,7 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
   const isOwn = (option: "prompt" | "completions") =>
     options[option] === undefined && sample.members.some(({ name }) => name === option)
   if ((layout ?? "items") === "items" && isOwn("prompt") && isOwn("completions")) {
-    const found = { ...ofElements(sample), ...PromptFinder.system(sample) }
+    const found = { ...ofElements(sample), ...PromptFinder.before(sample, ["prompt"]), ...questionIdOf(sample) }
     return Result.succeed({ ...found, ...given(options), layout: "items" })
   }
   return Result.gen(function* () {
@@ -48,6 +49,11 @@ export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result
     }
   })
 }
+
+const withoutIgnored = (sample: Sample.Sample, { ignore = [] }: LayoutOptions): Sample.Sample => ({
+  ...sample,
+  members: sample.members.filter(({ name }) => !ignore.includes(name)),
+})
 
 /** Why one of the texts that are set is neither path nor template. */
 const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string | undefined => {
@@ -95,7 +101,7 @@ const withCompletions = (
     // A conversation's last message is the completion.
     const conversation =
       found.layout === "long" && found.completion === undefined
-        ? { prompt: found.members[0]!.path, ...PromptFinder.system(sample) }
+        ? { prompt: found.members[0]!.path, ...PromptFinder.before(sample, [found.members[0]!.name]) }
         : undefined
     return Result.succeed({ ...conversation, ...at, ...given(options), layout: found.layout })
   })
@@ -107,6 +113,14 @@ const nothingFound = (
   layout: LayoutName | undefined,
 ): Result.Result<never, string> => {
   const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
+  const left = prompt === undefined || (layout !== undefined && layout !== "wide") ? [] : leftOver(sample, prompt)
+  if (left.length === 2) {
+    const [one, other] = left.map(({ name }) => `${flags.completion} ${UnusedContext.quoted(name)}`)
+    const names = joinWords(left.map(({ name }) => JSON.stringify(name)))
+    return Result.fail(
+      `found a prompt at "${prompt}", and texts at ${names}: if these are completions, set ${one} ${other}`,
+    )
+  }
   const missing = prompt === undefined ? "no prompt and no completions" : `a prompt at "${prompt}" and no completions`
   const set = {
     any: `${prompt === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once for each column of completions), ${orJoin}`,
@@ -117,6 +131,17 @@ const nothingFound = (
   }
   return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${set[layout ?? "any"]}`)
 }
+
+/** The columns of texts that nothing is known of. */
+const leftOver = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample.Member> =>
+  sample.members.filter(
+    (member) =>
+      Sample.has(member, ["text"]) &&
+      member.values.some((value) => typeof value === "string" && /(?!^(?:true|false)$)\p{L}/iu.test(value)) &&
+      !columnsOf([prompt]).includes(member.name) &&
+      !KnownNames.partsOfPrompts.has(member.plainName) &&
+      !KnownNames.isAboutItem(member.plainName),
+  )
 
 const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
 
@@ -132,12 +157,18 @@ const shownMembers = (sample: Sample.Sample): string => {
 const columnsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   texts.flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? [])
 
+/** The prompt that is set, with what is before it. */
+const withPrompt = (sample: Sample.Sample, options: LayoutOptions, prompt: string): PromptFinder.PromptFound => {
+  const taken = fieldOptions.flatMap((option) => columnsOf([options[option] ?? []].flat()))
+  return { prompt, ...PromptFinder.before(sample, taken) }
+}
+
 const promptOf = (
   sample: Sample.Sample,
   options: LayoutOptions,
   completions: ReadonlyArray<string>,
 ): Result.Result<PromptFinder.PromptFound, string> => {
-  if (options.prompt !== undefined) return Result.succeed({ prompt: options.prompt })
+  if (options.prompt !== undefined) return Result.succeed(withPrompt(sample, options, options.prompt))
   return Result.flatMap(PromptFinder.prompt(sample, columnsOf(completions)), (prompt) =>
     prompt === undefined
       ? Result.fail(
@@ -153,27 +184,35 @@ const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOp
   return Result.map(promptOf(sample, options, paths), (prompt) => {
     const modelsAt = Sample.find(sample, KnownNames.modelLists, ["texts"])
     const model = modelsAt === undefined ? options.model : (options.model ?? modelsAt.path)
-    return { ...prompt, ...options, ...(model === undefined || model === "models" ? undefined : { model }) }
+    const found = { ...questionIdOf(sample), ...prompt }
+    return { ...found, ...options, ...(model === undefined || model === "models" ? undefined : { model }) }
   })
 }
 
 const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {
   const { completions = ["chosen", "rejected"] } = options
   if (typeof completions === "string") return Result.succeed(options)
+  const model =
+    options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
   const found = {
+    // A question with several pairs of models is several items.
+    ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
-    ...given({ model: CompletionFinder.modelColumns(sample, completions.map(columnOf)) }),
+    ...given({ model }),
     ...metadataOf(sample),
     ...given(options),
   }
   const withGold = { ...(options.layout === "wide" ? goldOf(sample, completions, found) : undefined), ...found }
-  if (options.prompt !== undefined) return Result.succeed(withGold)
+  if (options.prompt !== undefined) {
+    return Result.succeed({ ...withPrompt(sample, { ...options, completions }, options.prompt), ...withGold })
+  }
   if (PromptFinder.areConversations(sample, completions)) {
     const prompt = PromptFinder.promptOfConversations(sample, completions)
-    const withSystem = { ...PromptFinder.system(sample), ...withGold }
-    if (prompt === undefined) return Result.succeed(withSystem)
+    const taken = columnsOf(prompt === undefined ? completions : [...completions, prompt])
+    const whole = { ...PromptFinder.before(sample, taken), ...withGold }
+    if (prompt === undefined) return Result.succeed(whole)
     const lists = sample.isTextual ? completions.map((path) => `${path}[]`) : completions
-    return Result.succeed({ ...withSystem, completions: lists, prompt })
+    return Result.succeed({ ...whole, completions: lists, prompt })
   }
   return Result.map(promptOf(sample, options, completions), (prompt) => ({ ...prompt, ...withGold }))
 }
@@ -187,6 +226,14 @@ const idOf = (sample: Sample.Sample): LayoutOptions => {
   const { members } = sample
   const id = members.find(({ plainName, values }) => KnownNames.ids.includes(plainName) && values.some(KeyFinder.isKey))
   return given({ id: id?.path })
+}
+
+/** If there is no other id. */
+const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
+  const id = sample.members.find(
+    ({ plainName, values }) => KnownNames.questionIds.includes(plainName) && values.some(KeyFinder.isKey),
+  )
+  return id === undefined || sample.members.some(({ name }) => name === "id") ? {} : { id: id.path }
 }
 
 const columnOf = (path: string): string => columnsOf([path])[0] ?? path

@@ -22,8 +22,8 @@ export interface LateFields {
 const maxTries = 200
 
 /** What experts see depends on these. */
-const partsOf = ({ completion, completions, layout, prompt, system }: LayoutOptions): string =>
-  JSON.stringify([layout, prompt, system, completions, completion])
+const partsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
+  JSON.stringify([layout, prompt, system, history, completions, completion])
 
 /**
  * @param seen the first records
@@ -56,7 +56,7 @@ export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: Layout
         const value = valueAt(row.value, name)
         if (isEmpty(value) || !wouldMatter(name, row)) continue
         const expected = `expected no value, because the layout was detected from the first ${seen.length} records, which have none here`
-        const advice = `set the paths explicitly (${flags.prompt}, ${flags.system}, ${flags.completion}, ${flags.completions})`
+        const advice = `set the paths explicitly (${flags.prompt}, ${flags.system}, ${flags.history}, ${flags.completion}, ${flags.completions})`
         return reject(
           row.place,
           "invalid_shape",

@@ -6,6 +6,8 @@ import { Result } from "effect"
 import { isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import { flags } from "../layout/Layout.ts"
 import * as SharedPrompt from "../layout/SharedPrompt.ts"
+import * as History from "../item/History.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
 import * as Field from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { find, findAll, kindOf, type Member, type Sample, valueAt } from "./Sample.ts"
@@ -14,6 +16,7 @@ import { find, findAll, kindOf, type Member, type Sample, valueAt } from "./Samp
 export interface PromptFound {
   readonly prompt: string
   readonly system?: string
+  readonly history?: string
 }
 
 /**
@@ -27,19 +30,22 @@ export const prompt = (
 ): Result.Result<PromptFound | undefined, string> => {
   const members = sample.members.filter(({ name }) => !taken.includes(name))
   const rest = { ...sample, members }
-  const found = (prompt: string) => Result.succeed({ prompt, ...system(rest) })
+  const found = (prompt: string) => Result.succeed({ prompt, ...before(rest, columnsOf(prompt)) })
   const own = find(rest, ["prompt"], ["text", "messages", "texts"])
   if (own !== undefined) return found(own.path)
   const names = sample.isTextual ? KnownNames.conversations : KnownNames.promptLists
+  const candidates = findAll(members, KnownNames.promptTexts, ["text"])
+  const others = candidates.filter(({ values }) => !values.every(History.isTurnsOrNone))
+  const texts = others.length === 0 ? candidates : others
   const conversation = find(rest, names, ["messages"])
-  if (conversation !== undefined) return found(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
+  const isEarlier = texts.length > 0 && KnownNames.histories.includes(conversation?.plainName ?? "")
+  if (conversation !== undefined && !isEarlier) return found(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
   // As in OpenAI's files, `{input: {messages: […]}}`.
   const nested = members.find(
     ({ values }) =>
       values.length > 0 && values.every((value) => isObject(value) && kindOf(value["messages"]) === "messages"),
   )
   if (nested !== undefined) return found(`${nested.path}.messages`)
-  const texts = findAll(members, KnownNames.promptTexts, ["text"])
   const [first, second, third] = texts
   if (first === undefined) return Result.succeed(undefined)
   const input = second ?? members.find(({ plainName, values }) => plainName === "input" && values.length === 0)
@@ -49,16 +55,35 @@ export const prompt = (
   if (second === undefined) return found(first.path)
   const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
-    `the prompt may be at ${quoted}: set ${flags.prompt}, to one of them or to a template such as '${texts.map(inBraces).join("\\n\\n")}'`,
+    `the prompt may be at ${quoted}: set ${flags.prompt} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or leave out with ${flags.ignore} what experts need not see`,
   )
 }
 
 const inBraces = ({ path }: Member): string => `{${path}}`
 
-/** Where the system prompt is, as the options of a layout have it. */
-export const system = (sample: Sample): { readonly system?: string } => {
-  const found = find(sample, KnownNames.systemPrompts, ["text"])
-  return found === undefined ? {} : { system: found.path }
+/** The top-level members that a path or template reads. */
+export const columnsOf = (path: string): ReadonlyArray<string> =>
+  Result.getOrUndefined(Field.parse(path))?.columns ?? []
+
+/**
+ * Where the system prompt and earlier turns are, as the options of a layout have them.
+ *
+ * @param taken members that hold something else
+ */
+export const before = ({ members }: Sample, taken: ReadonlyArray<string>): Omit<PromptFound, "prompt"> => {
+  const rest = members.filter(({ name }) => !taken.includes(name))
+  const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
+  const history = KnownNames.histories
+    .flatMap((name) => rest.filter(({ plainName }) => plainName === name))
+    .find(({ plainName, values }) => {
+      // A list may be empty so far, in a file that begins with first turns.
+      const isKnown = plainName !== "context" || values.some(History.isTurns)
+      return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
+    })
+  return {
+    ...(system !== undefined && { system: system.path }),
+    ...(history !== undefined && { history: history.path }),
+  }
 }
 
 /** The completions of each record; those of a record that lacks one are left out. */

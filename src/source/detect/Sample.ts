@@ -7,6 +7,7 @@ import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { isEmpty, isObject } from "../../io/Values.ts"
+import * as KnownNames from "../record/KnownNames.ts"
 import * as Messages from "../item/Messages.ts"
 
 /** `message` is one, `messages` a list of them, `texts` and `objects` are lists, `other` is none of these. */
@@ -55,7 +56,7 @@ export const of = (all: ReadonlyArray<Row>): Sample => {
   return { records, rows, isTextual, members }
 }
 
-export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
+export const plain = KnownNames.plain
 
 export const valueAt = (record: SampleRecord, name: string): unknown =>
   Object.hasOwn(record, name) ? record[name] : undefined

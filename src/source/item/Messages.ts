@@ -114,7 +114,18 @@ const decodeContent = (
   for (const [i, part] of content.entries()) {
     if (!isObject(part)) return Result.fail(`${path}[${i}]: expected a part of type text, found ${describeValue(part)}`)
     if (part["type"] !== "text") {
-      return Result.fail(`${path}[${i}].type: expected "text", found ${describeValue(part["type"])}`)
+      const advice = partTypes.has(part["type"]) ? "; experts are not shown pictures, sound, video or files" : ""
+      return Result.fail(`${path}[${i}].type: expected "text", found ${describeValue(part["type"])}${advice}`)
+    }
+    const other = Object.entries(part).find(
+      ([name, value]) =>
+        name !== "type" && name !== "text" && KnownNames.media.test(KnownNames.plain(name)) && !isNothing(value),
+    )
+    if (other !== undefined) {
+      const [name, value] = other
+      return Result.fail(
+        `${path}[${i}]${FieldPath.formatTail([name])}: expected no value, since experts are not shown pictures, sound or video, found ${describeValue(value)}`,
+      )
     }
     if (typeof part["text"] !== "string") {
       return Result.fail(`${path}[${i}].text: expected text, found ${describeValue(part["text"])}`)

@@ -16,6 +16,20 @@ export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> 
   return areModels && new Set(models).size === models.length ? models : undefined
 }
 
+/** The names whatever they are, without words such as `response` if what is left is more than a letter or number. */
+export const named = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
+  const names = columns.map((column) => nameIn(column, columns))
+  if (!names.every((name) => name !== undefined)) return undefined
+  const models = names.map(withoutStems)
+  return models.some((model) => /^(?:\p{L}|\d+)$/u.test(model)) || new Set(models).size < models.length ? names : models
+}
+
+/** The names, if columns have such names but are not known to be named after models: as they would be with `named`. */
+export const candidates = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
+  const names = ofColumns(columns) === undefined ? named(columns) : undefined
+  return names?.some(isGeneric) === false ? names : undefined
+}
+
 /** The first member at which the columns' paths differ. */
 const nameIn = ({ isTemplate, paths: [path = []] }: Field, columns: ReadonlyArray<Field>): string | undefined => {
   const name = path.find((step, i) => columns.some(({ paths: [other] }) => other?.[i] !== step))

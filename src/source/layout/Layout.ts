@@ -13,6 +13,7 @@ import type { Reject } from "../../domain/Reject.ts"
 import type { NamesOf } from "../record/KnownOptions.ts"
 import type { Place, Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
+import type { Unused } from "../item/UnusedContext.ts"
 
 /** The layouts of records, by name. */
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
@@ -33,8 +34,10 @@ export interface LayoutOptions {
    * without it: what the completions, which are whole conversations, have in common.
    */
   readonly prompt?: string | undefined
-  /** The path to a system prompt, to go before the prompt. Without `prompt`, it is searched for. */
+  /** The path to a system prompt, to go before the prompt. Default: detected. */
   readonly system?: string | undefined
+  /** The path to earlier turns, to go before the prompt: messages, or pairs of texts. Default: detected. */
+  readonly history?: string | undefined
   /** `items`: a path to the list, with `[]` where its elements are objects (`answers[].text`). `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
   readonly completions?: string | ReadonlyArray<string> | undefined
   /** `long`: the path to the record's completion. Without it, the last message of the prompt. */
@@ -46,6 +49,8 @@ export interface LayoutOptions {
    * a path for each completion; without them, what `ColumnModels` makes of the columns' names.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
+  /** `wide`: models have the names of the completions' columns, whether or not they look like models'. */
+  readonly modelsFromColumns?: boolean | undefined
   /**
    * The known right answer. `items`: an object with `best_completion_index`, or this index. `wide` and `pairs`: the name
    * of a completion's column or model, or what tells this name from the others; or the path of the completion
@@ -56,6 +61,11 @@ export interface LayoutOptions {
   readonly metadata?: string | undefined
   /** Top-level members that go along in the metadata, under their names. */
   readonly keep?: ReadonlyArray<string> | undefined
+  /**
+   * Top-level members to read as absent. A record is rejected if it has a member that may be part of what experts must
+   * see (`UnusedContext`), unless it is among these or another option names it.
+   */
+  readonly ignore?: ReadonlyArray<string> | undefined
   /** `wide`: what becomes of a record that lacks a completion. Default `reject`; two are needed in any case. */
   readonly missing?: "reject" | "keep" | undefined
 }
@@ -65,13 +75,16 @@ export const optionNames: NamesOf<LayoutOptions> = {
   id: true,
   prompt: true,
   system: true,
+  history: true,
   completions: true,
   completion: true,
   key: true,
   model: true,
+  modelsFromColumns: true,
   gold: true,
   metadata: true,
   keep: true,
+  ignore: true,
   missing: true,
 }
 
@@ -81,19 +94,23 @@ export const flags = {
   id: "--id-path",
   prompt: "--prompt-path",
   system: "--system-path",
+  history: "--history-path",
   completions: "--completions-path",
   completion: "--completion-path",
   key: "--key",
   model: "--model-path",
+  modelsFromColumns: "--models-from-columns",
   gold: "--gold-path",
   metadata: "--metadata-path",
   keep: "--keep",
+  ignore: "--ignore-field",
 } as const satisfies { readonly [option in keyof LayoutOptions]?: string }
 
 /** Options that are field paths. */
 export const fieldOptions = [
   "prompt",
   "system",
+  "history",
   "completions",
   "completion",
   "key",
@@ -129,6 +146,8 @@ export type Layout = {
   readonly description: string
   /** Top-level members of a record that it reads; undefined where it reads all. */
   readonly columns: ReadonlyArray<string> | undefined
+  /** What a record has that experts may have to see and that is not read; of a record that is no item, nothing. */
+  readonly unusedIn: (row: Row) => ReadonlyArray<Unused>
 } & (
   | { readonly reads: "items"; readonly toRecord: (row: Row) => SourceRecord }
   | { readonly reads: "parts"; readonly keyIsId: boolean; readonly toPart: (row: Row) => Result.Result<Part, Reject> }

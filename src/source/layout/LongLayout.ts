@@ -14,6 +14,7 @@ import { type Field, fromText } from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import type { MetadataReader } from "../item/Metadata.ts"
 import type { Part } from "./Layout.ts"
+import * as History from "../item/History.ts"
 import * as Messages from "../item/Messages.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
@@ -21,6 +22,7 @@ import * as SystemPrompt from "../item/SystemPrompt.ts"
 export interface LongFields {
   readonly prompt: Field
   readonly system: Field | undefined
+  readonly history: Field | undefined
   /** None where it is the last message of the prompt. */
   readonly completion: Field | undefined
   /** None where it is the prompt. */
@@ -43,7 +45,8 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
     const { completion, prompt: own } = yield* fields.completion === undefined
       ? lastSaid(fields.prompt, row)
       : saidAt(fields.prompt, fields.completion, row)
-    const prompt = yield* SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, own)
+    const asked = yield* History.add(fields.history, row, own)
+    const prompt = yield* SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, asked)
     const key =
       fields.key === undefined
         ? keyOf(prompt)

@@ -6,11 +6,14 @@
  */
 import { Record, Result } from "effect"
 import { joinWords } from "../../io/Values.ts"
+import type { Reject } from "../../domain/Reject.ts"
+import * as History from "../item/History.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
 import * as Field from "../record/Field.ts"
-import type { Row } from "../record/Row.ts"
+import { reject, type Row, without } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
@@ -39,8 +42,15 @@ type FieldOption = (typeof fieldOptions)[number]
 /** Of each option, the fields that are set. */
 type Fields = { readonly [option in FieldOption]: ReadonlyArray<Field.Field> }
 
-/** The failure is one line, for the user. Without `layout`, it is `items`. */
-export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
+/**
+ * The failure is one line, for the user. Without `layout`, it is `items`.
+ *
+ * @param isPromptChosen whether the prompt was set, rather than detected
+ */
+export const make = (
+  options: LayoutOptions,
+  isPromptChosen = options.prompt !== undefined,
+): Result.Result<Layout, string> =>
   Result.gen(function* () {
     const name = options.layout ?? "items"
     const isWide = name === "wide" || name === "pairs"
@@ -51,16 +61,35 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
     if (problem !== undefined) return yield* Result.fail(`layout ${name}: ${problem}`)
     const fields = yield* parseAll(complete)
     const { completions, model: models } = fields
-    const { gold, id, key, metadata, model, prompt, system, ...only } = Record.map(fields, ([field]) => field)
+    const { gold, history, id, key, metadata, model, prompt, system, ...only } = Record.map(fields, ([field]) => field)
+    const { ignore = [], keep = [], modelsFromColumns } = options
     const read = fieldOptions.flatMap((option) => (option === "gold" || option === "metadata" ? [] : fields[option]))
-    const kept = Metadata.make(metadata, options.keep ?? [], read, gold)
+    const kept = Metadata.make(metadata, keep, read, gold)
     const some = Metadata.columnsWith([...read, gold], kept)
     const columns = some && [...some, ToolCalls.column]
-    const columnModels = name === "wide" && model === undefined ? ColumnModels.ofColumns(completions) : undefined
+    const ofColumns = modelsFromColumns === true ? ColumnModels.named : ColumnModels.ofColumns
+    const columnModels = name === "wide" && model === undefined ? ofColumns(completions) : undefined
+    if (modelsFromColumns === true && columnModels === undefined) {
+      return yield* Result.fail(`layout wide: ${flags.modelsFromColumns} is for columns, not for templates or lists`)
+    }
+    const named = fieldOptions.flatMap((option) => (options[option] === undefined ? [] : fields[option]))
+    const told = [...named.flatMap(({ columns }) => columns), ...keep]
+    const withoutIgnored = without(ignore.filter((one) => !told.includes(one)))
+    const used = [...read, gold, metadata].flatMap((field) => field?.columns ?? [])
+    const unused = UnusedContext.finder({
+      used: [...used, ...keep],
+      ignored: ignore,
+      prompt,
+      beside: isPromptChosen ? "chosen prompt" : "prompt",
+    })
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {
-      const toPart = LongLayout.toPart({ prompt: prompt!, system, completion: only.completion, key, model, kept })
-      return { name, description, columns, reads: "parts", keyIsId: key !== undefined, toPart }
+      const { completion } = only
+      const toPart = LongLayout.toPart({ prompt: prompt!, system, history, completion, key, model, kept })
+      const { read, unusedIn } = withCheck(toPart, withoutIgnored, (row, { completion, prompt }) =>
+        unused(row, { prompt, completions: [completion] }),
+      )
+      return { name, description, columns, unusedIn, reads: "parts", keyIsId: key !== undefined, toPart: read }
     }
     const toRecord = isWide
       ? WideLayout.toRecord({
@@ -80,11 +109,33 @@ export const make = (options: LayoutOptions): Result.Result<Layout, string> =>
           models: model!,
           gold: gold!,
           kept,
-          areOwn:
-            (options.keep ?? []).length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...complete }),
+          areOwn: keep.length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...complete }),
         })
-    return { name, description, columns, reads: "items", toRecord: withTools(withSystem(system, toRecord)) }
+    const { read: checked, unusedIn } = withCheck(
+      withTools(withSystem(system, withHistory(history, toRecord))),
+      withoutIgnored,
+      (row, { item }) => unused(row, item),
+    )
+    return { name, description, columns, unusedIn, reads: "items", toRecord: checked }
   })
+
+/** Reads a row as it is prepared, and rejects what experts may have to see more of. */
+const withCheck = <A>(
+  read: (row: Row) => Result.Result<A, Reject>,
+  prepare: (row: Row) => Row,
+  unused: (row: Row, found: A) => ReadonlyArray<UnusedContext.Unused>,
+) => ({
+  unusedIn: (given: Row): ReadonlyArray<UnusedContext.Unused> => {
+    const row = prepare(given)
+    return Result.match(read(row), { onFailure: () => [], onSuccess: (found) => unused(row, found) })
+  },
+  read: (given: Row): Result.Result<A, Reject> => {
+    const row = prepare(given)
+    const found = read(row)
+    const problem = Result.isSuccess(found) ? UnusedContext.problemOf(unused(row, found.success)) : undefined
+    return problem === undefined ? found : reject(row.place, "invalid_shape", problem)
+  },
+})
 
 /** The options, in which names of members are as `Field.parse` reads them. */
 export const ofMembers = (options: LayoutOptions, members: ReadonlySet<string>): LayoutOptions => ({
@@ -102,8 +153,11 @@ export const ofMembers = (options: LayoutOptions, members: ReadonlySet<string>):
 /** Why the options that are set make no such layout. */
 const problemOf = (
   name: LayoutName,
-  { completion, completions, gold, id, model }: LayoutOptions,
+  { completion, completions, gold, id, model, modelsFromColumns }: LayoutOptions,
 ): string | undefined => {
+  if (modelsFromColumns === true && (name !== "wide" || model !== undefined)) {
+    return `${flags.modelsFromColumns} is for layout wide, without ${flags.model}`
+  }
   if (name === "items") {
     if (completion !== undefined) {
       return `expected ${flags.completions}, the path to the list, found ${flags.completion}`
@@ -144,6 +198,7 @@ const parseAll = (options: LayoutOptions): Result.Result<Fields, string> => {
   return Result.all({
     prompt: fieldsOf("prompt"),
     system: fieldsOf("system"),
+    history: fieldsOf("history"),
     completions: fieldsOf("completions"),
     completion: fieldsOf("completion"),
     key: fieldsOf("key"),
@@ -160,7 +215,7 @@ const describe = (
   options: LayoutOptions,
   columnModels: ReadonlyArray<string> | undefined,
 ): ReadonlyArray<string> => {
-  const { completion, keep = [] } = options
+  const { completion, ignore = [], keep = [] } = options
   const isDefault = (option: FieldOption) => name === "items" && options[option] === undefined
   const place = (what: string, option: FieldOption) => {
     const [first] = fields[option]
@@ -169,6 +224,7 @@ const describe = (
   return [
     ...place(name === "long" && completion === undefined ? "prompt and completion" : "prompt", "prompt"),
     ...place("system prompt", "system"),
+    ...place("earlier turns", "history"),
     ...place("completion", "completion"),
     ...place("completions", "completions"),
     ...(fields.prompt.length === 0 ? ["the prompt is what they have in common"] : []),
@@ -181,6 +237,7 @@ const describe = (
     ...(keep.length === 0
       ? []
       : [keep.includes("*") ? "all else kept" : `${joinWords(keep.map((name) => `"${name}"`))} kept`]),
+    ...(ignore.length === 0 ? [] : [`${joinWords(ignore.map((name) => `"${name}"`))} ignored`]),
   ]
 }
 
@@ -191,6 +248,12 @@ const withSystem = (
   toRecord: (row: Row) => SourceRecord,
 ): ((row: Row) => SourceRecord) =>
   system === undefined ? toRecord : (row) => SystemPrompt.addTo(toRecord(row), [system], row)
+
+const withHistory = (
+  history: Field.Field | undefined,
+  toRecord: (row: Row) => SourceRecord,
+): ((row: Row) => SourceRecord) =>
+  history === undefined ? toRecord : (row) => History.addTo(toRecord(row), history, row)
 
 const withTools =
   (toRecord: (row: Row) => SourceRecord): ((row: Row) => SourceRecord) =>

@@ -9,7 +9,8 @@
  * ```
  *
  * In a template `{{` and `}}` are braces; `\n`, `\t` and `\\`, written out, are line feed, tab and backslash. A paragraph in
- * which all fields are absent, null or blank is left out; where all fields of a template are, nothing is there.
+ * which all fields are absent, null or blank is left out; where all fields of a template are, nothing is there. A list of
+ * texts is these texts with empty lines between.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -30,7 +31,7 @@ export interface Field {
   /** The top-level members of these. */
   readonly columns: ReadonlyArray<string>
   /**
-   * `undefined` where nothing is there. A template in which a field is neither text, number nor boolean
+   * `undefined` where nothing is there. A template in which a field is neither text, a list of texts, number nor boolean
    * gives an object, which is no text.
    *
    * @param isTextual whether a list or object may be in a top-level member as JSON text
@@ -143,7 +144,8 @@ const parseTemplate = (text: string): Result.Result<Field, string> =>
       get: (record, isTextual) => {
         const values = new Map<Piece, unknown>()
         for (const path of paths) {
-          const value = getAt(record, path.keys, isTextual) ?? ""
+          const given = getAt(record, path.keys, isTextual) ?? ""
+          const value = isTexts(given) ? given.join("\n\n") : given
           if (typeof value === "object") return { [path.text]: value }
           values.set(path, value)
         }
@@ -152,6 +154,9 @@ const parseTemplate = (text: string): Result.Result<Field, string> =>
       nameAt: (index) => `${onOneLine(text)}[${index}]`,
     }
   })
+
+const isTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((text) => typeof text === "string")
 
 const write = (
   paragraphs: ReadonlyArray<Paragraph>,

@@ -6,6 +6,9 @@
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
+/** A name as names are compared. */
+export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
+
 /** Names of the prompt in records whose completions contain it. */
 export const promptsOfConversations = words("prompt instruction question input")
 /** Lists of messages, also in cells of text. */
@@ -16,6 +19,30 @@ export const promptTexts = words(
   "instruction question query input problem user_prompt context history user_input user_query user_message post",
 )
 export const systemPrompts = words("system system_prompt system_message")
+/** Earlier turns of a conversation, as messages or as pairs of texts. */
+export const histories = words(
+  "history chat_history conversation_history dialog_history dialogue_history message_history past_messages previous_messages previous_turns context",
+)
+/** What a prompt may refer to. */
+export const contexts = words(
+  "context contexts passage passages document documents article background paragraph paragraphs evidence knowledge " +
+    "source_text source_document source_documents reference_text retrieved_context retrieved_contexts retrieved_documents " +
+    "retrieved_passages search_results scenario premise story transcript",
+)
+/** All that may be part of what experts must see. */
+export const partsOfPrompts: ReadonlySet<string> = new Set([
+  "prompt",
+  ...promptTexts,
+  ...promptLists,
+  ...systemPrompts,
+  ...histories,
+  ...contexts,
+])
+/** Columns of pictures, sound and video, such as `images`, `image_path` and `input_image_2`. */
+export const media =
+  /^(?:(?:input|prompt|question|query|user|instruction|context)_)?(?:images?|imgs?|pictures?|photos?|screenshots?|videos?|audios?|media|multimodal_data|multi_modal_data|pixel_values|attachments?)(?:_?\d+|_?(?:path|file|url|uri|name|filename|bytes|base64|b64|data|content)s?)*$/
+/** Columns of media that are read where the first records do not have them. */
+export const mediaColumns = words("image images video videos audio audios")
 
 export const completionLists = words(
   "completions responses answers outputs candidates generations choices samples predictions replies summaries",
@@ -33,8 +60,15 @@ export const completionTexts = words("completion response output generation gene
 export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
 /** Beginnings of columns of completions, as in `response_a` and `output_2`. */
 export const completionStems = words(
-  "response output completion answer generation candidate assistant conversation reply summary human_ref model",
+  "response output completion answer generation candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
+/** Those of which only what counts them may follow, as in `bot_a`; beside other completions they hold names. */
+export const namingStems: ReadonlySet<string> = new Set(words("model bot chatbot system agent"))
+/** Pairs of columns that an experiment compares: one of the first and one of the second. */
+export const comparedColumns = [
+  words("baseline control champion production incumbent left"),
+  words("candidate treatment variant experiment challenger test right"),
+] as const
 /** Ends of columns that say something about a completion, as in `response_tokens`. */
 export const aboutCompletions: ReadonlySet<string> = new Set(
   words(
@@ -51,6 +85,8 @@ export const otherKeys = words(
   "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
 )
 export const ids = words("id item_id uid uuid")
+/** Ids of items if no other id is present, and of prompts if the models differ between records. */
+export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
@@ -103,3 +139,19 @@ export const aboutMessages: ReadonlySet<string> = new Set(
       "masked mask markdown toxic redacted identifier",
   ),
 )
+
+const aboutItems: ReadonlySet<string> = new Set([
+  ...aboutCompletions,
+  ...promptKeys,
+  ...otherKeys,
+  ...ids,
+  ...golds,
+  ...models,
+  ...modelLists,
+  ...words(
+    "category topic domain task subject difficulty split dataset subset tags notes comment rationale reason explanation author expert user",
+  ),
+])
+/** Whether a column says something about an item: it is neither prompt nor completion. */
+export const isAboutItem = (name: string): boolean =>
+  aboutItems.has(name) || /_(?:id|at|by|model|name|score|url)$/.test(name)

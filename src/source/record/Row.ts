@@ -7,6 +7,7 @@
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
 import type { Reject } from "../../domain/Reject.ts"
+import { isObject } from "../../io/Values.ts"
 
 /** Where a record is, and its text for the reject. */
 export interface Place extends Origin {
@@ -26,6 +27,19 @@ export interface Row {
 }
 
 export type RowResult = Result.Result<Row, Reject>
+
+/** Rows as if their records had no members of these names. */
+export const without = (names: ReadonlyArray<string>): ((row: Row) => Row) => {
+  if (names.length === 0) return (row) => row
+  return (row) =>
+    isObject(row.value) && Object.keys(row.value).some((name) => names.includes(name))
+      ? {
+          ...row,
+          // Not by assignment, so that a member may be called `__proto__`.
+          value: Object.fromEntries(Object.entries(row.value).filter(([name]) => !names.includes(name))),
+        }
+      : row
+}
 
 export const originOf = ({ file, line, row }: Origin): Origin => {
   if (row === undefined) return line === undefined ? { file } : { file, line }

@@ -28,8 +28,8 @@ export interface InputSummary {
   readonly unknownFields: ReadonlyArray<string>
   /** What the records may be meant to be, and how to say so. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members that are not used. */
-  readonly ignored: ReadonlyArray<string>
+  /** Top-level members that are neither used nor ignored, and the share of the first records in which they have a value. */
+  readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 
 /** A source of prompt items. `E` and `R` are the errors and services of reading it. */

@@ -60,7 +60,7 @@ export const identifyReordered = (item: BatchItem): BatchItem => ({
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
-  reason: `id: expected an id of its own, found ${JSON.stringify(item.id)}, under which other content was read before`,
+  reason: `id: expected an id of its own, found ${JSON.stringify(item.id)}, under which other content was read before; if it is no item's id, name another with --id-path, or leave it out with --ignore-field`,
   raw: toJson(item),
 })
 

@@ -647,7 +647,8 @@ describe("join", () => {
           items.map(({ item }) => item.prompt),
         )
       assert.deepStrictEqual(yield* read({}), ["S\n\nQ", "Q"])
-      assert.deepStrictEqual(yield* read({ promptPath: "prompt" }), ["Q", "Q"])
+      assert.deepStrictEqual(yield* read({ promptPath: "prompt" }), ["S\n\nQ", "Q"])
+      assert.deepStrictEqual(yield* read({ ignore: ["system"] }), ["Q", "Q"])
       assert.deepStrictEqual(yield* read({ promptPath: "prompt", systemPath: "system" }), ["S\n\nQ", "Q"])
     }).pipe(Effect.provide(platform)),
   )

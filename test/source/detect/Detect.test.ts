@@ -374,6 +374,43 @@ const shapes: ReadonlyArray<Shape> = [
     first: ["Q", "A", "1", "m"],
   },
   {
+    title: "LLaMA-Factory's history",
+    records: [
+      { instruction: "R", input: "x", chosen: "A", rejected: "B", system: "S", history: [["Q", "a"]] },
+      { instruction: "Q", input: "", chosen: "A", rejected: "B", system: "", history: [] },
+    ],
+    description: `pairs: prompt from "{instruction}\\n\\n{input}", system prompt at "system", earlier turns at "history", completions at "chosen" and "rejected"`,
+    first: {
+      prompt: [{ role: "system", content: "S" }, user("Q"), assistant("a"), user("R\n\nx")],
+      completions: ["A", "B"],
+    },
+  },
+  {
+    title: "earlier turns in CSV, of messages that the question follows",
+    records: [{ question: "R", context: JSON.stringify([user("Q"), assistant("a")]), answer_1: "A", answer_2: "B" }],
+    isTextual: true,
+    description: `wide: prompt at "question", earlier turns at "context", completions at "answer_1" and "answer_2"`,
+    first: { prompt: [user("Q"), assistant("a"), user("R")], completions: ["A", "B"] },
+  },
+  {
+    title: "an experiment's columns",
+    records: [{ question_id: 7, prompt: "Q", candidate: "B", baseline: "A", score: "4" }],
+    description: `wide: prompt at "prompt", completions at "baseline" and "candidate", id at "question_id"`,
+    first: { id: "7", prompt: "Q", completions: ["A", "B"] },
+  },
+  {
+    title: "columns that are called after bots",
+    records: [{ Prompt: "Q", "Bot B": "B", "Bot A": "A" }],
+    description: `wide: prompt at "Prompt", completions at "Bot A" and "Bot B"`,
+    first: { prompt: "Q", completions: ["A", "B"] },
+  },
+  {
+    title: "an id of questions, beside lists",
+    records: [{ question_id: "x", prompt: "Q", completions: ["A", "B"] }],
+    description: `items: prompt at "prompt", completions at "completions", id at "question_id"`,
+    first: { id: "x", prompt: "Q", completions: ["A", "B"] },
+  },
+  {
     title: "a group of different prompts is no key",
     records: [
       { group: "math", prompt: "Q", output: "A" },
@@ -423,7 +460,7 @@ describe("Detect", () => {
       "several prompts",
       [{ question: "Q", context: "C", response_a: "A", response_b: "B" }],
       {},
-      `the prompt may be at "question" and "context": set --prompt-path, to one of them or to a template such as '{question}\\n\\n{context}'`,
+      `the prompt may be at "question" and "context": set --prompt-path to a template such as '{context}\\n\\n{question}', or leave out with --ignore-field what experts need not see`,
     ],
     [
       "several places of completions",
@@ -441,7 +478,13 @@ describe("Detect", () => {
       "several texts of long records",
       [{ prompt: "Q", response: "A", output: "B" }],
       {},
-      `the completions may be at "response", or at "output": set --completion-path`,
+      `the completions may be at "response", or at "output": set --completion-path to one of them, or once for each if a record has both`,
+    ],
+    [
+      "two texts that nothing is known of",
+      [{ prompt: "Q", ours: "A", "their text": "B", topic: "t" }],
+      {},
+      `found a prompt at "prompt", and texts at "ours" and "their text": if these are completions, set --completion-path ours --completion-path 'their text'`,
     ],
     [
       "a layout that is not there",
@@ -500,7 +543,10 @@ describe("Detect", () => {
         ["S\n\nQ", "Q", "Q"],
       )
       assert.deepStrictEqual(reasons, ["system: expected a string, found 7"])
-      assert.strictEqual(look([{ ...item, system: "S" }], { prompt: "prompt" }).items[0]?.prompt, "Q")
+      const promptOf = (options: LayoutOptions) => look([{ ...item, system: "S" }], options).items[0]?.prompt
+      assert.strictEqual(promptOf({ prompt: "prompt" }), "S\n\nQ")
+      assert.strictEqual(promptOf({ prompt: "{prompt} ({system})" }), "Q (S)")
+      assert.strictEqual(promptOf({ ignore: ["system"] }), "Q")
       const elsewhere = look([{ ...item, persona: "S" }], { prompt: "prompt", system: "persona" })
       assert.strictEqual(elsewhere.items[0]?.prompt, "S\n\nQ")
     })

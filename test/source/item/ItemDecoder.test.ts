@@ -79,7 +79,7 @@ describe("ItemDecoder", () => {
         "prompt[1].tool_calls[0].function: expected name and arguments, found nothing",
         'prompt[0].name: expected messages of role and content alone, found "Ann"',
         'prompt[0]["odd name"]: expected messages of role and content alone, found 0',
-        'prompt[0].content[1].type: expected "text", found "image_url"',
+        'prompt[0].content[1].type: expected "text", found "image_url"; experts are not shown pictures, sound, video or files',
       ],
     )
   })

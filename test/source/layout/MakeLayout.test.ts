@@ -221,6 +221,23 @@ describe("MakeLayout", () => {
       assert.notInclude(description, "models")
     })
 
+    it("columns name models whatever they are called, if asked for", () => {
+      const modelsOf = (names: ReadonlyArray<string>, options: LayoutOptions = {}) => {
+        const record = { prompt: "Q", ...Object.fromEntries(names.map((name, i) => [name, `${name} ${i}`])) }
+        const { description, items } = look([record], { modelsFromColumns: true, layout: "wide", ...options })
+        return items[0]?.models ?? description
+      }
+      assert.deepStrictEqual(modelsOf(["response_baseline", "response_new"]), ["baseline", "new"])
+      assert.deepStrictEqual(modelsOf(["Bot A", "Bot B"]), ["Bot A", "Bot B"])
+      assert.deepStrictEqual(modelsOf(["response_a", "response_b"]), ["response_a", "response_b"])
+      assert.deepStrictEqual(modelsOf(["ours", "theirs"], { completions: ["theirs", "ours"] }), ["theirs", "ours"])
+      const refused = "--models-from-columns is for layout wide, without --model-path"
+      assert.strictEqual(modelsOf(["chosen", "rejected"], { layout: "pairs" }), `layout pairs: ${refused}`)
+      assert.strictEqual(modelsOf(["output_1", "output_2"], { model: ["m", "n"] }), `layout wide: ${refused}`)
+      const templates = { completions: ["{a}", "{b}"] }
+      assert.match(String(modelsOf(["a", "b"], templates)), /--models-from-columns is for columns, not for templates/)
+    })
+
     it("models are named where all of them are", () => {
       const record = { ...wide, model_a: "x", model_b: "y" }
       const { items } = look([record, { ...record, model_b: "" }])
@@ -391,7 +408,7 @@ describe("MakeLayout", () => {
         reasons(
           [
             { q: "", all: [{ text: "A" }, { text: "B" }] },
-            { q: ["Q"], all: [{ text: "A" }, { text: "B" }] },
+            { q: [1], all: [{ text: "A" }, { text: "B" }] },
             { q: "Q", all: [{ text: "A" }, { t: "B" }] },
             { q: "Q", all: "A" },
             { q: "Q" },

@@ -59,8 +59,10 @@ describe("Field", () => {
     assert.deepStrictEqual(get(text, record), expected)
   })
 
-  it("a list or object in a template is no text", () => {
-    assert.strictEqual(typeof get("{a} {b}", { a: "x", b: ["y"] }), "object")
+  it("a list of texts in a template is these texts; another list, or an object, is no text", () => {
+    assert.strictEqual(get("{a}\\n\\n{b}", { a: "x", b: ["y", "z"] }), "x\n\ny\n\nz")
+    assert.strictEqual(get("{a}\\n\\n{b}", { a: "x", b: [] }), "x")
+    assert.strictEqual(typeof get("{a} {b}", { a: "x", b: ["y", 1] }), "object")
     assert.strictEqual(typeof get("{a} {b}", { a: "x", b: {} }), "object")
   })
 

@@ -1,0 +1,66 @@
+/** What to know of the layout that was detected before anything is sent: which options may be missing. */
+import { Result } from "effect"
+import { joinWords } from "../../io/Values.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
+import * as ColumnModels from "../layout/ColumnModels.ts"
+import { flags, type Layout, type LayoutOptions } from "../layout/Layout.ts"
+import * as Field from "../record/Field.ts"
+import type { Row } from "../record/Row.ts"
+import * as JsonTexts from "./JsonTexts.ts"
+
+/**
+ * One line each.
+ *
+ * @param given what was set
+ * @param found all options
+ */
+export const of = (
+  rows: ReadonlyArray<Row>,
+  layout: Layout,
+  given: LayoutOptions,
+  found: LayoutOptions,
+): ReadonlyArray<string> => {
+  const media = UnusedContext.hints(rows.map(layout.unusedIn))
+  return [
+    ...media,
+    ...(media.length > 0 || given.layout !== undefined ? [] : misfit(rows, layout, given, found)),
+    ...JsonTexts.hints(rows, found),
+    ...models(found),
+  ]
+}
+
+/** A detected layout in which the first records make no item. */
+const misfit = (
+  rows: ReadonlyArray<Row>,
+  layout: Layout,
+  { completion, key }: LayoutOptions,
+  { model }: LayoutOptions,
+): ReadonlyArray<string> => {
+  if (layout.reads === "items") {
+    const [first, ...others] = rows.map((row) => layout.toRecord(row))
+    return first !== undefined && Result.isFailure(first) && others.every(Result.isFailure)
+      ? [
+          `none of the first ${rows.length} records fits this layout, which was detected (${first.failure.reason}): set ${flags.layout}, ${flags.prompt}, and ${flags.completion} or ${flags.completions}`,
+        ]
+      : []
+  }
+  const parts = rows.flatMap((row) => Result.getOrUndefined(layout.toPart(row)) ?? [])
+  const isGuessed = completion === undefined && key === undefined && model === undefined
+  return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
+    ? [
+        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if a record has all of its completions, set ${flags.completion} for each column of them`,
+      ]
+    : []
+}
+
+/** Names of columns that may be models'. */
+const models = ({ completions = [], layout, model }: LayoutOptions): ReadonlyArray<string> => {
+  if (layout !== "wide" || model !== undefined || typeof completions === "string") return []
+  const fields = completions.flatMap((path) => Result.getOrUndefined(Field.parse(path)) ?? [])
+  const names = ColumnModels.candidates(fields)
+  return names === undefined
+    ? []
+    : [
+        `no models; ${flags.modelsFromColumns} names them after the columns, ${joinWords(names.map((name) => JSON.stringify(name)))}`,
+      ]
+}
