@@ -98,6 +98,7 @@ export const find = Effect.fnUntraced(function* (
   )
   const mayNameModels = layout.reads === "parts" && complete.model === undefined && fileModels.size > 1
   const naming = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
+  const readColumns = layout.columns && new Set(layout.columns)
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,
@@ -105,8 +106,7 @@ export const find = Effect.fnUntraced(function* (
     layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
     hints: JsonTexts.hints(sample, complete),
-    ignored:
-      layout.columns === undefined ? [] : [...members].filter((name) => layout.columns?.includes(name) === false),
+    ignored: readColumns === undefined ? [] : [...members].filter((name) => !readColumns.has(name)),
   }
   const late = sample.length === 0 ? undefined : LateFields.of(sample, named, complete)
   const columns =
