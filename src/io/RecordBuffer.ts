@@ -67,7 +67,7 @@ export const decode = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
 /** Decodes up to the last complete character. */
-const decodeBeginning = (bytes: Uint8Array): string | undefined =>
+export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
   )

@@ -34,15 +34,20 @@ export interface SampledFile {
 /** Of records; fewer where these are large, so that a pipe, which keeps 16 MiB, can be read again. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
+/** Fewer records, too, where these have so many members that detection would take seconds. */
+const maxSampleMembers = 100_000
+
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
   const file = yield* open(name, options)
   let characters = 0
+  let members = 0
   const rows = yield* file.rows().pipe(
     Stream.take(sampleSize),
     Stream.takeUntil((row) => {
       const place = Result.isSuccess(row) ? row.success.place : row.failure
       if (file.format !== "parquet") characters += place.raw?.length ?? 0
-      return characters > maxSampleCharacters
+      if (Result.isSuccess(row) && isObject(row.success.value)) members += Object.keys(row.success.value).length
+      return characters > maxSampleCharacters || members > maxSampleMembers
     }),
     Stream.runCollect,
   )
@@ -73,11 +78,12 @@ export const unusedIn = (
   read: ReadonlyArray<string> | undefined,
   ignored: ReadonlyArray<string> = [],
 ): InputSummary["unused"] => {
+  if (read === undefined) return []
+  const isUsed = new Set([...read, ...ignored])
   const counts = new Map<string, number>()
-  for (const { value } of read === undefined ? [] : rows) {
+  for (const { value } of rows) {
     for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
-      const isUnused = read?.includes(name) === false && !ignored.includes(name)
-      if (isUnused) counts.set(name, (counts.get(name) ?? 0) + (UnusedContext.says(member) ? 1 : 0))
+      if (!isUsed.has(name)) counts.set(name, (counts.get(name) ?? 0) + (UnusedContext.says(member) ? 1 : 0))
     }
   }
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))

@@ -44,6 +44,23 @@ describe("files", () => {
       }),
     )
 
+    it.effect(
+      "also behind more names than are compared, in time that grows with the file alone",
+      () =>
+        Effect.gen(function* () {
+          const ownNames = (i: number) =>
+            Object.fromEntries(Array.from({ length: 400 }, (_, k) => [`own_${i}_${k}`, 1]))
+          const records = wide(601, (i) => (i === 600 ? { ...ownNames(i), output_3: "c" } : ownNames(i)))
+          const { items, rejects } = yield* read(toLines(records))
+          assert.strictEqual(items.length, 600)
+          assert.deepStrictEqual(
+            rejects.map(({ line, reason }) => [line, reason.split(":")[0]]),
+            [[601, "output_3"]],
+          )
+        }),
+      60_000,
+    )
+
     it.effect("so is a system prompt that comes late, beside items of the own form, too", () =>
       Effect.gen(function* () {
         const item = { prompt: "Q", completions: ["A", "B"] }

@@ -10,7 +10,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
   INPUT: [
     "layout", "prompt-path", "completion-path", "completions-path", "completions", "key", "missing", "model-path", "models-from-columns",
     "system-path", "history-path", "id-path", "gold-path", "metadata-path", "keep", "ignore-field", "keep-reordered", "input-format", "encoding",
-    "delimiter", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
+    "delimiter", "quote", "header", "idle-timeout", "max-row-group-bytes", "max-rejects",
   ],
   VOTES: [
     "choice-path", "choice-as", "choice-map", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",

@@ -32,6 +32,11 @@ export const inputFlags = {
   ),
   encoding: text("encoding", "NAME", "Text encoding, such as windows-1252 or utf-16le (default: utf-8)"),
   delimiter: text("delimiter", "CHARACTER", "CSV delimiter: one character, or tab (default: detected)"),
+  quote: option(
+    Flag.Literals("quote", ["double", "none"]),
+    "double|none",
+    "CSV quotes: around cells, doubled within; or none, each is text (default: detected)",
+  ),
   header: choice(
     "header",
     "CSV: the first record names the columns; --no-header: column_1, column_2, … (default: true)",
@@ -124,6 +129,7 @@ export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, s
     format: flags.inputFormat,
     encoding: flags.encoding,
     delimiter,
+    quote: flags.quote,
     header: flags.header ?? true,
     idleTimeout: flags.idleTimeout,
     maxRowGroupBytes: flags.maxRowGroupBytes,
@@ -175,6 +181,7 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
       "format",
       "encoding",
       "delimiter",
+      "quote",
       "header",
       "idleTimeout",
       "maxRowGroupBytes",

@@ -107,6 +107,7 @@ export const modelColumns = (
   { members }: Sample.Sample,
   columns: ReadonlyArray<string>,
 ): ReadonlyArray<string> | undefined => {
+  const named = Map.groupBy(members, ({ plainName }) => plainName)
   const found = columns.flatMap((column) => {
     const name = Sample.plain(column)
     const end = name.replace(/^(?:human_ref|[a-z]+?)_?(?=[a-z]$|\d+$)|^[a-z]+_/, "")
@@ -115,8 +116,8 @@ export const modelColumns = (
       ...["model", "model_name", "model_id"].map((word) => `${name}_${word}`),
       `${end}_model`,
     ]
-    const isNamed = (member: Sample.Member) => wanted.includes(member.plainName) && member.name !== column
-    return members.find((member) => isNamed(member) && Sample.has(member, ["text"]))?.path ?? []
+    const candidates = wanted.flatMap((word) => named.get(word) ?? [])
+    return candidates.find((member) => member.name !== column && Sample.has(member, ["text"]))?.path ?? []
   })
   return new Set(found).size === columns.length ? found : undefined
 }

@@ -9,8 +9,7 @@ import { reject, type Row, type RowResult } from "../record/Row.ts"
 import * as Detect from "./Detect.ts"
 import * as Field from "../record/Field.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
-import type { LayoutOptions } from "../layout/Layout.ts"
-import { flags } from "../layout/Layout.ts"
+import { fieldOptions, flags, type LayoutOptions } from "../layout/Layout.ts"
 
 export interface LateFields {
   /** Top-level members that must be read in addition to those of the layout, empty so far. */
@@ -18,12 +17,15 @@ export interface LateFields {
   readonly check: (row: Row) => RowResult
 }
 
-/** New names that are tried: each detects the layout anew. */
-const maxTries = 200
-
 /** What experts see depends on these. */
 const partsOf = ({ completion, completions, history, layout, prompt, system }: LayoutOptions): string =>
   JSON.stringify([layout, prompt, system, history, completions, completion])
+
+/** Of more names, such as ids, only those of the layout are compared with a late one. */
+const maxSampleNames = 250
+
+/** Names without effect that are remembered; others are tried again. */
+const maxRememberedNames = 100_000
 
 /**
  * @param seen the first records
@@ -31,48 +33,66 @@ const partsOf = ({ completion, completions, history, layout, prompt, system }: L
  * @param found what was found
  */
 export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: LayoutOptions): LateFields => {
-  const filled = new Set(seen.flatMap(({ value }) => namesOf(value).filter((name) => !isEmpty(valueAt(value, name)))))
-  const parts = partsOf(found)
-  const verdicts = new Map<string, boolean>()
-  const wouldMatter = (name: string, row: Row): boolean => {
-    const known = verdicts.get(name)
-    if (known !== undefined) return known
-    if (verdicts.size === maxTries) return false
-    const other = Detect.detect([...seen, row], given)
-    const verdict = Result.isFailure(other) || partsOf(other.success) !== parts
-    verdicts.set(name, verdict)
-    return verdict
+  const filled = new Set(seen.flatMap(({ value }) => filledNames(value)))
+  const compared = filled.size <= maxSampleNames ? filled : new Set(columnsOf(found))
+  const sample = seen.map((row) => only(row, (name) => compared.has(name)))
+  const partsWith = (rows: ReadonlyArray<Row>) =>
+    Result.match(Detect.detect([...sample, ...rows], given), { onFailure: () => undefined, onSuccess: partsOf })
+  const parts = partsWith([])
+  /** Those of the names that change the layout: all are tried at once, then halves. */
+  const decisive = (names: ReadonlyArray<string>, row: Row): ReadonlyArray<string> => {
+    const isTried = new Set(names)
+    if (names.length === 0 || partsWith([only(row, (name) => isTried.has(name) || compared.has(name))]) === parts)
+      return []
+    if (names.length === 1) return names
+    const middle = names.length >> 1
+    const some = [...decisive(names.slice(0, middle), row), ...decisive(names.slice(middle), row)]
+    return some.length === 0 ? names : some
   }
   const [last] = seen.slice(-1)
   const empty = [...new Set(seen.flatMap(({ value }) => namesOf(value)))].filter((name) => !filled.has(name))
-  const columns = last === undefined ? [] : empty.filter((name) => wouldMatter(name, withText(last, name)))
-  // A column's text there says little of its later values.
-  verdicts.clear()
+  const known = new Set(filled)
   return {
-    columns,
+    columns: last === undefined ? [] : decisive(empty, withTexts(last, empty)),
     check: (row) => {
-      for (const name of namesOf(row.value)) {
-        if (filled.has(name)) continue
-        const value = valueAt(row.value, name)
-        if (isEmpty(value) || !wouldMatter(name, row)) continue
+      const late = filledNames(row.value).filter((name) => !known.has(name))
+      const [name] = decisive(late, row)
+      if (name !== undefined) {
         const expected = `expected no value, because the layout was detected from the first ${seen.length} records, which have none here`
         const advice = `set the paths explicitly (${flags.prompt}, ${flags.system}, ${flags.history}, ${flags.completion}, ${flags.completions})`
         return reject(
           row.place,
           "invalid_shape",
-          `${Field.ofMember(name)}: ${expected}; found ${describeValue(value)}; ${advice}`,
+          `${Field.ofMember(name)}: ${expected}; found ${describeValue(valueAt(row.value, name))}; ${advice}`,
         )
       }
+      if (known.size < maxRememberedNames) for (const one of late) known.add(one)
       return Result.succeed(row)
     },
   }
 }
 
+const columnsOf = (options: LayoutOptions): ReadonlyArray<string> =>
+  fieldOptions.flatMap((option) =>
+    [options[option] ?? []].flat().flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? []),
+  )
+
 const namesOf = (value: unknown): ReadonlyArray<string> => (isObject(value) ? Object.keys(value) : [])
 
 const valueAt = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
 
-const withText = (row: Row, name: string): Row => ({
+const filledNames = (value: unknown): ReadonlyArray<string> =>
+  namesOf(value).filter((name) => !isEmpty(valueAt(value, name)))
+
+const withTexts = (row: Row, names: ReadonlyArray<string>): Row => ({
   ...row,
-  value: isObject(row.value) ? Object.fromEntries([...Object.entries(row.value), [name, "text"]]) : row.value,
+  value: isObject(row.value) ? { ...row.value, ...Object.fromEntries(names.map((name) => [name, "text"])) } : row.value,
+})
+
+/** The row with some of its members. */
+const only = (row: Row, isKept: (name: string) => boolean): Row => ({
+  ...row,
+  value: isObject(row.value)
+    ? Object.fromEntries(Object.entries(row.value).filter(([name]) => isKept(name)))
+    : row.value,
 })

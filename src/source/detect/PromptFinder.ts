@@ -28,7 +28,8 @@ export const prompt = (
   sample: Sample,
   taken: ReadonlyArray<string>,
 ): Result.Result<PromptFound | undefined, string> => {
-  const members = sample.members.filter(({ name }) => !taken.includes(name))
+  const others = new Set(taken)
+  const members = sample.members.filter(({ name }) => !others.has(name))
   const rest = { ...sample, members }
   const found = (prompt: string) => Result.succeed({ prompt, ...before(rest, columnsOf(prompt)) })
   const own = find(rest, ["prompt"], ["text", "messages", "texts"])

@@ -41,18 +41,22 @@ export const of = (all: ReadonlyArray<Row>): Sample => {
   const rows = all.filter(({ value }) => isObject(value))
   const isTextual = rows.some((row) => row.isTextual === true)
   const records = rows.flatMap(({ value }) => (isObject(value) ? [isTextual ? withCells(value) : value] : []))
-  const names = new Set(records.flatMap((record) => Object.keys(record)))
-  const members = [...names].map((name) => {
-    const values = records.map((record) => valueAt(record, name)).filter((value) => !isEmpty(value))
-    return {
-      name,
-      path: FieldPath.format([name]),
-      plainName: plain(name),
-      values,
-      kinds: new Set(values.map(kindOf)),
-      isTextual,
+  const valuesOf = new Map<string, Array<unknown>>()
+  for (const record of records) {
+    for (const [name, value] of Object.entries(record)) {
+      const values = valuesOf.get(name) ?? []
+      valuesOf.set(name, values)
+      if (!isEmpty(value)) values.push(value)
     }
-  })
+  }
+  const members = [...valuesOf].map(([name, values]) => ({
+    name,
+    path: FieldPath.format([name]),
+    plainName: plain(name),
+    values,
+    kinds: new Set(values.map(kindOf)),
+    isTextual,
+  }))
   return { records, rows, isTextual, members }
 }
 

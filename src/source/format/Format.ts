@@ -31,6 +31,8 @@ export interface FormatOptions {
   readonly encoding?: string | undefined
   /** Of CSV: one character. Default: detected. */
   readonly delimiter?: string | undefined
+  /** Of CSV: whether quotes enclose cells, or are text like any other. Default: detected, see `Csv`. */
+  readonly quote?: "double" | "none" | undefined
   /** Of CSV: whether the first record names the columns; else they are `column_1`, `column_2`, … Default true. */
   readonly header?: boolean | undefined
   /** Longer records are rejected. In bytes of the text. Default 32 MiB. */
@@ -45,6 +47,7 @@ export const optionNames: NamesOf<FormatOptions> = {
   format: true,
   encoding: true,
   delimiter: true,
+  quote: true,
   header: true,
   maxLineBytes: true,
   maxRowGroupBytes: true,
@@ -141,7 +144,7 @@ interface TextFormat {
 const textFormat = (
   name: string,
   format: Exclude<Sniff.FormatName, "parquet">,
-  { head }: Beginning,
+  { head, isWhole }: Beginning,
   options: FormatOptions,
 ): TextFormat => {
   if (format === "jsonl") return { format, description: "JSONL", rows: JsonLines.rows(name, options) }
@@ -153,7 +156,7 @@ const textFormat = (
       rows: JsonArray.rows(name, options),
     }
   }
-  const dialect = Csv.sniff(head, { ...options, format })
+  const dialect = Csv.sniff(head, { ...options, format }, isWhole)
   return {
     format: dialect.delimiter === "\t" ? "tsv" : "csv",
     description: dialect.description,

@@ -7,7 +7,9 @@
  *
  * Names of columns lose the white space around them; one without a name is `column_2`, by its place. A header
  * that names two columns alike, or cannot be read, ends the reading: so do files whose lines end with CR alone.
- * Quotes have their meaning in TSV too, as for pandas and DuckDB.
+ * Quotes have their meaning in TSV too, as for pandas and DuckDB, unless the beginning shows that the
+ * file was written without quoting (`quoteOf`). Where a later record may be several lines without quoting, it is a
+ * reject. A first line `sep=;`, as Excel has it, names the delimiter.
  *
  * The reader is ours because after a fault of quotes Effect's `Csv` ends, and `csv-parse` 7.0.3 ends or skips
  * the rest of the file. Both take text, so that a record of bytes that are not UTF-8 cannot be rejected alone.
@@ -19,12 +21,17 @@ import { reject, type Row, type RowResult } from "../../record/Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "../../record/SourceError.ts"
 import { CsvReader, type CsvRecord, type RecordResult } from "./CsvReader.ts"
 import { defaultMaxLineBytes } from "../../../io/Lines.ts"
+import { decodeBeginning } from "../../../io/RecordBuffer.ts"
 
 export interface CsvDialect {
   /** One ASCII character. */
   readonly delimiter: string
   /** Whether the first record names the columns; else they are `column_1`, `column_2`, … */
   readonly header: boolean
+  /** Whether quotes have their meaning. Undefined: they have, but a record that may as well be several is a reject. */
+  readonly quote?: "double" | "none"
+  /** Whether the first line is Excel's `sep=;`. */
+  readonly hasSeparatorLine?: boolean
   /** For messages: `CSV`, `CSV with ";"`, `CSV with one column`, `TSV, without header`. */
   readonly description: string
 }
@@ -32,6 +39,8 @@ export interface CsvDialect {
 export interface CsvOptions {
   /** One ASCII character, a tab also as `\t`. Default: detected. */
   readonly delimiter?: string | undefined
+  /** Quotes around cells, doubled within them; or none, so that each quote is text. Default: detected. */
+  readonly quote?: "double" | "none" | undefined
   /** Default true. */
   readonly header?: boolean | undefined
   /** Of `tsv` the delimiter is a tab. */
@@ -48,23 +57,50 @@ const sniffedRecords = 200
  * Detects the dialect from the first bytes: the delimiter is the one that gives the most records as many cells
  * as the first one has, if these are at least half.
  */
-export const sniff = (head: Uint8Array, options: CsvOptions = {}): CsvDialect => {
+export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
+  const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
   const chosen =
-    options.delimiter === "\\t" ? "\t" : (options.delimiter ?? (options.format === "tsv" ? "\t" : undefined))
-  const found = chosen === undefined ? sniffDelimiter(head) : undefined
+    options.delimiter === "\\t"
+      ? "\t"
+      : (options.delimiter ?? separator ?? (options.format === "tsv" ? "\t" : undefined))
+  const content = separator === undefined ? head : head.subarray(head.indexOf(LF) + 1)
+  const found = chosen === undefined ? sniffDelimiter(content, options, isWhole) : undefined
   const delimiter = chosen ?? found?.delimiter ?? ","
+  const quote = options.quote ?? quoteOf(content, delimiter, isWhole)
   const name = found?.cells === 1 ? "CSV with one column" : nameOf(delimiter)
-  return { delimiter, header, description: header ? name : `${name}, without header` }
+  return {
+    delimiter,
+    header,
+    ...(quote !== undefined && { quote }),
+    ...(separator !== undefined && { hasSeparatorLine: true }),
+    description: [name, ...(quote === "none" ? ["without quotes"] : []), ...(header ? [] : ["without header"])].join(
+      ", ",
+    ),
+  }
 }
+
+const LF = 0x0a
+
+/** In a cell of its own, too. */
+const separatorLine = /^\uFEFF?"?sep=([^"\r\n])"?\r?\n/i
 
 const nameOf = (delimiter: string): string => {
   if (delimiter === "\t") return "TSV"
   return delimiter === "," ? "CSV" : `CSV with ${JSON.stringify(delimiter)}`
 }
 
-const sniffDelimiter = (head: Uint8Array): { readonly delimiter: string; readonly cells: number } => {
-  const candidates = delimiters.map((delimiter) => ({ delimiter, ...fit(head, delimiter) }))
+const sniffDelimiter = (
+  head: Uint8Array,
+  { quote }: CsvOptions,
+  isWhole: boolean,
+): { readonly delimiter: string; readonly cells: number } => {
+  const candidates = delimiters.map((delimiter) => ({
+    delimiter,
+    ...fit(
+      recordsOf(head, delimiter, (quote ?? quoteOf(head, delimiter, isWhole)) !== "none").slice(0, sniffedRecords),
+    ),
+  }))
   const several = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
   // One column: the delimiter is the one that is not in it.
   const usable = several.length > 0 ? several : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
@@ -73,15 +109,37 @@ const sniffDelimiter = (head: Uint8Array): { readonly delimiter: string; readonl
   )
 }
 
-/** How many cells the first record has, and the share of the records that have as many and no fault. */
-const fit = (head: Uint8Array, delimiter: string): { readonly cells: number; readonly share: number } => {
-  const reader = new CsvReader({ file: "", delimiter, maxLineBytes: Infinity })
+const recordsOf = (head: Uint8Array, delimiter: string, isQuoted: boolean): ReadonlyArray<RecordResult> => {
+  const reader = new CsvReader({ file: "", delimiter, isQuoted, maxLineBytes: Infinity })
   reader.push(head)
   reader.end()
-  const records = reader.take().slice(0, sniffedRecords)
-  const counts = records.map((record) => (Result.isFailure(record) ? -1 : record.success.cells.length))
-  const cells = counts[0] ?? 0
-  return { cells, share: counts.filter((count) => count === cells).length / Math.max(counts.length, 1) }
+  return reader.take()
+}
+
+const lengthOf = (record: RecordResult): number => (Result.isFailure(record) ? -1 : record.success.cells.length)
+
+/** How many cells the first record has, and how many of the records have as many and no fault. */
+const fit = (records: ReadonlyArray<RecordResult>) => {
+  const cells = records.length === 0 ? 0 : lengthOf(records[0]!)
+  const fitting = records.filter((record) => lengthOf(record) === cells).length
+  return { cells, fitting, share: fitting / Math.max(records.length, 1) }
+}
+
+/**
+ * `none` where more lines of a TSV than records by quotes have as many cells as its header, and no smaller share; and of
+ * the cells that begin with a quote at most half end with one. With commas that is no evidence, since texts have them.
+ */
+const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
+  if (delimiter !== "\t") return undefined
+  const whole = isWhole ? head : head.subarray(0, head.lastIndexOf(LF) + 1)
+  const lines = recordsOf(whole, delimiter, false)
+  const { cells, fitting, share } = fit(lines)
+  const quoted = fit(recordsOf(whole, delimiter, true))
+  if (cells < 2 || fitting <= quoted.fitting || share < quoted.share) return undefined
+  const opened = lines
+    .flatMap(Result.match({ onFailure: () => [], onSuccess: ({ cells }) => cells }))
+    .filter((cell) => cell?.startsWith('"'))
+  return opened.filter((cell) => /^"(?:[^"]|"")*"$/.test(cell ?? "")).length * 2 <= opened.length ? "none" : undefined
 }
 
 /** `file` is the name in places, rejects and errors. A header that cannot be used is `FileUnreadable`. */
@@ -110,11 +168,18 @@ class RowReader {
   /** Known once the first record is read, the line of which is then `#firstLine`. */
   #columns: ReadonlyArray<string> | undefined
   #firstLine = 0
+  #skippedRecords: number
 
   constructor(file: string, dialect: CsvDialect, maxLineBytes: number) {
     this.#file = file
     this.#dialect = dialect
-    this.#reader = new CsvReader({ file, delimiter: dialect.delimiter, maxLineBytes })
+    this.#skippedRecords = dialect.hasSeparatorLine === true ? 1 : 0
+    this.#reader = new CsvReader({
+      file,
+      delimiter: dialect.delimiter,
+      isQuoted: dialect.quote !== "none",
+      maxLineBytes,
+    })
   }
 
   /** `undefined`: the file's end. */
@@ -123,7 +188,9 @@ class RowReader {
       if (chunk === undefined) this.#reader.end()
       else this.#reader.push(chunk)
     }
-    const records = this.#reader.take()
+    const taken = this.#reader.take()
+    const records = taken.slice(this.#skippedRecords)
+    this.#skippedRecords -= taken.length - records.length
     const [first] = records
     if (!this.#dialect.header || this.#columns !== undefined || first === undefined) {
       return Result.succeed(records.map((record) => this.#toRow(record)))
@@ -146,12 +213,27 @@ class RowReader {
     if (this.#columns === undefined) this.#setColumns(cells.map(columnName), line)
     const columns = this.#columns!
     const place = { file: this.#file, line, raw }
+    if (this.#mayBeSeveral(raw, columns.length)) {
+      const ways = "one record if quotes enclose cells (--quote double), several if they are text (--quote none)"
+      return reject(
+        place,
+        "invalid_csv",
+        `expected a record in one way, found ${raw.split("\n").length} lines that are ${ways}`,
+      )
+    }
     if (cells.length === columns.length) {
       return Result.succeed<Row>({ place, value: toObject(columns, cells), isTextual: true })
     }
     const like = this.#dialect.header ? "the header" : `the record in line ${this.#firstLine}`
     const expected = `${columns.length} ${columns.length === 1 ? "cell" : "cells"}`
     return reject(place, "invalid_shape", `expected ${expected} as in ${like}, found ${cells.length}`)
+  }
+
+  /** Whether each line of a TSV's record has as many cells as the header. */
+  #mayBeSeveral(raw: string, cells: number): boolean {
+    const { delimiter, quote } = this.#dialect
+    const isOpen = quote === undefined && delimiter === "\t" && cells > 1 && raw.includes("\n")
+    return isOpen && raw.split("\n").every((line) => line.split("\t").length === cells)
   }
 }
 

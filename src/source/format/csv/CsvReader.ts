@@ -3,7 +3,7 @@
  *
  * Guarantees: the same records wherever the chunks' boundaries fall; every byte is in a record, in a reject, or
  * in a line of white space. A cell is text as it is in the file, without the quotes around it and with `""` as
- * `"`; an empty cell without quotes is `null`. A quote that is not first in its cell (`5" pipe`) is a character
+ * `"` (or with all quotes, if `isQuoted` is false); an empty cell without quotes is `null`. A quote that is not first in its cell (`5" pipe`) is a character
  * like any other, as for DuckDB and pandas. A record that is not UTF-8, is larger than the limit, or whose
  * quotes are malformed is a reject; of one that is too large only the beginning is held.
  *
@@ -30,6 +30,8 @@ export type RecordResult = Result.Result<CsvRecord, Reject>
 export interface CsvReaderOptions {
   readonly file: string
   readonly delimiter: string
+  /** Whether quotes have their meaning; else each is a character like any other. Default true. */
+  readonly isQuoted?: boolean | undefined
   /** Larger records are rejected. */
   readonly maxLineBytes: number
 }
@@ -62,6 +64,8 @@ type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 export class CsvReader {
   readonly #options: CsvReaderOptions
   readonly #delimiter: number
+  /** What opens a quoted cell; no byte if nothing does. */
+  readonly #quote: number
   #records: Array<RecordResult> = []
   /** The first bytes, until they tell whether they are a byte order mark. */
   #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
@@ -86,6 +90,7 @@ export class CsvReader {
   constructor(options: CsvReaderOptions) {
     this.#options = options
     this.#delimiter = options.delimiter.charCodeAt(0)
+    this.#quote = options.isQuoted === false ? -1 : quote
     this.#held = new RecordBuffer(options.maxLineBytes)
   }
 
@@ -133,7 +138,7 @@ export class CsvReader {
     for (let at = 0; at < chunk.length;) {
       if (this.#state === "cellStart") {
         this.#cellAt = at - start
-        this.#state = chunk[at] === quote ? "quoted" : "unquoted"
+        this.#state = chunk[at] === this.#quote ? "quoted" : "unquoted"
         if (this.#state === "quoted") {
           this.#isOdd = !this.#isOdd
           this.#isEscaped = false
@@ -261,7 +266,8 @@ export class CsvReader {
   }
 
   #refuse(cell: number, problem: string, text: string): void {
-    const reason = `cell ${cell + 1}: ${problem}`
+    const advice = this.#fault === undefined ? "" : "; if quotes are text in this file, set --quote none"
+    const reason = `cell ${cell + 1}: ${problem}${advice}`
     this.#reject({ code: "invalid_csv", reason, raw: text.replace(/\r$/, "") })
   }
 

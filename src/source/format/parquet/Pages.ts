@@ -77,11 +77,11 @@ export class Pages {
   }
 
   /**
-   * The column's values, a row each, as `hyparquet` nests them.
+   * The column's values, a row each, as `hyparquet` nests them: a page in each step.
    *
    * @throws CorruptFile, or what `hyparquet` and `node:zlib` throw
    */
-  decode(rows: number, table: SchemaTree): DecodedArray {
+  *decode(rows: number, table: SchemaTree): Generator<undefined, DecodedArray> {
     const schemaPath = getTreePath(table, [...this.#leaf.keys])
     const decoder: ColumnDecoder = {
       pathInSchema: [...this.#leaf.keys],
@@ -102,6 +102,7 @@ export class Pages {
       const { data } = readPage(reader, header, decoder, dictionary, last, 0)
       if (header.type === "DICTIONARY_PAGE") dictionary = data && convert(data, decoder)
       else if (data !== undefined && data !== last) parts.push(data)
+      yield
     }
     if (this.#rows < rows) corrupt(`it ends after ${this.#rows} of ${rows} rows`)
     if (this.#rows > rows) corrupt(`it has more than ${rows} rows`)

@@ -62,32 +62,31 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
       })
       const state: Rows.RowState = { elements: 0, unusable: undefined }
       const columns: Array<Column> = []
+      let firstLeaf = 0
       for (const field of fields) {
-        const own = stored.filter(({ leaf }) => field.leaves.includes(leaf))
-        const values = yield* Effect.try({
-          try: () => decode(field, group.rows, own),
-          catch: (cause) => failed(inColumn(field.node.path, cause)),
-        })
+        const own = stored.slice(firstLeaf, (firstLeaf += field.leaves.length))
+        const values = yield* Effect.mapError(decode(field, group.rows, own), failed)
         columns.push({ name: field.node.name, values, read: Rows.reader(field.node, state) })
       }
       const batchRows = Math.max(1, Math.min(maxBatchRows, Math.floor((batchBytes * group.rows) / (neededBytes + 1))))
       return Stream.paginate(0, (from: number) =>
-        Effect.try({
-          try: () => {
-            const end = Math.min(from + batchRows, group.rows)
-            const results = Array.makeBy(end - from, (i) => rowOf(part, from + i, columns, state))
-            return [results, end < group.rows ? Option.some(end) : Option.none<number>()] as const
-          },
-          catch: failed,
-        }),
+        Effect.andThen(
+          Effect.yieldNow,
+          Effect.try({
+            try: () => {
+              const end = Math.min(from + batchRows, group.rows)
+              const results = Array.makeBy(end - from, (i) => rowOf(part, from + i, columns, state))
+              return [results, end < group.rows ? Option.some(end) : Option.none<number>()] as const
+            },
+            catch: failed,
+          }),
+        ),
       )
     }),
   )
 
-const inColumn = (path: string, cause: unknown): CorruptFile => {
-  const problem = problemOf(cause)
-  return new CorruptFile({ problem: problem.startsWith("column ") ? problem : `column "${path}": ${problem}` })
-}
+const inColumn = (path: string, cause: unknown): CorruptFile =>
+  new CorruptFile({ problem: `column "${path}": ${problemOf(cause)}` })
 
 /** @throws CorruptFile */
 const chunksOf = ({ group }: Part, leaves: ReadonlyArray<Leaf>, spend: Spend): ReadonlyArray<Chunk> => {
@@ -141,20 +140,33 @@ const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): 
 const guarded = <A>({ path }: Leaf, run: () => A): A =>
   Result.getOrThrowWith(Result.try(run), (cause) => inColumn(path, cause))
 
-/**
- * A field's values, as `hyparquet` puts them together of a table that has this field alone.
- *
- * @throws CorruptFile, or what `hyparquet` throws
- */
-const decode = ({ elements, node }: Field, rows: number, columns: ReadonlyArray<StoredColumn>): DecodedArray => {
+/** A field's values, as `hyparquet` puts them together of a table that has this field alone. */
+const decode = Effect.fnUntraced(function* (
+  { elements, node }: Field,
+  rows: number,
+  columns: ReadonlyArray<StoredColumn>,
+): Effect.fn.Return<DecodedArray, CorruptFile> {
   const [table] = getSchemaPath(elements, [])
-  const parts = new Map(
-    columns.map(({ leaf, pages }) => [leaf.keys.join("."), guarded(leaf, () => pages.decode(rows, table!))] as const),
-  )
-  assembleNested(parts, table!.children[0]!, DEFAULT_PARSERS)
-  const values = parts.get(node.key) ?? []
-  return values.length === rows ? values : corrupt(`column "${node.path}": it has ${values.length} of ${rows} rows`)
-}
+  const parts = new Map<string, DecodedArray>()
+  for (const { leaf, pages } of columns) {
+    const steps = pages.decode(rows, table!)
+    for (let isDone = false; !isDone;) {
+      const step = yield* Effect.try({ try: () => steps.next(), catch: (cause) => inColumn(leaf.path, cause) })
+      if (step.done === true) parts.set(leaf.keys.join("."), step.value)
+      isDone = step.done === true
+      // A signal is noticed between two pages.
+      yield* Effect.yieldNow
+    }
+  }
+  return yield* Effect.try({
+    try: () => {
+      assembleNested(parts, table!.children[0]!, DEFAULT_PARSERS)
+      const values = parts.get(node.key) ?? []
+      return values.length === rows ? values : corrupt(`it has ${values.length} of ${rows} rows`)
+    },
+    catch: (cause) => inColumn(node.path, cause),
+  })
+})
 
 interface Column {
   readonly name: string

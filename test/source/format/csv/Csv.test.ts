@@ -36,7 +36,7 @@ const raws = (rows: ReadonlyArray<RowResult>) =>
   rows.map(Result.match({ onSuccess: ({ place }) => place.raw, onFailure: ({ raw }) => raw }))
 
 const misplaced = (line: number, found: string) =>
-  `expected "," or the line's end behind the quote that closes in line ${line}, found ${JSON.stringify(found)}`
+  `expected "," or the line's end behind the quote that closes in line ${line}, found ${JSON.stringify(found)}; if quotes are text in this file, set --quote none`
 
 describe("Csv.rows", () => {
   it.effect.each<[string, string, Array<string>]>([
@@ -119,7 +119,7 @@ describe("Csv.rows", () => {
       'a,b\n1,2\n3,"x\n4,5\n6,7',
       [
         '2 {"a":"1","b":"2"}',
-        "3 invalid_csv cell 2: expected a quote that closes the one in line 3, found none up to the end, line 5",
+        "3 invalid_csv cell 2: expected a quote that closes the one in line 3, found none up to the end, line 5; if quotes are text in this file, set --quote none",
       ],
     ],
     [
@@ -189,7 +189,7 @@ describe("Csv.rows", () => {
     [
       "open quotes",
       'a,"b\n1,2',
-      "cell 2: expected a quote that closes the one in line 1, found none up to the end, line 2",
+      "cell 2: expected a quote that closes the one in line 1, found none up to the end, line 2; if quotes are text in this file, set --quote none",
     ],
     [
       "UTF-16 with a byte order mark",
@@ -328,6 +328,45 @@ describe("Csv.rows", () => {
   )
 })
 
+const tab = { delimiter: "\t", header: true, description: "TSV" }
+const balanced = 'a\tb\nx\t"y\nz\tw"\nx\t"1\n2"\n'
+
+it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
+  [
+    "a record of TSV that is several without quoting is a reject",
+    tab,
+    [
+      "2 invalid_csv expected a record in one way, found 2 lines that are one record if quotes enclose cells (--quote double), several if they are text (--quote none)",
+      '4 {"a":"x","b":"1\\n2"}',
+    ],
+  ],
+  [
+    "it is one where quotes enclose cells",
+    { ...tab, quote: "double" },
+    ['2 {"a":"x","b":"y\\nz\\tw"}', '4 {"a":"x","b":"1\\n2"}'],
+  ],
+  [
+    "it is several where quotes are text",
+    { ...tab, quote: "none" },
+    [
+      '2 {"a":"x","b":"\\"y"}',
+      '3 {"a":"z","b":"w\\""}',
+      '4 {"a":"x","b":"\\"1"}',
+      "5 invalid_shape expected 2 cells as in the header, found 1",
+    ],
+  ],
+])("%s", ([, dialect, expected]) =>
+  Effect.map(read(bytesOf(balanced), { dialect }), (rows) => assert.deepStrictEqual(summary(rows), expected)),
+)
+
+it.effect("Excel's line is no record, and lines keep their numbers", () =>
+  Effect.gen(function* () {
+    const bytes = bytesOf("sep=;\r\na;b\r\n1;2\r\n")
+    const rows = yield* read(bytes, { dialect: Csv.sniff(bytes), sizes: [3] })
+    assert.deepStrictEqual(summary(rows), ['3 {"a":"1","b":"2"}'])
+  }),
+)
+
 describe("Csv.sniff", () => {
   it.each<[string, string, Csv.CsvOptions, string, string]>([
     ["commas", "id,prompt\n1,a\n", {}, ",", "CSV"],
@@ -360,13 +399,23 @@ describe("Csv.sniff", () => {
     ["a delimiter by hand", "a,b\n", { delimiter: ";" }, ";", 'CSV with ";"'],
     ["a tab by hand", "a,b\n", { delimiter: "\\t" }, "\t", "TSV"],
     ["TSV by name", "a,b\n", { format: "tsv" }, "\t", "TSV"],
+    ["Excel's line, before its delimiter is looked for", "sep=;\na,b;c,d\n", {}, ";", 'CSV with ";"'],
+    ["Excel's line in quotes, behind a byte order mark", '\uFEFF"sep=|"\r\na,b;c,d\n', {}, "|", 'CSV with "|"'],
+    ["a delimiter by hand, with Excel's line", "sep=;\na,b\n", { delimiter: "," }, ",", "CSV"],
+    ["TSV without quoting", 'a\tb\nx\t"y\nz\tw"\nx\ty\n', {}, "\t", "TSV, without quotes"],
+    ["TSV without quoting, a quote alone", 'a\tb\nx\t"y\nz\tw\nx\ty\n', {}, "\t", "TSV, without quotes"],
+    ["TSV without quoting, with a bad record", 'a\tb\nx\t"y\nz\nz\tw"\n"x\ty\n', {}, "\t", "TSV, without quotes"],
+    ["TSV whose quotes enclose lines", 'a\tb\nx\t"y\nz"\n1\t"2\n\t3"\nx\ty\n', {}, "\t", "TSV"],
+    ["TSV with quotes, one of them at fault", 'a\tb\n"x"\t"y"\n"z"\t"w\n"x"\ty\n', {}, "\t", "TSV"],
+    ["CSV with commas in quoted lines", 'a,b\nx,"y\nz, w"\n', {}, ",", "CSV"],
+    ["quotes that are text, by hand", 'a,b\n"x,y"\n', { quote: "none" }, ",", "CSV, without quotes"],
     ["no header", "1;2\n3;4\n", { header: false }, ";", 'CSV with ";", without header'],
   ])("%s", (_, text, options, delimiter, description) => {
-    assert.deepStrictEqual(Csv.sniff(bytesOf(text), options), {
-      delimiter,
-      header: options.header ?? true,
-      description,
-    })
+    const found = Csv.sniff(bytesOf(text), options)
+    assert.deepStrictEqual(
+      [found.delimiter, found.header, found.description],
+      [delimiter, options.header ?? true, description],
+    )
   })
 
   it("a head that ends within a character", () => {

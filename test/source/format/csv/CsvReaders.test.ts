@@ -80,7 +80,7 @@ describe("CSV of others", () => {
             quoted_string: true,
           })
           const bytes = new TextEncoder().encode(text)
-          const dialect: Csv.CsvDialect = { delimiter, header: true, description: "CSV" }
+          const dialect: Csv.CsvDialect = { delimiter, header: true, quote: "double", description: "CSV" }
           assert.deepStrictEqual(
             yield* read(bytes, dialect, sizes),
             expected.map(({ "b\n": b, ...rest }) => ({ ...rest, b })),

@@ -64,6 +64,21 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
       }),
     )
 
+    it.effect("others have their turn between two pages, such as a signal", () =>
+      Effect.gen(function* () {
+        let turns = 0
+        const count = () => {
+          turns++
+          next = setImmediate(count)
+        }
+        let next = setImmediate(count)
+        const found = yield* read(byHyparquet({ pageSize: 1 }))
+        clearImmediate(next)
+        assert.strictEqual(found.rows.length, rows.length)
+        assert.isAbove(turns, 2 * rows.length)
+      }),
+    )
+
     it.effect("says its rows, and each row's place and text", () =>
       Effect.gen(function* () {
         const { count, description, rows: read } = yield* Parquet.open(inputOf(byHyparquet()))
