@@ -28,8 +28,8 @@ export const prompt = (
   sample: Sample,
   taken: ReadonlyArray<string>,
 ): Result.Result<PromptFound | undefined, string> => {
-  const others = new Set(taken)
-  const members = sample.members.filter(({ name }) => !others.has(name))
+  const isTaken = new Set(taken)
+  const members = sample.members.filter(({ name }) => !isTaken.has(name))
   const rest = { ...sample, members }
   const found = (prompt: string) => Result.succeed({ prompt, ...before(rest, columnsOf(prompt)) })
   const own = find(rest, ["prompt"], ["text", "messages", "texts"])
