@@ -77,7 +77,8 @@ export const unusedIn = (
   for (const { value } of read === undefined ? [] : rows) {
     for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
       const isUnused = read?.includes(name) === false && !ignored.includes(name)
-      if (isUnused) counts.set(name, (counts.get(name) ?? 0) + (UnusedContext.says(member) ? 1 : 0))
+      if (isUnused)
+        counts.set(name, (counts.get(name) ?? 0) + (typeof member === "boolean" || UnusedContext.says(member) ? 1 : 0))
     }
   }
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
