@@ -56,7 +56,7 @@ describe("fields that experts may have to see", () => {
         [],
       )
       const said = yield* submit("--prompt-path", "{context}\\n\\n{prompt}", "--json")
-      assert.include(said.stderr, "\nFields not used: winner (100%), gold (100%), topic (50%)\n")
+      assert.include(said.stderr, "\nFields not used: gold (100%), topic (50%)\n")
       assert.strictEqual(reportOf(said).read, 2)
       const [post] = service.received.filter(({ method }) => method === "POST")
       assert.include(post!.body, "The Reds did.\\n\\nWho won?")
