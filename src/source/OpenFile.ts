@@ -76,9 +76,8 @@ export const unusedIn = (
   const counts = new Map<string, number>()
   for (const { value } of read === undefined ? [] : rows) {
     for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
-      const isUnused = read?.includes(name) === false && !ignored.includes(name)
-      if (isUnused)
-        counts.set(name, (counts.get(name) ?? 0) + (typeof member === "boolean" || UnusedContext.says(member) ? 1 : 0))
+      if (read?.includes(name) === true || ignored.includes(name)) continue
+      if (typeof member === "boolean" || UnusedContext.says(member)) counts.set(name, (counts.get(name) ?? 0) + 1)
     }
   }
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
