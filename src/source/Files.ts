@@ -116,7 +116,7 @@ export const find = Effect.fnUntraced(function* (
     layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
     hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold)].flat(),
-    unused: OpenFile.unusedIn(sample, layout.columns, options.ignore),
+    unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))
   if (question !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem: question }) })

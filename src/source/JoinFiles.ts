@@ -4,7 +4,7 @@
  * Guarantees: a missing file, an invalid path, and a file whose first records lack key, prompt or completion are
  * failures before the first record. For the rest see `combine/Join`.
  */
-import { Effect, Result, Stream } from "effect"
+import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
 import * as JoinOptions from "./combine/JoinOptions.ts"
 import * as CompletionFinder from "./detect/CompletionFinder.ts"
@@ -89,10 +89,14 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...unknownOf("keep", kept ?? [], members.prompts),
     ],
     hints: [...UnusedContext.hints(unusedInPrompts), ...UnusedContext.hints(unusedInCompletions)],
-    unused: [
-      ...OpenFile.unusedIn(promptRows, promptColumns, ignore),
-      ...OpenFile.unusedIn(completionRows, completionColumns, ignore),
-    ],
+    // A name that both have is listed once.
+    unused: Arr.dedupeWith(
+      [
+        ...OpenFile.unusedIn(promptRows, promptColumns, ignore),
+        ...OpenFile.unusedIn(completionRows, completionColumns, ignore),
+      ],
+      (one, other) => one.name === other.name,
+    ),
   }
   const records = Join.join(
     fields,

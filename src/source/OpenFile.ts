@@ -83,7 +83,8 @@ export const unusedIn = (
   const counts = new Map<string, number>()
   for (const { value } of rows) {
     for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
-      if (!isUsed.has(name)) counts.set(name, (counts.get(name) ?? 0) + (UnusedContext.says(member) ? 1 : 0))
+      if (isUsed.has(name)) continue
+      if (typeof member === "boolean" || UnusedContext.says(member)) counts.set(name, (counts.get(name) ?? 0) + 1)
     }
   }
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))

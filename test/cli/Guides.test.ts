@@ -75,6 +75,7 @@ const fill = (folder: string) => {
   write("arena-hard.jsonl", jsonl(questions))
   write("answers.csv.gz", gzipSync("prompt,response_a,response_b\nWhy?,Because.,So.\n"))
   write("pairs.csv", "input,output_1,output_2,label\nWhy?,Because.,So.,output_1\nHow?,This way.,That.,output_2\n")
+  write("qa.jsonl", jsonl([{ context: "Rain.", question: "Wet?", response_a: "Yes.", response_b: "No." }]))
   const pair = (n: number) => ({ prompt: `Question ${n}?`, response1: `Yes, ${n}.`, response2: `No, ${n}.` })
   write("votes.jsonl", jsonl([1, 2].map((n) => ({ ...pair(n), expert: "ada", choice: `Yes, ${n}.` }))))
   write(

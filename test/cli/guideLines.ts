@@ -63,6 +63,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream inspect answers.csv.gz": ok,
   "npx prefstream validate answers.csv.gz": ok,
   "npx prefstream run alpaca.parquet --prompt-path '{instruction}\\n\\n{input}'": ok,
+  "npx prefstream run qa.jsonl --prompt-path '{context}\\n\\n{question}'": ok,
+  "npx prefstream run qa.jsonl --prompt-path question --ignore-field context": ok,
   "npx prefstream run samples.jsonl --layout long --key question_id --completion-path 'choices[0].text' --model-path model":
     ok,
   "npx prefstream run pairs.csv --prompt-path input --completion-path output_1 --completion-path output_2 --gold-path label":

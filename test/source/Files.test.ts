@@ -114,7 +114,7 @@ describe("files", () => {
         assert.deepStrictEqual(yield* hintsOf(wide(2)), [])
         const apart = [1, 2].map((n) => ({ prompt: `Q${n}`, reply: "A", alternative: "B" }))
         assert.deepStrictEqual(yield* hintsOf(apart), [
-          "layout long was detected, but no two of the first 2 records share a prompt: if a record has all of its completions, set --completion-path for each column of them",
+          "layout long was detected, but no two of the first 2 records share a prompt: if a record has all of its completions, set --completion-path for each column of them; if other files have the others, name these, too",
         ])
         assert.deepStrictEqual(yield* hintsOf([...apart, ...apart]), [])
         assert.deepStrictEqual(yield* hintsOf(apart, { layout: "long" }), [])

@@ -48,14 +48,15 @@ const misfit = (
   const isGuessed = completion === undefined && key === undefined && model === undefined
   return isGuessed && parts.length > 0 && new Set(parts.map((part) => part.key)).size === parts.length
     ? [
-        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if a record has all of its completions, set ${flags.completion} for each column of them`,
+        `layout long was detected, but no two of the first ${rows.length} records share a prompt: if a record has all of its completions, set ${flags.completion} for each column of them; if other files have the others, name these, too`,
       ]
     : []
 }
 
 /** Names of columns that may be models'. */
-const models = ({ completions = [], layout, model }: LayoutOptions): ReadonlyArray<string> => {
-  if (layout !== "wide" || model !== undefined || typeof completions === "string") return []
+const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOptions): ReadonlyArray<string> => {
+  if (layout !== "wide" || model !== undefined || modelsFromColumns === true || typeof completions === "string")
+    return []
   const fields = completions.flatMap((path) => Result.getOrUndefined(Field.parse(path)) ?? [])
   const names = ColumnModels.candidates(fields)
   return names === undefined

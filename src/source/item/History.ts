@@ -1,13 +1,13 @@
 /**
  * Adds earlier turns from their own member to the prompt, which becomes a conversation: messages, or pairs of what was
- * said and answered, as LLaMA-Factory has them (`[["Q", "A"], …]`).
+ * said and answered, as LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope have them (`[{ "human": "Q", "assistant": "A" }]`).
  *
  * Guarantees: turns that the prompt begins with already are not repeated, and earlier turns that end with the prompt are
  * the whole prompt. Turns that end with a message of anyone but the assistant are refused: what follows them is unknown.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
-import { describeValue, isEmpty } from "../../io/Values.ts"
+import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { type Field, fromText } from "../record/Field.ts"
 import { reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
@@ -20,12 +20,23 @@ export const isTurns = (value: unknown): boolean => Messages.isList(value) || is
 /** The same, or a list of none. */
 export const isTurnsOrNone = (value: unknown): boolean => isTurns(value) || (Array.isArray(value) && value.length === 0)
 
-const isPairs = (value: unknown): value is ReadonlyArray<readonly [string, string]> =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every(
-    (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((said: unknown) => typeof said === "string"),
-  )
+const isPairs = (value: unknown): value is ReadonlyArray<object> =>
+  Array.isArray(value) && value.length > 0 && value.every((pair) => pairOf(pair) !== undefined)
+
+const said = ["human", "user", "question", "query", "prompt", "instruction", "input"]
+const answered = ["assistant", "bot", "gpt", "ai", "answer", "response", "output"]
+
+/** What was said and answered: `["Q", "A"]`, or an object such as `{ "human": "Q", "assistant": "A" }`. */
+const pairOf = (pair: unknown): readonly [string, string] | undefined => {
+  const members = isObject(pair)
+    ? [said, answered].map((names) => names.filter((name) => Object.hasOwn(pair, name)))
+    : []
+  const isNamed = isObject(pair) && Object.keys(pair).length === 2 && members.every(({ length }) => length === 1)
+  const texts: unknown = isNamed ? members.flat().map((name) => pair[name]) : pair
+  if (!Array.isArray(texts) || texts.length !== 2) return undefined
+  const [one, other]: ReadonlyArray<unknown> = texts
+  return typeof one === "string" && typeof other === "string" ? [one, other] : undefined
+}
 
 /** The prompt after the earlier turns. The failure is the reason, and names the field. */
 export const add = (
@@ -59,10 +70,13 @@ export const add = (
 
 const decode = (turns: unknown, path: string): Result.Result<ReadonlyArray<Message>, string> => {
   const messages = isPairs(turns)
-    ? turns.flatMap(([said, answered]) => [
-        { role: "user", content: said },
-        { role: "assistant", content: answered },
-      ])
+    ? turns.flatMap((turn) => {
+        const [question, answer] = pairOf(turn)!
+        return [
+          { role: "user", content: question },
+          { role: "assistant", content: answer },
+        ]
+      })
     : turns
   return Messages.isList(messages)
     ? Result.map(ItemDecoder.decodePrompt(messages, path), (decoded) => (typeof decoded === "string" ? [] : decoded))

@@ -205,17 +205,24 @@ const uses = (all: ReadonlyArray<Unused>): string => {
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
+/** Of placeholders alone, any name of media says that they need not be more than text. */
+const ignoringMedia = (all: ReadonlyArray<Unused>): string => {
+  const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
+  return joinWords((names.size === 0 ? ["images"] : [...names]).map(ignoring))
+}
+
 /** Why a record with the fields is rejected, and what to do; undefined where there are none. */
-export const problemOf = ([first]: ReadonlyArray<Unused>): string | undefined => {
+export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
+  const [first] = all
   if (first === undefined) return undefined
   const { kind, name, value } = first
   const found = `found ${describeValue(value)}`
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, since experts are not shown pictures, sound or video; ${ignoring("images")} has them judge without`
+      return `prompt: expected no ${name}, since experts are not shown pictures, sound or video; ${ignoringMedia(all)} has them judge without`
     case "media":
-      return `${path}: expected no value, since experts are not shown pictures, sound or video, ${found}; ${ignoring(name)} has them judge without`
+      return `${path}: expected no value, since experts are not shown pictures, sound or video, ${found}; ${ignoringMedia(all)} has them judge without`
     default:
       return `${path}: expected no value, since experts may have to see it and no option uses it, ${found}; set ${uses([first])}, or ${ignoring(name)}`
   }
@@ -240,8 +247,7 @@ export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyAr
   const count = records.filter((all) => all.some(isMedia)).length
   const first = records.flat().find(isMedia)
   if (first === undefined) return []
-  const name = first.kind === "media" ? first.name : "images"
   return [
-    `${count} of the first ${records.length} records have pictures, sound or video (${first.name}), which experts are not shown, and are rejected; ${ignoring(name)} has them judge without`,
+    `pictures, sound or video in ${count} of the first ${records.length} records (${first.name}), which are rejected, since experts are not shown them; ${ignoringMedia(records.flat())} has them judge without`,
   ]
 }

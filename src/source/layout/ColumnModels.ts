@@ -27,7 +27,7 @@ export const named = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | un
 /** The names, if columns have such names but are not known to be named after models: as they would be with `named`. */
 export const candidates = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = ofColumns(columns) === undefined ? named(columns) : undefined
-  return names?.some(isGeneric) === false ? names : undefined
+  return names?.every(isGeneric) === false ? names : undefined
 }
 
 /** The first member at which the columns' paths differ. */

@@ -28,7 +28,7 @@ export interface InputSummary {
   readonly unknownFields: ReadonlyArray<string>
   /** What the records may be meant to be, and how to say so. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members that are neither used nor ignored, and the share of the first records in which they have a value. */
+  /** Top-level members with a value that is neither used nor ignored, and the share of the first records that have one. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 

@@ -25,6 +25,7 @@ describe("History", () => {
       "R",
       [...turns, user("R")],
     ],
+    ["pairs by name", [{ assistant: "A", human: "Q" }], "R", [...turns, user("R")]],
     ["after the system prompt of the messages", [["Q", "A"]], [system, user("R")], [system, ...turns, user("R")]],
     ["not again before messages that begin so", turns, [system, ...turns, user("R")], [system, ...turns, user("R")]],
     ["turns that end with the prompt", [...turns, user("R")], "R", [...turns, user("R")]],

@@ -99,7 +99,7 @@ describe("UnusedContext", () => {
       [
         "a history that is text",
         { prompt: "Q", history: "User: Hi", ...pair },
-        "--prompt-path '{prompt}\\n\\n{history}'",
+        "--prompt-path '{history}\\n\\n{prompt}'",
       ],
       ["a text beside messages", { prompt: [user("Q")], context: "c", ...pair }, "--system-path context"],
       [
@@ -199,7 +199,10 @@ describe("UnusedContext", () => {
           reasons.map((reason) => reason.split(":")[0]),
           ["images", "image", "image_url", "input_video", '["Audio 2"]', "question_image_1_path"],
         )
-        assert.match(summary.hints[0]!, /^6 of the first 7 records have pictures, sound or video \(images\)/)
+        assert.match(
+          summary.hints[0]!,
+          /^pictures, sound or video in 6 of the first 7 records \(images\), which are rejected/,
+        )
       }),
     )
 

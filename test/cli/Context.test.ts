@@ -1,0 +1,92 @@
+/** Fields that experts may have to see: what commands say of them, and that nothing is sent or written before that. */
+import { existsSync } from "node:fs"
+import { assert, describe } from "@effect/vitest"
+import { Effect } from "effect"
+import { cli, cliIn, reportOf, to, write } from "../support/cli.ts"
+import { temporaryDirectory, test } from "../support/job.ts"
+import * as ScriptedService from "../support/ScriptedService.ts"
+
+const asked =
+  "experts may have to see \"context\" (in 1 of 2), which no option uses: set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context if they need not"
+
+const records = [
+  { prompt: "Who won?", context: "The Reds did.", baseline: "Reds", candidate: "Blues", winner: "candidate", gold: 1 },
+  { prompt: "Who lost?", baseline: "Reds", candidate: "Blues", winner: "baseline", gold: 0, topic: "sport" },
+]
+
+const folderWith = Effect.fnUntraced(function* (all: ReadonlyArray<object>) {
+  const folder = yield* temporaryDirectory
+  yield* write(
+    `${folder}/items.jsonl`,
+    all.map((record) => JSON.stringify(record)),
+  )
+  return folder
+})
+
+describe("fields that experts may have to see", () => {
+  for (const [command, ...args] of [
+    ["inspect"],
+    ["validate"],
+    ["plan", "--accuracy", "0.8"],
+    ["init"],
+    ["run", "--expert", "first", "--dir", "job"],
+    ["run", "--expert", "first", "--dir", "job", "--dry-run"],
+    ["import", "--dir", "job"],
+  ] as const) {
+    test(`${[command, ...args].join(" ")} asks about them before it does anything`, () =>
+      Effect.gen(function* () {
+        const folder = yield* folderWith(records)
+        const { status, stderr } = yield* cliIn(folder, [command, "items.jsonl", ...args])
+        assert.include(stderr, `items.jsonl: ${asked}\n`)
+        assert.strictEqual(status, 2)
+        assert.isFalse(existsSync(`${folder}/prefstream.yaml`))
+        assert.isFalse(existsSync(`${folder}/job/dataset`))
+      }))
+  }
+
+  test("submit sends nothing until it is told, and lists what it does not use", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith(records)
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const submit = (...flags: ReadonlyArray<string>) =>
+        cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
+      assert.strictEqual((yield* submit()).status, 2)
+      assert.deepStrictEqual(
+        service.received.filter(({ method }) => method === "POST"),
+        [],
+      )
+      const said = yield* submit("--prompt-path", "{context}\\n\\n{prompt}", "--json")
+      assert.include(said.stderr, "\nFields not used: gold (100%), topic (50%)\n")
+      assert.strictEqual(reportOf(said).read, 2)
+      const [post] = service.received.filter(({ method }) => method === "POST")
+      assert.include(post!.body, "The Reds did.\\n\\nWho won?")
+    }))
+
+  test("--ignore-field holds for gold files, too", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith(
+        records.map(({ baseline, candidate, ...record }) => ({ ...record, completions: [baseline, candidate] })),
+      )
+      const run = ["run", "items.jsonl", "--dir", "job", "--expert", "gold:items.jsonl", "--json"]
+      const said = yield* cliIn(folder, [...run, "--ignore-field", "context"])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.strictEqual(reportOf(said).dataset?.rows, 2)
+    }))
+
+  test("pictures are rejects of their records, with the flag that has experts judge without", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith(
+        records.map((record, i) => ({ ...record, context: "", images: i === 0 ? ["a.png"] : [] })),
+      )
+      const run = ["run", "items.jsonl", "--expert", "first", "--json"]
+      const said = yield* cliIn(folder, [...run, "--dir", "job"])
+      assert.deepStrictEqual([reportOf(said).read, reportOf(said).rejected], [2, 1])
+      assert.match(
+        reportOf(said).rejects![0]!.first.reason,
+        /^images: .*; --ignore-field images has them judge without$/,
+      )
+      assert.match(said.stderr, /pictures, sound or video in 1 of the first 2 records \(images\), which are rejected/)
+      const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])
+      assert.strictEqual(reportOf(told).rejected, 0)
+    }))
+})
