@@ -21,7 +21,6 @@ import * as Curation from "../pair/Curation.ts"
 import { fullRanking } from "../pair/PairStrategy.ts"
 import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
-import { excerpt } from "../io/Values.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
 import * as Results from "../task/Results.ts"
@@ -34,6 +33,7 @@ import * as Funnel from "./Funnel.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as SpendingReport from "./SpendingReport.ts"
 import * as SplitTable from "./SplitTable.ts"
+import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
@@ -144,26 +144,9 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
 
     const finalize = Effect.fnUntraced(function* (written: Dataset.Written) {
       const cross_split_near_duplicates = table === undefined ? null : table.crossSplitNearDuplicates
-      const { repeatedVotes, unread, ...numbers } = yield* curation.report
-      if (unread !== undefined) {
-        yield* Effect.logWarning(
-          `"${unread.place}" of ${unread.count} results seems to list several judgments, and was not understood (the first of item ${excerpt(unread.itemId, 60)}): each counts as one vote. The guide src/service/README.md shows the list that is read, annotations.votes`,
-        )
-      }
-      if (repeatedVotes > 0) {
-        yield* Effect.logWarning(
-          repeatedVotes === 1
-            ? "1 vote does not count: its expert had voted on the same item before"
-            : `${repeatedVotes} votes do not count: their experts had voted on the same item before`,
-        )
-      }
-      const service = numbers.agreement.not_majority.find(({ by }) => by === "service")?.items ?? 0
-      if (service > 0) {
-        const dropped = numbers.lost.find(({ reason }) => reason === "against_votes")?.count ?? 0
-        yield* Effect.logWarning(
-          `on ${count(service)}, the service's choice is not that of the majority of the votes; ${count(dropped)} ${dropped === 1 ? "was" : "were"} left out, since more votes contradict the choice than support it. With --aggregate dawid-skene, the votes choose`,
-        )
-      }
+      const all = yield* curation.report
+      yield* VoteWarnings.log(all)
+      const { repeatedVotes: _repeated, unread: _unread, ...numbers } = all
       const curated = { ...numbers, cross_split_near_duplicates }
       const report = yield* reportOf(which, standing, { ...curated, ...unjudged() }, inSplits, written)
       const files = [
@@ -246,8 +229,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   Effect.scoped,
   LedgerReader.snapshot,
 )
-
-const count = (items: number): string => (items === 1 ? "1 item" : `${items} items`)
 
 /** Such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>

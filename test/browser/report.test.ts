@@ -190,6 +190,14 @@ describe("the report in a browser", () => {
         "Examples",
       ])
       assert.include(
+        await section(page, "Agreement").innerText(),
+        "4,180 items of 4,210 have several votes; their choice is by votes weighted by how reliable each expert is (Dawid–Skene) on 4,177 and a lead’s on 3; on 43 it is not that of the majority.",
+      )
+      assert.include(
+        await section(page, "Gold items").innerText(),
+        "14 items with a wrong choice, of which the first 2 are shown",
+      )
+      assert.include(
         await section(page, "Costs").innerText(),
         "4483.64 was spent on 9,812 votes, 300.00 for 120 votes still to come; 216.36 of the budget of 5000 is left",
       )

@@ -97,9 +97,9 @@ describe("known answers", () => {
       // By an implementation apart from this one.
       for (const { report } of [byMajority, weighted]) {
         const { ann, bob, cleo } = reliabilities(report)
-        assert.closeTo(ann!, 0.031759, 1e-5)
-        assert.closeTo(bob!, 0.031759, 1e-5)
-        assert.closeTo(cleo!, 0.984114, 1e-5)
+        assert.closeTo(ann, 0.031759, 1e-5)
+        assert.closeTo(bob, 0.031759, 1e-5)
+        assert.closeTo(cleo, 0.984114, 1e-5)
       }
       assert.deepStrictEqual([...new Set(byMajority.pairs.map(({ chosen_index }) => chosen_index))], [0])
       assert.deepStrictEqual([...new Set(weighted.pairs.map(({ chosen_index }) => chosen_index))], [1])

@@ -394,7 +394,7 @@ export const full = (): QualityReport => {
       accuracy: 541 / 612,
       low: 0.856,
       high: 0.907,
-      wrong_items: 2,
+      wrong_items: 14,
       wrong: [
         {
           item_id: "gold-17",
