@@ -2,6 +2,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import * as Conversation from "../../src/domain/Conversation.ts"
 import * as Source from "../../src/source/Source.ts"
 import { collect, platform, summary, toLines, writeFiles } from "./support.ts"
 
@@ -161,6 +162,87 @@ describe("files", () => {
         )
       }),
     )
+
+    describe("lists that Python or NumPy wrote into CSV", () => {
+      const conversation = (answer: string, separator: string) =>
+        `"[{'role': 'user', 'content': 'Q'}${separator}{'role': 'assistant', 'content': '${answer}'}]"`
+      const texts = Effect.fnUntraced(function* (header: string, ...lines: ReadonlyArray<string>) {
+        const { items, rejects } = yield* read(`${header}\n${lines.join("\n")}\n`, {}, "f.csv")
+        return [
+          ...items.map(({ item }) => [Conversation.render(item.prompt), ...item.completions]),
+          ...rejects.map(({ reason }) => reason),
+        ]
+      })
+      const message = "{'role': 'assistant', 'content': 'A'}"
+      const refused = (path: string, found: string) =>
+        `${path}: expected text or a list as JSON, found ${found}; export the data as Parquet or JSON Lines, or the column by json.dumps`
+      const noCommas = "a list as NumPy prints it, with no commas between its elements"
+
+      it.effect.each<readonly [string, ReadonlyArray<string>, ReadonlyArray<unknown>]>([
+        [
+          "whole conversations",
+          ["prompt,chosen,rejected", `Q,${conversation("A", ", ")},${conversation("B", "\n ")}`],
+          [["Q", "A", "B"]],
+        ],
+        [
+          "the assistant's turn alone, beside a text",
+          ["prompt,response_a,response_b", `Q,"[${message}]",B`, "R,C,D"],
+          [
+            ["Q", "A", "B"],
+            ["R", "C", "D"],
+          ],
+        ],
+        [
+          "the prompt's messages",
+          [
+            "prompt,response_a,response_b",
+            `"[{'role': 'system', 'content': 'S'}, {'role': 'user', 'content': 'Q'}]",A,B`,
+          ],
+          [["[system]\nS\n\n[user]\nQ", "A", "B"]],
+        ],
+        [
+          "items",
+          ["prompt,completions", `Q,"['A', ""B's""]"`, `R,"['A' 'B']"`],
+          [["Q", "A", "B's"], refused("completions", noCommas)],
+        ],
+        [
+          "one completion per record",
+          ["prompt,model,response", `Q,m,"[${message}]"`, "Q,n,B", `Q,o,"['A'\n 'B']"`],
+          [["Q", "A", "B"], refused("response", noCommas)],
+        ],
+        [
+          "lists of one text",
+          ["prompt,response_a,response_b", `['Q'],['A'],['B']`, `['R'],"[""A's""]",['B']`],
+          [
+            ["Q", "A", "B"],
+            ["R", "A's", "B"],
+          ],
+        ],
+        [
+          "what NumPy printed of texts",
+          ["prompt,response_a,response_b", `Q,['A' 'B'],C`, `Q,C,"['A' 'B' ... 'Y' 'Z']"`],
+          [
+            refused("response_a", noCommas),
+            refused("response_b", 'a list as NumPy prints it, with "..." for elements that are left out'),
+          ],
+        ],
+        [
+          "a list of messages that is cut off",
+          ["prompt,response_a,response_b", `Q,A,"[{'role': 'assistant', 'content': 'It"`],
+          [refused("response_b", "the beginning of a list of messages")],
+        ],
+        [
+          "text that is no list stays as it is, and a list among texts",
+          ["prompt,response_a,response_b", `Q,[x for x in 'ab'],"['a', 'b']"`, "R,A,B"],
+          [
+            ["Q", "[x for x in 'ab']", "['a', 'b']"],
+            ["R", "A", "B"],
+          ],
+        ],
+      ])("%s", ([, [header = "", ...lines], expected]) =>
+        Effect.map(texts(header, ...lines), (found) => assert.sameDeepMembers(found, [...expected])),
+      )
+    })
 
     it.effect("a needed field that no record has ends the reading at once, with the names that there are", () =>
       Effect.gen(function* () {

@@ -11,6 +11,7 @@ import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
+import * as CellText from "../item/CellText.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as History from "../item/History.ts"
 import * as Metadata from "../item/Metadata.ts"
@@ -148,7 +149,10 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   const valueAt = (field: Field) => field.get(row.value, row.isTextual)
   const key = ItemDecoder.decodeKey(valueAt(completionKey), completionKey.name)
   if (Result.isFailure(key)) return Result.fail(key.failure)
-  const completion = toCompletion(valueAt(fields.completion), fields.completion.name)
+  const { name } = fields.completion
+  const completion = Result.flatMap(CellText.read(valueAt(fields.completion), name, row.isTextual), (said) =>
+    toCompletion(said, name),
+  )
   if (Result.isFailure(completion)) return Result.fail(completion.failure)
   const model = modelField && ItemDecoder.decodeText(valueAt(modelField), modelField.name)
   if (model !== undefined && Result.isFailure(model)) return Result.fail(model.failure)

@@ -11,6 +11,7 @@ import * as BestCompletion from "../item/BestCompletion.ts"
 import * as CompletionFinder from "./CompletionFinder.ts"
 import * as Field from "../record/Field.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
+import * as Json from "../../io/Json.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as KeyFinder from "./KeyFinder.ts"
@@ -103,8 +104,22 @@ const withCompletions = (
       found.layout === "long" && found.completion === undefined
         ? { prompt: found.members[0]!.path, ...PromptFinder.before(sample, [found.members[0]!.name]) }
         : undefined
-    return Result.succeed({ ...conversation, ...at, ...given(options), layout: found.layout })
+    const lists =
+      at.layout === "wide" || at.layout === "pairs"
+        ? { completions: at.completions.map((path) => asList(sample, path)) }
+        : undefined
+    return Result.succeed({ ...conversation, ...at, ...lists, ...given(options), layout: found.layout })
   })
+}
+
+/** A column of text whose cells are all lists of texts, not all of them as JSON, is read as lists. */
+const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
+  const column = members.find((member) => member.path === path)
+  if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
+  const cells = rows.map(({ value }) => (isObject(value) ? value[column.name] : undefined))
+  return cells.some((cell) => typeof cell === "string" && cell !== "" && Result.isFailure(Json.parse(cell)))
+    ? `${path}[]`
+    : path
 }
 
 const nothingFound = (
@@ -214,7 +229,11 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
     const lists = sample.isTextual ? completions.map((path) => `${path}[]`) : completions
     return Result.succeed({ ...whole, completions: lists, prompt })
   }
-  return Result.map(promptOf(sample, options, completions), (prompt) => ({ ...prompt, ...withGold }))
+  return Result.map(promptOf(sample, options, completions), ({ prompt, ...before }) => ({
+    ...before,
+    prompt: asList(sample, prompt),
+    ...withGold,
+  }))
 }
 
 /**

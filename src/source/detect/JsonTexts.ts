@@ -2,6 +2,7 @@
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as Field from "../record/Field.ts"
+import * as CellText from "../item/CellText.ts"
 import { isEmpty } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
@@ -25,7 +26,9 @@ const among = (
   [paths].flat().flatMap((path) => {
     const field = Result.getOrUndefined(Field.parse(path))
     if (field === undefined || field.isTemplate || path.endsWith("[]")) return []
-    const values = rows.map(({ isTextual, value }) => field.get(value, isTextual)).filter((value) => !isEmpty(value))
+    const values = rows
+      .map(({ isTextual, value }) => Result.getOrUndefined(CellText.read(field.get(value, isTextual), path, isTextual)))
+      .filter((value) => !isEmpty(value))
     return values.length > 0 && values.every(isListAsText)
       ? [`${JSON.stringify(field.label)} holds JSON lists as text, which stay text; ${flag} '${path}[]' reads lists`]
       : []

@@ -18,6 +18,7 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import { describeValue, isEmpty, isObject } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
+import * as CellText from "./CellText.ts"
 import * as Messages from "./Messages.ts"
 import { originOf, type Place, reject } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
@@ -51,7 +52,8 @@ export interface MemberNames {
  * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
  *
  * @param isTextual whether the lists of completions and models, gold, metadata and numbers may be in their
- * members as text, and an empty text for nothing; a prompt or a completion that is text stays as it is
+ * members as text, and an empty text for nothing; a prompt or a completion that is text stays as it is, unless it is
+ * a list of messages as Python writes it (`CellText`)
  * @param isWellFormed whether no text can have a lone surrogate
  */
 export const decode = (
@@ -164,7 +166,8 @@ const hasTextsAlone = (values: unknown): boolean => {
 
 const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> =>
   Result.gen(function* () {
-    const prompt = yield* toPrompt(own(value, "prompt"), names.prompt ?? "prompt")
+    const promptName = names.prompt ?? "prompt"
+    const prompt = yield* toPrompt(yield* CellText.read(own(value, "prompt"), promptName, isTextual), promptName)
     const completions = yield* toCompletions(own(value, "completions"), prompt, names, isTextual)
     const gold = fromText(own(value, "gold"))
     const optional = {
@@ -197,15 +200,20 @@ const toCompletions = (
   isTextual: boolean,
 ): Result.Result<Members, string> => {
   const values = isTextual ? fromText(value) : value
+  const name = names.completions?.name ?? "completions"
+  if (typeof values === "string" && isTextual) {
+    return Result.map(CellText.read(values, name, isTextual), (completions) => ({ completions }))
+  }
   if (!Array.isArray(values)) return Result.succeed(values === undefined ? {} : { completions: values })
   const nameAt = (i: number) => names.completions?.nameAt(i) ?? `completions[${i}]`
   return Result.gen(function* () {
     const completions: Array<unknown> = []
     const asMessages: Array<boolean> = []
     for (const [i, given] of values.entries()) {
-      const messages = Messages.ofCompletion(given)
+      const said = yield* CellText.read(given, nameAt(i), isTextual)
+      const messages = Messages.ofCompletion(said)
       const completion = messages && (yield* Messages.decodeCompletion(messages, prompt, nameAt(i)))
-      completions.push(completion === undefined ? given : Conversation.render(completion))
+      completions.push(completion === undefined ? said : Conversation.render(completion))
       asMessages.push(typeof completion === "object")
     }
     return { completions, ...(asMessages.includes(true) && { as_messages: asMessages }) }

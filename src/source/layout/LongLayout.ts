@@ -8,6 +8,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import * as Key from "../record/Key.ts"
+import * as CellText from "../item/CellText.ts"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import { reject, type Row } from "../record/Row.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -69,12 +70,13 @@ interface Said {
 }
 
 const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row): Result.Result<Said, string> =>
-  Result.flatMap(ItemDecoder.decodePrompt(promptAt.get(value, isTextual), promptAt.name), (prompt) =>
-    Result.map(
-      ItemDecoder.decodeCompletion(completionAt.get(value, isTextual), prompt, completionAt.name),
-      (completion) => ({ prompt, completion }),
-    ),
-  )
+  Result.gen(function* () {
+    const [promptSaid, completionSaid] = yield* Result.all(
+      [promptAt, completionAt].map(({ get, name }) => CellText.read(get(value, isTextual), name, isTextual)),
+    )
+    const prompt = yield* ItemDecoder.decodePrompt(promptSaid, promptAt.name)
+    return { prompt, completion: yield* ItemDecoder.decodeCompletion(completionSaid, prompt, completionAt.name) }
+  })
 
 /** The assistant's message at the end, and what is before it. */
 const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Result<Said, string> => {

@@ -9,8 +9,8 @@
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
-import { fromText } from "../record/Field.ts"
 import { describeValue } from "../../io/Values.ts"
+import * as CellText from "../item/CellText.ts"
 import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
@@ -31,7 +31,9 @@ export const split = (
 ): Result.Result<Shared, string> => {
   const all: Array<ReadonlyArray<Message>> = []
   for (const [i, conversation] of conversations.entries()) {
-    const messages = decode(isTextual ? fromText(conversation) : conversation, names[i]!)
+    const messages = Result.flatMap(CellText.read(conversation, names[i]!, isTextual), (said) =>
+      decode(said, names[i]!),
+    )
     if (Result.isFailure(messages)) return Result.fail(messages.failure)
     const { length } = messages.success
     const last = messages.success[length - 1]

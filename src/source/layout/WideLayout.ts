@@ -124,13 +124,13 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** Texts, where all values are lists of one text, or nothing; otherwise the values as they are. */
+/** Texts, where all values are lists of one text, text, or nothing; otherwise the values as they are. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,
 ): Result.Result<ReadonlyArray<unknown>, string> => {
-  const lists = values.map((value) => (isEmpty(value) ? [] : value))
-  if (values.every(isEmpty) || !lists.every(isTurns)) return Result.succeed(values)
+  const lists = values.map((value) => (isEmpty(value) ? [] : typeof value === "string" ? [value] : value))
+  if (!values.some(Array.isArray) || !lists.every(isTurns)) return Result.succeed(values)
   const longer = lists.findIndex(({ length }) => length > 1)
   return longer === -1
     ? Result.succeed(lists.map(([turn]) => turn))

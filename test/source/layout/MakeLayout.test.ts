@@ -339,12 +339,14 @@ describe("MakeLayout", () => {
       ])
       assert.deepStrictEqual(
         items.map(({ completions, prompt }) => [prompt, ...completions]),
-        [["Q", "A", "B"]],
+        [
+          ["Q", "A", "B"],
+          ["Q", "A", "B"],
+        ],
       )
       assert.deepStrictEqual(reasons, [
         "prompt: expected one turn, found 2, of which the earlier answers differ",
         "response_b: expected a completion, found null",
-        'prompt[0]: expected a message, found "Q"',
       ])
     })
 
