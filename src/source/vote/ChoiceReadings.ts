@@ -182,10 +182,17 @@ const ask = (
 ): Result.Result<never, string> => {
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
-  const distinct = choices.filter(isFirst).slice(0, 12)
-  const pairs = distinct.flatMap((one, i) => distinct.slice(i + 1).map((other) => [one, other]))
-  const apart = (pair: ReadonlyArray<SampledChoice>) =>
-    new Set(readings.map((reading) => outcomesOf(reading, pair, labels).join())).size
+  const different = choices.filter(isFirst)
+  // Of many values, some from all over their range.
+  const some = different
+    .toSorted((a, b) => Number(a.value) - Number(b.value))
+    .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)
+    .toSorted((a, b) => different.indexOf(a) - different.indexOf(b))
+  const pairs = some.flatMap((one, i) => some.slice(i + 1).map((other) => [one, other]))
+  const apart = (pair: ReadonlyArray<SampledChoice>) => {
+    const outcomes = readings.map((reading) => outcomesOf(reading, pair, labels))
+    return new Set(outcomes.map((two) => two.join())).size + outcomes.filter(([one, other]) => one !== other).length
+  }
   const [first = choices.slice(0, 2)] = pairs.toSorted((a, b) => apart(b) - apart(a))
   const values = [...new Set(choices.map(({ value }) => ChoiceMap.numberOf(value) ?? value))]
   const isOneRecord = new Set(first.map(whereOf)).size < first.length
