@@ -8,7 +8,7 @@
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
-import { isObject, joinWords } from "../io/Values.ts"
+import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
 import * as MakeLayout from "./layout/MakeLayout.ts"
@@ -22,7 +22,10 @@ import * as ChoiceMap from "./vote/ChoiceMap.ts"
 import * as ChoiceReadings from "./vote/ChoiceReadings.ts"
 import * as DecisionField from "./vote/DecisionField.ts"
 import * as ToolExports from "./vote/ToolExports.ts"
+import type { Shape } from "./vote/ToolShape.ts"
+import * as VoteDescription from "./vote/VoteDescription.ts"
 import * as VoteFields from "./vote/VoteFields.ts"
+import { voteNames } from "./vote/VoteNames.ts"
 
 /** Options of `votes`. */
 export interface VotesOptions extends Files.FilesOptions {
@@ -31,7 +34,7 @@ export interface VotesOptions extends Files.FilesOptions {
 }
 
 interface Found {
-  readonly tool: ToolExports.Shape | undefined
+  readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
   /** Whether the reading is that of the first records' numbers, from 1 on. */
@@ -89,7 +92,9 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     return {
       summary: {
         ...summary,
-        layout: summary.layout && `${described.replace(`, id at ""`, "")}; ${describe(fields, reading, isFromNumbers)}`,
+        layout:
+          summary.layout &&
+          `${described.replace(`, id at ""`, "")}; ${VoteDescription.describe(fields, reading, isFromNumbers)}`,
       },
       records: Stream.mapArrayEffect(rows, (some) => {
         const other = isFromNumbers
@@ -136,7 +141,7 @@ const none: VoteFields.VoteFields = {
 }
 
 const rewriteBy =
-  ({ toRecord }: ToolExports.Shape) =>
+  ({ toRecord }: Shape) =>
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
@@ -175,7 +180,7 @@ const withoutVotes = (
   const complete = given.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
   if (given.id !== undefined) return { ...complete, id: given.id }
   const candidates = [
-    ...VoteFields.voteNames.item
+    ...voteNames.item
       .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
       .map(({ path }) => path),
     ...(found === undefined ? [] : [found]),
@@ -265,40 +270,6 @@ const unknownName = (
   return unknown === undefined || sampled.length === 0
     ? undefined
     : `${VoteFields.flags.choiceMap}: expected ${ChoiceMap.expected}, found ${JSON.stringify(unknown)}`
-}
-
-const described: { readonly [kind in Choice.ChoiceKind]: string } = {
-  index: "from 0 on",
-  number: "from 1 on, 0 a tie",
-  scale: "a scale, 0 a tie",
-  text: "the completion's text",
-  name: "by name",
-  scores: "scores, the highest is the best",
-  ranks: "ranks, the lowest is the best",
-  "one-hot": "the one that is 1",
-}
-
-const describe = (
-  { choices, expert, isPerCompletion, list, rationale, strength }: VoteFields.VoteFields,
-  { kind, map }: Choice.Reading,
-  isFromNumbers: boolean,
-) => {
-  const at = (what: string, ...fields: ReadonlyArray<Field.Field | undefined>) => {
-    const names = fields.flatMap((field) => (field === undefined ? [] : `"${field.label}"`))
-    return names.length === 0 ? [] : [`${what} at ${joinWords(names)}`]
-  }
-  return [
-    ...at("votes", list),
-    ...at(choices.length > 1 && !isPerCompletion ? `choices of ${choices.length} experts` : "choice", ...choices),
-    ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : described[kind]})`]),
-    ...(map === undefined ? [] : [`(${map.text})`]),
-    ...at("expert", expert),
-    ...at("rationale", rationale),
-    ...at("strength", strength),
-  ]
-    .filter((part) => part !== "")
-    .join(", ")
-    .replaceAll(", (", " (")
 }
 
 /** What an export of prefstream says of the item besides. */

@@ -389,8 +389,8 @@ describe("prefstream import", () => {
       assert.deepInclude(JSON.parse(again.stdout), { imported: prompts.length, rejected: 0 }, again.stderr)
       const rows = (yield* cli(["export-votes", "--dir", `${folder}/again`])).stdout.trimEnd().split("\n")
       assert.deepStrictEqual(
-        rows.map((text): Row => JSON.parse(text)["prompt"]),
-        prompts as ReadonlyArray<unknown>,
+        rows.map((text): unknown => JSON.parse(text)["prompt"]),
+        prompts,
       )
       const inspected = yield* cli(["inspect", `${folder}/votes.csv`])
       assert.match(inspected.stdout, /an export of prefstream: prefstream import reads votes that exist/)
@@ -403,8 +403,8 @@ describe("prefstream import", () => {
       assert.deepInclude(report, { imported: 4, ties: 3 })
       const rows = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
       assert.deepStrictEqual(
-        rows.map((text): Row => JSON.parse(text)["all_bad"]),
-        [null, null, true, true] as ReadonlyArray<unknown>,
+        rows.map((text): unknown => JSON.parse(text)["all_bad"]),
+        [null, null, true, true],
       )
     }))
 

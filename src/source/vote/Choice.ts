@@ -9,9 +9,9 @@ import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Vote.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
-import { fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-import { type ChoiceMap, numberOf, places, truthOf } from "./ChoiceMap.ts"
+import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"
+import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
  * `index`: from 0 on. `number`: from 1 on, and 0 is a tie. `scale`: below 0 the first of two completions, above 0 the second,
@@ -56,19 +56,6 @@ interface Item {
 export type ReadResult = Result.Result<Chosen | undefined, string>
 
 const tie: Chosen = { choice: undefined }
-
-/** Of Label Studio's flat exports and of lists with one element, what is in them. A completion's text stays as it is. */
-export const unwrap = (given: unknown, completions: ReadonlyArray<string>): unknown => {
-  let value = given
-  for (let depth = 0; depth < 4; depth++) {
-    const parsed = typeof value === "string" && completions.includes(value) ? value : fromText(value)
-    const inner = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed
-    const said = isObject(inner) ? (inner["selected"] ?? inner["choices"] ?? inner) : inner
-    if (said === value) break
-    value = said
-  }
-  return value
-}
 
 /** What a text says instead of naming a completion. */
 export const outcomeOf = (value: unknown, { completions, models = [] }: Item): Chosen | undefined => {
@@ -223,16 +210,16 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     const found = columns?.map((column) => columnOf(column, item)) ?? []
     const isNamed = found.some((index) => index !== undefined)
     const order = isNamed ? found : values.map((_, i) => i)
-    const numbers = completions.map((_, i) => numberOf(values[order.indexOf(i)]))
-    if (lacksSome(item) || values.length !== completions.length || numbers.some((number) => number === undefined)) {
+    const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
+    if (lacksSome(item) || values.length !== completions.length || numbers.length < completions.length) {
       return Result.fail(
         `expected a number for each of ${completions.length} completions, found ${columns === undefined ? describeValue(values) : joinWords(values.map(describeValue))}`,
       )
     }
     const sign = kind === "scores" ? -1 : 1
-    const levels = [...new Set(numbers.map((number) => sign * number!))].toSorted((a, b) => a - b)
+    const levels = [...new Set(numbers.map((number) => sign * number))].toSorted((a, b) => a - b)
     return Result.succeed(
-      ranked(levels.map((level) => numbers.flatMap((number, i) => (sign * number! === level ? [i] : [])))),
+      ranked(levels.map((level) => numbers.flatMap((number, i) => (sign * number === level ? [i] : [])))),
     )
   }
 
@@ -274,19 +261,6 @@ const isColumnValues = (value: unknown): value is ColumnValues =>
   isObject(value) && Array.isArray(value["columns"]) && Array.isArray(value["values"])
 
 const sides = ["left", "right"]
-
-/** A name, its ends after each word, and its beginnings: `winner_model_a`, `model_a`, `a`, `winner_model`, `winner`. */
-const partsOf = (name: string): ReadonlyArray<string> => {
-  const gaps = [...name.matchAll(/[_\s.:-]+/g)]
-  return [
-    name,
-    ...gaps.map(({ 0: gap, index }) => name.slice(index + gap.length)),
-    ...gaps.toReversed().map(({ index }) => name.slice(0, index)),
-  ]
-}
-
-const isOne = (value: unknown): boolean => numberOf(value) === 1 || truthOf(value) === true
-const isZero = (value: unknown): boolean => numberOf(value) === 0 || truthOf(value) === false
 
 /** Where each of the numbers occurs once, from 0 or from 1 on. */
 const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<Chosen, string>> | undefined => {

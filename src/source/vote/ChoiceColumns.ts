@@ -8,19 +8,18 @@
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
-import { numberOf, truthOf } from "./ChoiceMap.ts"
-
-const isFlag = (value: unknown): boolean => isSet(value) || numberOf(value) === 0 || truthOf(value) === false
-const isSet = (value: unknown): boolean => numberOf(value) === 1 || truthOf(value) === true
+import { numberOf } from "./ChoiceMap.ts"
+import { isOne, isZero } from "./ChoiceValue.ts"
 
 /** Paths of at least two columns of which each record has one that is 1: `winner_model_a`, `winner_model_b`, `winner_tie`. */
 export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const name of names) {
     const columns = members.filter(
-      ({ plainName, values }) => plainName.startsWith(`${name}_`) && values.length > 0 && values.every(isFlag),
+      ({ plainName, values }) =>
+        plainName.startsWith(`${name}_`) && values.length > 0 && values.every((value) => isOne(value) || isZero(value)),
     )
     const isOneOf = (record: Sample.SampleRecord) =>
-      columns.filter((column) => isSet(Sample.valueAt(record, column.name))).length === 1
+      columns.filter((column) => isOne(Sample.valueAt(record, column.name))).length === 1
     if (columns.length > 1 && records.every(isOneOf)) return columns.map(({ path }) => path)
   }
   return []

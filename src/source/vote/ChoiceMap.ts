@@ -44,10 +44,9 @@ const comparison = /^(<=|>=|<|>)\s*(\S+)$/
 
 const keyOf = (value: unknown): string | undefined => {
   if (isEmpty(value)) return ""
-  if (typeof value === "object") return undefined
-  return String(numberOf(value) ?? value)
-    .trim()
-    .toLowerCase()
+  const number = numberOf(value)
+  if (number !== undefined) return String(number)
+  return typeof value === "string" || typeof value === "boolean" ? String(value).trim().toLowerCase() : undefined
 }
 
 const holds: { readonly [operator: string]: (value: number, limit: number) => boolean } = {

@@ -11,6 +11,7 @@ import type { SourceItem } from "../../domain/PromptItem.ts"
 import { describeValue, excerpt, isEmpty, joinWords } from "../../io/Values.ts"
 import * as Choice from "./Choice.ts"
 import * as ChoiceMap from "./ChoiceMap.ts"
+import { unwrap } from "./ChoiceValue.ts"
 
 /** A choice of the first records, with its item. */
 export interface SampledChoice extends SourceItem {
@@ -49,7 +50,10 @@ const candidates = (numbers: ReadonlyArray<number>, completions: number): Readon
   const isPair = completions === 2
   if (least < 0) return isPair ? [ofKind("scale"), ...ofMap("<0=second,0=tie,>0=first")] : []
   if (isWhole && most <= completions) {
-    const asIndices = ChoiceMap.places.slice(0, completions).map((place, i) => `${i}=${place}`)
+    const asIndices = ChoiceMap.places
+      .slice(0, completions)
+      .map((place, i) => `${String(i)}=${place}`)
+      .join(",")
     const tieLast = ofMap(`${asIndices},${completions}=tie`)
     return [
       ofKind("number"),
@@ -72,7 +76,7 @@ export const decide = (
   { isId, isIndex, labels }: Naming,
 ): Result.Result<Choice.Reading, string> => {
   const choices = sampled
-    .map((one) => ({ ...one, value: Choice.unwrap(one.value, one.item.completions) }))
+    .map((one) => ({ ...one, value: unwrap(one.value, one.item.completions) }))
     .filter(({ item, value }) => !isMissing(value) && Choice.outcomeOf(value, item) === undefined)
   const isText = ({ item, value }: SampledChoice) =>
     (typeof value === "string" || typeof value === "number") && item.completions.includes(String(value))
@@ -178,10 +182,17 @@ const ask = (
 ): Result.Result<never, string> => {
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
-  const distinct = choices.filter(isFirst).slice(0, 12)
-  const pairs = distinct.flatMap((one, i) => distinct.slice(i + 1).map((other) => [one, other]))
-  const apart = (pair: ReadonlyArray<SampledChoice>) =>
-    new Set(readings.map((reading) => outcomesOf(reading, pair, labels).join())).size
+  const different = choices.filter(isFirst)
+  // Of many values, some from all over their range.
+  const some = different
+    .toSorted((a, b) => Number(a.value) - Number(b.value))
+    .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)
+    .toSorted((a, b) => different.indexOf(a) - different.indexOf(b))
+  const pairs = some.flatMap((one, i) => some.slice(i + 1).map((other) => [one, other]))
+  const apart = (pair: ReadonlyArray<SampledChoice>) => {
+    const outcomes = readings.map((reading) => outcomesOf(reading, pair, labels))
+    return new Set(outcomes.map((two) => two.join())).size + outcomes.filter(([one, other]) => one !== other).length
+  }
   const [first = choices.slice(0, 2)] = pairs.toSorted((a, b) => apart(b) - apart(a))
   const values = [...new Set(choices.map(({ value }) => ChoiceMap.numberOf(value) ?? value))]
   const isOneRecord = new Set(first.map(whereOf)).size < first.length

@@ -5,8 +5,7 @@
  * Guarantees: a tool is recognized only if each of the first records has one of its shapes, or no member that those with it
  * lack: nobody answered it. Votes that were not submitted, or were skipped, are left out. Texts are not changed.
  *
- * Label Studio, JSON, JSON-MIN and CSV: https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise,
- * https://labelstud.io/tags/ranker. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
+ * Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
  * https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
 import { isEmpty, isObject } from "../../io/Values.ts"
@@ -14,136 +13,8 @@ import * as Messages from "../item/Messages.ts"
 import { fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
-
-type Members = { readonly [member: string]: unknown }
-
-interface Shape {
-  /** For people. */
-  readonly name: string
-  readonly is: (record: Members) => boolean
-  /** Set where only cells of text are rewritten. */
-  readonly isTextual?: true
-  /** The record with the item's parts at its top, and `votes`. Members are as the layouts know them. */
-  readonly toRecord: (record: Members) => Members
-}
-
-const objects = (value: unknown): ReadonlyArray<Members> => (Array.isArray(value) ? value.filter(isObject) : [])
-const object = (value: unknown): Members => (isObject(value) ? value : {})
-
-/** `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`; before version 1, `completions` */
-const labelStudio: Shape = {
-  name: "Label Studio",
-  is: ({ completions, annotations = completions, data }) =>
-    isObject(data) &&
-    Array.isArray(annotations) &&
-    annotations.every((one) => isObject(one) && Array.isArray(one["result"])),
-  toRecord: ({ completions: old, annotations = old, data, id }) => {
-    const { id: own, ...parts } = object(data)
-    const list = listOf(parts)
-    // The names of the template for pairwise comparison.
-    const pair = [parts["text1"], parts["text2"]]
-    const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
-    const votes = objects(annotations)
-      .filter((one) => one["was_cancelled"] !== true)
-      .flatMap((one) => {
-        const results = objects(one["result"])
-        const choice = results.flatMap(choiceOf)[0]
-        const ranking = results.flatMap((result) => rankingOf(result, list?.ids ?? []))[0]
-        if (choice === undefined && ranking === undefined) return []
-        const texts = results
-          .filter(({ type }) => type === "textarea")
-          .flatMap(({ value }) => object(value)["text"] ?? [])
-        const { completed_by, created_at, lead_time } = one
-        return [
-          {
-            expert: completed_by,
-            choice,
-            ranking,
-            rationale: texts.map(String).join("\n"),
-            judged_at: created_at,
-            seconds: lead_time,
-          },
-        ]
-      })
-    const completions = list !== undefined ? { completions: list.texts } : isPair ? { completions: pair } : {}
-    return { ...parts, ...completions, item_id: own ?? id, votes }
-  },
-}
-
-/**
- * JSON-MIN and CSV, a record per annotation: `{ …, "annotation_id": 7, "annotator": 1, "lead_time": 6.5, "TAG": [{ "selected":
- * "left" }] }`. In CSV, lists are JSON text.
- */
-const labelStudioFlat: Shape = {
-  name: "Label Studio (flat)",
-  is: (record) =>
-    ["annotation_id", "annotator", "lead_time"].every((name) => Object.hasOwn(record, name)) &&
-    Object.values(record).some((value) => controlIn(value) !== undefined),
-  toRecord: ({ annotation_id: _, annotator, created_at, id, lead_time, updated_at: __, ...parts }) => {
-    const controls = Object.entries(parts).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
-      const result = controlIn(value)
-      if (result !== undefined) return [[name, result]]
-      return typeof value === "string" && isRationale(name)
-        ? [[name, { type: "textarea", value: { text: [value] } }]]
-        : []
-    })
-    const names = controls.map(([name]) => name)
-    const data = Object.entries(parts)
-      .filter(([name]) => !names.includes(name))
-      .map(([name, value]) => [name, objects(fromText(value)).length > 0 ? fromText(value) : value])
-    const result = controls.map(([, result]) => result)
-    return labelStudio.toRecord({
-      id,
-      data: Object.fromEntries(data),
-      annotations: [{ completed_by: annotator, created_at, lead_time, result }],
-    })
-  },
-}
-
-/** The result of a control tag, as the JSON export has it. A list of one text is no control: it may be a part of the item. */
-const controlIn = (value: unknown): Members | undefined => {
-  const [one, ...more] = objects(fromText(value))
-  if (one === undefined || more.length > 0) return undefined
-  if (!isEmpty(one["selected"])) return { type: "pairwise", value: one }
-  if (one["ranker"] !== undefined) return { type: "ranker", value: one }
-  return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
-}
-
-/** Of `Pairwise`: the side. Of `Choices` and `Rating`: what was said. */
-const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
-  const { choices, selected } = object(value)
-  if (type === "pairwise") return isEmpty(selected) ? [] : [selected]
-  return type === "choices" && Array.isArray(choices) && choices.length === 1 ? choices : []
-}
-
-/** The data of a `List`: objects with an id and a text. */
-const listOf = (data: Members) =>
-  Object.values(data).flatMap((value) => {
-    const elements = objects(value)
-    const ids = elements.map(({ id }) => id)
-    const texts = elements.map(({ body, html, title }) => body ?? html ?? title)
-    return elements.length > 1 && ids.every((id) => !isEmpty(id)) && texts.every((text) => typeof text === "string")
-      ? [{ ids, texts }]
-      : []
-  })[0]
-
-/** Of `Ranker`: ids, best first; with buckets, these in their order, each a group. What is in no bucket comes last. */
-const rankingOf = (
-  { type, value }: Members,
-  ids: ReadonlyArray<unknown>,
-): ReadonlyArray<ReadonlyArray<ReadonlyArray<number>>> => {
-  if (type !== "ranker") return []
-  const ranker = object(value)["ranker"]
-  const at = (list: unknown) => (Array.isArray(list) ? list.map((id: unknown) => ids.indexOf(id)) : [])
-  const buckets = Object.entries(object(ranker)).filter(([, list]) => Array.isArray(list) && list.length > 0)
-  const isOrder = Array.isArray(ranker) || buckets.length === 1
-  const groups = isOrder
-    ? at(Array.isArray(ranker) ? ranker : buckets[0]![1]).map((index) => [index])
-    : [...buckets.filter(([name]) => name !== "_"), ...buckets.filter(([name]) => name === "_")].map(([, list]) =>
-        at(list),
-      )
-  return [groups]
-}
+import { labelStudio, labelStudioFlat } from "./LabelStudio.ts"
+import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
 
 /** `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }` */
 const argilla: Shape = {
@@ -268,8 +139,6 @@ const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
 const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
-const isRationale = (question: string) => /rationale|reason|explan|comment|justif|feedback|why/i.test(question)
-
 /** The question that is the choice: a ranking, else one by a name for it, else the only one that is no text about it. */
 const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   const others = columns.filter(({ question }) => !isRationale(question))
@@ -335,5 +204,3 @@ export const recognize = (rows: ReadonlyArray<Row>): Shape | undefined => {
     return known.length > 0 && all.every((record) => is(record) || Object.keys(record).every((name) => names.has(name)))
   })
 }
-
-export type { Shape }

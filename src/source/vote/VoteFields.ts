@@ -17,31 +17,8 @@ import * as Choice from "./Choice.ts"
 import * as ChoiceColumns from "./ChoiceColumns.ts"
 import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
+import { expertColumn, indexNames, voteNames } from "./VoteNames.ts"
 import * as VoteRanking from "./VoteRanking.ts"
-
-/** The members that are known, by what they say, in the order in which they are tried. */
-export const voteNames = {
-  choice: [
-    "chosen_index", "best_completion_index", "choice", "vote", "preference", "preferred", "winner", "label", "best",
-    "best_response", "best_completion", "better_response_id", "overall_preference", "preference_label", "preferred_response",
-    "selected", "judgment", "judgement", "verdict",
-  ],
-  expert: [
-    "expert", "expert_id", "annotator", "annotator_id", "worker", "worker_id", "rater", "rater_id", "labeler", "labeler_id",
-    "judge", "judge_id", "user_id", "user", "reviewer", "completed_by",
-  ],
-  rationale: ["rationale", "reason", "explanation", "justification", "comment", "feedback"],
-  strength: ["strength", "preference_strength"],
-  judgedAt: ["judged_at", "annotated_at", "submitted_at", "created_at", "timestamp", "tstamp"],
-  list: ["votes", "annotations", "judgments", "judgements", "preferences", "labels"],
-  item: ["item_id", "prompt_id", "question_id", "instruction_id", "pair_id", "example_id", "comparison_id", "id", "idx"],
-} as const // prettier-ignore
-
-/** Names of columns that are one expert's choice each. */
-export const expertColumn = /^(annotator|rater|expert|worker|labeler|judge|vote|human)[_ ]?\d+$/
-
-/** Members by these names number completions from 0 on. */
-const indexNames: ReadonlySet<string> = new Set(["chosen_index", "best_completion_index"])
 
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
@@ -223,7 +200,7 @@ export const choicesIn = (fields: VoteFields, row: Row): ReadonlyArray<Pick<Give
 /** What the choice's name says of its numbers. */
 export const namingOf = ({ choices }: VoteFields) => {
   const name = choices.length === 1 ? Sample.plain(choices[0]!.label) : ""
-  return { isIndex: indexNames.has(name), isId: /_id$/.test(name) }
+  return { isIndex: indexNames.has(name), isId: name.endsWith("_id") }
 }
 
 const text = (value: unknown): string | undefined =>

@@ -3,7 +3,7 @@ import * as Sample from "../detect/Sample.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
 import * as ToolExports from "./ToolExports.ts"
-import * as VoteFields from "./VoteFields.ts"
+import { expertColumn, voteNames } from "./VoteNames.ts"
 
 /**
  * One line that names the command for votes, if the records have them: an export of a tool, a choice beside its expert, a
@@ -15,9 +15,9 @@ export const of = (rows: ReadonlyArray<Row>, gold: string | undefined): string |
     names.flatMap((name) => sample.members.filter(({ plainName, values }) => plainName === name && values.length > 0))
   if (KnownNames.datasetMembers.every((name) => sample.members.some((member) => member.name === name))) return undefined
   const tool = ToolExports.recognize(rows)
-  const [choice] = has(VoteFields.voteNames.choice)
-  const experts = sample.members.filter(({ plainName }) => VoteFields.expertColumn.test(plainName))
-  const isVote = choice !== undefined && (choice.path !== gold || has(VoteFields.voteNames.expert).length > 0)
+  const [choice] = has(voteNames.choice)
+  const experts = sample.members.filter(({ plainName }) => expertColumn.test(plainName))
+  const isVote = choice !== undefined && (choice.path !== gold || has(voteNames.expert).length > 0)
   if (tool === undefined && !isVote && experts.length < 2) return undefined
   const where =
     tool === undefined ? `votes at ${JSON.stringify(choice?.name ?? experts[0]?.name)}` : `an export of ${tool.name}`

@@ -44,10 +44,14 @@ const problem = Effect.fnUntraced(function* (text: string, votes: Source.VotesOp
 const jsonl = (rows: ReadonlyArray<Row>): string => rows.map((row) => JSON.stringify(row)).join("\n")
 
 /** A pair in columns of these names, and what is said of it. */
-const pair = (i: number, said: Row, [first, second] = ["response_a", "response_b"]): Row => ({
+const pair = (
+  i: number,
+  said: Row,
+  [first, second]: readonly [string, string] = ["response_a", "response_b"],
+): Row => ({
   prompt: `Question ${i}`,
-  [first!]: `one ${i}`,
-  [second!]: `two ${i}`,
+  [first]: `one ${i}`,
+  [second]: `two ${i}`,
   ...said,
 })
 

@@ -1,0 +1,126 @@
+/**
+ * Exports of Label Studio, rewritten as records with a list `votes`. Votes that were skipped are left out.
+ *
+ * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker; JSON-MIN and
+ * CSV: https://labelstud.io/guide/export.
+ */
+import { Struct } from "effect"
+import { isEmpty, isObject } from "../../io/Values.ts"
+import { fromText } from "../record/Field.ts"
+import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
+
+/** `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`; before version 1, `completions` */
+export const labelStudio: Shape = {
+  name: "Label Studio",
+  is: ({ completions, annotations = completions, data }) =>
+    isObject(data) &&
+    Array.isArray(annotations) &&
+    annotations.every((one) => isObject(one) && Array.isArray(one["result"])),
+  toRecord: ({ completions: old, annotations = old, data, id }) => {
+    const { id: own, ...parts } = object(data)
+    const list = listOf(parts)
+    // The names of the template for pairwise comparison.
+    const pair = [parts["text1"], parts["text2"]]
+    const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
+    const votes = objects(annotations)
+      .filter((one) => one["was_cancelled"] !== true)
+      .flatMap((one) => {
+        const results = objects(one["result"])
+        const choice = results.flatMap(choiceOf)[0]
+        const ranking = results.flatMap((result) => rankingOf(result, list?.ids ?? []))[0]
+        if (choice === undefined && ranking === undefined) return []
+        const texts = results
+          .filter(({ type }) => type === "textarea")
+          .flatMap(({ value }) => object(value)["text"] ?? [])
+        const { completed_by, created_at, lead_time } = one
+        return [
+          {
+            expert: completed_by,
+            choice,
+            ranking,
+            rationale: texts.map(String).join("\n"),
+            judged_at: created_at,
+            seconds: lead_time,
+          },
+        ]
+      })
+    const completions = list !== undefined ? { completions: list.texts } : isPair ? { completions: pair } : {}
+    return { ...parts, ...completions, item_id: own ?? id, votes }
+  },
+}
+
+/**
+ * JSON-MIN and CSV, a record per annotation: `{ …, "annotation_id": 7, "annotator": 1, "lead_time": 6.5, "TAG": [{ "selected":
+ * "left" }] }`. In CSV, lists are JSON text.
+ */
+export const labelStudioFlat: Shape = {
+  name: "Label Studio (flat)",
+  is: (record) =>
+    ["annotation_id", "annotator", "lead_time"].every((name) => Object.hasOwn(record, name)) &&
+    Object.values(record).some((value) => controlIn(value) !== undefined),
+  toRecord: ({ annotator, created_at, id, lead_time, ...others }) => {
+    const parts = Struct.omit(others, ["annotation_id", "updated_at"])
+    const controls = Object.entries(parts).flatMap(([name, value]): ReadonlyArray<readonly [string, unknown]> => {
+      const result = controlIn(value)
+      if (result !== undefined) return [[name, result]]
+      return typeof value === "string" && isRationale(name)
+        ? [[name, { type: "textarea", value: { text: [value] } }]]
+        : []
+    })
+    const names = controls.map(([name]) => name)
+    const data = Object.entries(parts)
+      .filter(([name]) => !names.includes(name))
+      .map(([name, value]) => [name, objects(fromText(value)).length > 0 ? fromText(value) : value])
+    const result = controls.map(([, result]) => result)
+    return labelStudio.toRecord({
+      id,
+      data: Object.fromEntries(data),
+      annotations: [{ completed_by: annotator, created_at, lead_time, result }],
+    })
+  },
+}
+
+/** The result of a control tag, as the JSON export has it. A list of one text is no control: it may be a part of the item. */
+const controlIn = (value: unknown): Members | undefined => {
+  const [one, ...more] = objects(fromText(value))
+  if (one === undefined || more.length > 0) return undefined
+  if (!isEmpty(one["selected"])) return { type: "pairwise", value: one }
+  if (one["ranker"] !== undefined) return { type: "ranker", value: one }
+  return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
+}
+
+/** Of `Pairwise`: the side. Of `Choices` and `Rating`: what was said. */
+const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
+  const { choices, selected } = object(value)
+  if (type === "pairwise") return isEmpty(selected) ? [] : [selected]
+  return type === "choices" && Array.isArray(choices) && choices.length === 1 ? choices : []
+}
+
+/** The data of a `List`: objects with an id and a text. */
+const listOf = (data: Members) =>
+  Object.values(data).flatMap((value) => {
+    const elements = objects(value)
+    const ids = elements.map(({ id }) => id)
+    const texts = elements.map(({ body, html, title }) => body ?? html ?? title)
+    return elements.length > 1 && ids.every((id) => !isEmpty(id)) && texts.every((text) => typeof text === "string")
+      ? [{ ids, texts }]
+      : []
+  })[0]
+
+/** Of `Ranker`: ids, best first; with buckets, these in their order, each a group. What is in no bucket comes last. */
+const rankingOf = (
+  { type, value }: Members,
+  ids: ReadonlyArray<unknown>,
+): ReadonlyArray<ReadonlyArray<ReadonlyArray<number>>> => {
+  if (type !== "ranker") return []
+  const ranker = object(value)["ranker"]
+  const at = (list: unknown) => (Array.isArray(list) ? list.map((id: unknown) => ids.indexOf(id)) : [])
+  const buckets = Object.entries(object(ranker)).filter(([, list]) => Array.isArray(list) && list.length > 0)
+  const isOrder = Array.isArray(ranker) || buckets.length === 1
+  const groups = isOrder
+    ? at(Array.isArray(ranker) ? ranker : buckets[0]![1]).map((index) => [index])
+    : [...buckets.filter(([name]) => name !== "_"), ...buckets.filter(([name]) => name === "_")].map(([, list]) =>
+        at(list),
+      )
+  return [groups]
+}

@@ -1,0 +1,39 @@
+/** How votes are read, for people. */
+import { joinWords } from "../../io/Values.ts"
+import type * as Field from "../record/Field.ts"
+import type * as Choice from "./Choice.ts"
+import type { VoteFields } from "./VoteFields.ts"
+
+const described: { readonly [kind in Choice.ChoiceKind]: string } = {
+  index: "from 0 on",
+  number: "from 1 on, 0 a tie",
+  scale: "a scale, 0 a tie",
+  text: "the completion's text",
+  name: "by name",
+  scores: "scores, the highest is the best",
+  ranks: "ranks, the lowest is the best",
+  "one-hot": "the one that is 1",
+}
+
+export const describe = (
+  { choices, expert, isPerCompletion, list, rationale, strength }: VoteFields,
+  { kind, map }: Choice.Reading,
+  isFromNumbers: boolean,
+) => {
+  const at = (what: string, ...fields: ReadonlyArray<Field.Field | undefined>) => {
+    const names = fields.flatMap((field) => (field === undefined ? [] : `"${field.label}"`))
+    return names.length === 0 ? [] : [`${what} at ${joinWords(names)}`]
+  }
+  return [
+    ...at("votes", list),
+    ...at(choices.length > 1 && !isPerCompletion ? `choices of ${choices.length} experts` : "choice", ...choices),
+    ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : described[kind]})`]),
+    ...(map === undefined ? [] : [`(${map.text})`]),
+    ...at("expert", expert),
+    ...at("rationale", rationale),
+    ...at("strength", strength),
+  ]
+    .filter((part) => part !== "")
+    .join(", ")
+    .replaceAll(", (", " (")
+}
