@@ -42,8 +42,8 @@ interface Waiter<E> {
 const catchUp = 100
 /** Milliseconds before the last slot that more are taken. */
 const takeAhead = 50
-/** A second, with a margin: requests may arrive closer together than they left. */
-const second = 1010
+/** Milliseconds: requests may arrive closer together than they left. */
+const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
 /** Maximum departures remembered; above that, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const budget = Option.getOrUndefined(settings.budget ?? Option.none())
   const slowest = Math.min(requestsPerSecond, 0.2)
   const departures = new Float64Array(Math.min(Math.ceil(requestsPerSecond), maxRemembered)).fill(-Infinity)
-  const window = (second * departures.length) / requestsPerSecond
+  const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
   /** Opened when a change may allow another request. */
@@ -115,6 +115,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     budget?.sent()
     return { cuts, ordinal: ++ordinal }
   }
+
+  /** A request leaves later than its turn came, after its task was claimed. */
+  const leaving = ({ ordinal: seen }: Permit) =>
+    Effect.map(Clock.currentTimeMillis, (now) => {
+      if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
+    })
 
   /** How many requests this process may send at once. */
   const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
@@ -303,6 +309,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   return {
     turn,
+    leaving,
     accepted,
     refused,
     pause,

@@ -67,7 +67,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     ) => Effect.Effect<A, AnnotationClientError>,
     permit?: Throttle.Permit,
   ): Effect.Effect<A, AnnotationClientError> =>
-    request.pipe(
+    (permit === undefined ? request : Effect.andThen(throttle.leaving(permit), request)).pipe(
       Effect.flatMap((response) =>
         Effect.map(ResponseBody.read(response, profile.maxAnswerBytes), (answer) => ({ response, answer })),
       ),
