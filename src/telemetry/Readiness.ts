@@ -1,6 +1,6 @@
 /**
  * Whether this process can do its work (`/readyz`): each database that it has open answers a trivial statement within two
- * seconds, and it is not stopping. Without an open database it is not ready.
+ * seconds, the service's can be written, and it is not stopping. Without an open database it is not ready.
  *
  * Does not ask the annotation service: while that is down, a job waits for it.
  */
@@ -12,7 +12,8 @@ const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstre
   defaultValue: () => new Set(),
 })
 
-const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown, unknown>) {
+/** Requires a check to succeed, for as long as the scope is open. */
+export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown, unknown>) {
   const checks = yield* Checks
   yield* Effect.acquireRelease(
     Effect.sync(() => checks.add(check)),

@@ -44,6 +44,22 @@ const readReport = Effect.fnUntraced(function* (path: string) {
   return JSON.parse(text) as QualityReport
 })
 
+describe("the pair at the end of a run", () => {
+  test("is shown with the beginnings of its texts, however long they are", () =>
+    Effect.gen(function* () {
+      const directory = yield* temporaryDirectory
+      const long = (word: string) => Array.from({ length: 3_000 }, (_, i) => `${word} ${i}`).join("\n")
+      const item = { prompt: long("prompt"), completions: [long("better"), "worse"], metadata: { notes: long("note") } }
+      yield* write(`${directory}/items.jsonl`, [JSON.stringify(item)])
+      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick])
+      assert.strictEqual(said.status, 0, said.stderr)
+      assert.match(said.stdout, /^ {2}prompt {5}prompt 0 prompt 1 .*…$/m)
+      assert.match(said.stdout, /^ {2}chosen {5}better 0 better 1 .*…$/m)
+      assert.match(said.stdout, /^ {2}rejected {3}worse$/m)
+      assert.isBelow(said.stdout.length, 2_500)
+    }))
+})
+
 describe("--threshold", () => {
   test("that is not kept leaves the dataset as it was, ends with 6, and tells why", () =>
     Effect.gen(function* () {

@@ -112,6 +112,8 @@ export const lines: { readonly [line: string]: Line | string } = {
   "PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream run items.jsonl --expert judge:qwen2.5:7b": ok,
   "npx prefstream run items.jsonl --base-url http://127.0.0.1:8484/v1 --guidelines-file guidelines.md --rubric rubric.yaml":
     { ends: 0, before: "a service" },
+  "(umask 077 && sqlite3 prefstream-service.db \"VACUUM INTO 'copy.db'\")":
+    "sqlite3 need not be installed: test/service/Restart.test.ts has Node carry it out",
   // src/task
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000 --dry-run": ok,
   "npx prefstream submit items.jsonl --votes 3 --price 0.40 --budget 5000": ok,

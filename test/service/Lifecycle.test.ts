@@ -246,6 +246,7 @@ describe("the table of votes", () => {
       const csv = yield* table("?format=csv")
       assert.match(csv.headers["content-type"]!, /^text\/csv/)
       assert.match(csv.text, /^item_id,prompt,completions,/)
+      assert.strictEqual((yield* table("?format=csv&raw=true")).status, 200)
       assert.strictEqual((yield* table("?format=xml")).status, 400)
 
       // The dashboard's is the same.

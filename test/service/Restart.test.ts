@@ -1,4 +1,7 @@
+import { execFileSync } from "node:child_process"
+import { readFileSync, statSync } from "node:fs"
 import { connect } from "node:net"
+import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope, Stream } from "effect"
 import { HttpServer } from "effect/http"
@@ -65,6 +68,32 @@ describe("restart", () => {
       const finished = yield* completed(base, open.json.task_id)
       assert.strictEqual(finished.json.results[0].annotations.rationale, "First of 2 completions.")
     }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect(
+    "a copy as the guide has it, made while the service runs, is for its owner only, and starts as the original",
+    () =>
+      Effect.gen(function* () {
+        const database = yield* temporaryFile("prefstream-service.db")
+        const folder = dirname(database)
+        const guide = readFileSync(new URL("../../src/service/README.md", import.meta.url), "utf8")
+        const [line] = guide.split("\n").filter((line) => line.includes("VACUUM INTO"))
+        const done = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const base = yield* start({ database, experts: ["longest"] })
+            const { json } = yield* call("POST", `${base}/v1/tasks`, { body })
+            const done = yield* completed(base, json.task_id)
+            const sqlite3 = `sqlite3() { "$NODE" -e 'new (require("node:sqlite").DatabaseSync)(process.argv[1]).exec(process.argv[2])' "$@"; }`
+            const env = { ...process.env, NODE: process.execPath }
+            execFileSync("sh", ["-c", `umask 022; ${sqlite3}; ${line}`], { cwd: folder, env })
+            return done
+          }),
+        )
+        const copy = join(folder, "copy.db")
+        assert.strictEqual((statSync(copy).mode & 0o777).toString(8), "600")
+        const base = yield* start({ database: copy, experts: ["longest"] })
+        assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${done.json.task_id}`)).text, done.text)
+      }).pipe(Effect.provide(platform)),
   )
 
   it.effect("a task that nobody could answer is tried again by the next experts", () =>

@@ -261,11 +261,11 @@ const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<st
       ]
 }
 
+/** Each text with its beginning, on one line: a pair may have any size, and is in the dataset. */
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>
-  (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const)
-    .filter((column) => pair[column] !== null)
-    .flatMap((column) => {
-      const text = column === "prompt" ? render(pair.prompt) : String(pair[column])
-      const [first = "", ...more] = (column === "item_id" ? excerpt(text, 60) : text).split("\n")
-      return [`  ${column.padEnd(11)}${first}`, ...more.map((line) => `             ${line}`)]
-    })
+  (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const).flatMap((column) => {
+    const value = column === "prompt" ? render(pair.prompt) : pair[column]
+    return value === null ? [] : [`  ${column.padEnd(11)}${excerpt(value, maxShownCharacters)}`]
+  })
+
+const maxShownCharacters = 200

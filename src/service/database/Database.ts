@@ -11,6 +11,7 @@ import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { Actor, createAuditTables } from "./Audit.ts"
 import { createAccountTables } from "./AccountTables.ts"
+import * as FullDisk from "./FullDisk.ts"
 import { createDeskTables } from "./DeskTables.ts"
 import { createGuidelineTables } from "./GuidelineTables.ts"
 import { addLanes } from "./LaneTables.ts"
@@ -50,7 +51,7 @@ export class Database extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       yield* migrate
       yield* Readiness.requireDatabase
-      const write = yield* GroupCommit.make(sql)
+      const write = yield* FullDisk.watch(yield* GroupCommit.make(sql))
       return {
         sql,
         write: (statements) =>

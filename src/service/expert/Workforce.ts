@@ -8,6 +8,7 @@
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as FullDisk from "../database/FullDisk.ts"
 import type { Expert } from "./Expert.ts"
 import * as Judging from "./Judging.ts"
 import { retryForever } from "../database/Database.ts"
@@ -57,7 +58,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
 
   const persistently = <A>(effect: Effect.Effect<A, SqlError>) =>
     effect.pipe(
-      Effect.tapError((error) => Effect.logError("The experts cannot reach the task store; trying again", error)),
+      Effect.tapError((error) => FullDisk.logError("The experts cannot reach the task store; trying again", error)),
       Effect.retry(retryForever),
       Effect.orDie,
     )
@@ -141,7 +142,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
       return roomy.open
     })
     const judged = Effect.tapCause(Effect.interruptible(judgeClaim(claim)), (cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError(`Judging task ${claim.taskId} failed`, cause),
+      Cause.hasInterruptsOnly(cause) ? Effect.void : FullDisk.logError(`Judging task ${claim.taskId} failed`, cause),
     )
     yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
   })
@@ -180,7 +181,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     Cause.hasInterruptsOnly(cause)
       ? Effect.failCause(cause)
       : Effect.andThen(
-          Effect.logError("Automatic experts failed; retrying in a minute", cause),
+          FullDisk.logError("Automatic experts failed; retrying in a minute", cause),
           Effect.sleep("1 minute"),
         ),
   )

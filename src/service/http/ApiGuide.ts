@@ -124,7 +124,7 @@ Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`r
 
 ## Votes as a table
 
-\`GET /votes\` streams the organization's votes, one record per vote, by task, prompt, and time: JSON Lines, or \`format=csv\`. \`group\`, \`task\` and \`expert\` narrow it. The columns are those of \`prefstream export-votes\`, and \`prefstream import\` reads the table; \`item_id\` and \`models\` are null, since the service does not know them. Void votes are left out. An answer that breaks off before its end (in chunked encoding) is incomplete: ask again.
+\`GET /votes\` streams the organization's votes, one record per vote, by task, prompt, and time: JSON Lines, or \`format=csv\`. \`group\`, \`task\` and \`expert\` narrow it. The columns are those of \`prefstream export-votes\`, and \`prefstream import\` reads the table. In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe; \`raw=true\` leaves texts as they are. \`item_id\` and \`models\` are null, since the service does not know them. Void votes are left out. An answer that breaks off before its end (in chunked encoding) is incomplete: ask again.
 
 ## Rubrics
 

@@ -28,6 +28,7 @@ import {
 } from "../../api/Problems.ts"
 import * as SchemaIssues from "../../io/SchemaIssues.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
+import * as FullDisk from "../database/FullDisk.ts"
 
 const malformed = (error: HttpApiError.HttpApiSchemaError) => {
   const errors = SchemaIssues.problems(error.cause.issue).map(({ path, message }) => ({
@@ -112,6 +113,13 @@ export const withProblems = (options: {
         const error = Cause.squash(cause)
         const problem = toProblem(error, request, bodyBytes)
         if (problem !== undefined) return HttpServerRespondable.toResponse(problem)
+        if (FullDisk.wasLogged(error)) {
+          const detail = "The service has no space left on its disk. Try again later."
+          return Effect.map(
+            HttpServerRespondable.toResponse(new ServiceUnavailable({ detail })),
+            HttpServerResponse.setHeader("retry-after", "60"),
+          )
+        }
         return Effect.andThen(
           Effect.logError(`${request.method} ${request.url} failed`, cause),
           HttpServerRespondable.toResponse(new ServiceFailure()),

@@ -15,10 +15,10 @@ import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 
 /** The answer with the table, as a file to save. */
-export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter) =>
+export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter, raw = false) =>
   // The status is sent by the time that the store may fail: the answer then breaks off.
   HttpServerResponse.stream(
-    Stream.tapCause(exportVotes(format, filter), (cause) =>
+    Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The table of votes broke off", cause),
     ),
     {
@@ -31,6 +31,8 @@ const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
     /** Default: jsonl. */
     format: Schema.optionalKey(Schema.Literals(formats)),
+    /** Whether CSV has its texts as they are: by default, those that a spreadsheet takes for formulas begin with an apostrophe. */
+    raw: Schema.optionalKey(Schema.Literal("true")),
     group: Schema.optionalKey(Schema.String),
     task: Schema.optionalKey(Schema.String),
     /** The id of an expert: his or her votes only. */
@@ -62,9 +64,9 @@ export const handlers = HttpApiBuilder.group(
     const desk = yield* Desk
     return handlers.handle(
       "export",
-      Effect.fnUntraced(function* ({ query: { format = "jsonl", ...filter } }) {
+      Effect.fnUntraced(function* ({ query: { format = "jsonl", raw, ...filter } }) {
         const { name: organization } = yield* Organization
-        return respond(desk, format, { ...filter, organization })
+        return respond(desk, format, { ...filter, organization }, raw !== undefined)
       }),
     )
   }),

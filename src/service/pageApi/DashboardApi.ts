@@ -377,6 +377,7 @@ const listExperts = HttpApiEndpoint.get("list", "/experts", {
   success: Schema.Struct({ experts: Schema.Array(ExpertSummary) }),
   error,
 })
+/** Conflict: an expert has this name already. */
 const invite = HttpApiEndpoint.post("invite", "/experts", {
   payload: Schema.Struct({ name: Name }),
   success: NewInvitation,

@@ -75,7 +75,7 @@ export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTyp
 
 /** The valid votes on the items that match, as `prefstream export-votes` writes them. With an expert: that expert's votes only. */
 const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
-  query: { ...filters, format: Schema.Literals(formats) },
+  query: { ...filters, format: Schema.Literals(formats), raw: Schema.optionalKey(Schema.Literal("true")) },
   success: VoteTable,
   error,
 })

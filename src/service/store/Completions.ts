@@ -6,6 +6,7 @@
  * is completed with the last vote.
  */
 import { Clock, Duration, Effect } from "effect"
+import * as FullDisk from "../database/FullDisk.ts"
 import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
@@ -31,7 +32,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   })
 
   yield* round.pipe(
-    Effect.tapCause((cause) => Effect.logError("Tasks that have all their votes could not be completed", cause)),
+    Effect.tapCause((cause) => FullDisk.logError("Tasks that have all their votes could not be completed", cause)),
     Effect.retry(retryForever),
     Effect.forever,
     Effect.forkScoped,

@@ -32,7 +32,10 @@ export const activeWithin: Duration.Input = "7 days"
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  const timesSeen = (content: Statement.Fragment, expert: Statement.Fragment) => sql`COALESCE((SELECT items FROM seen_content
+  const timesSeen = (
+    content: Statement.Fragment,
+    expert: Statement.Fragment,
+  ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
   /** Active people who have seen the content of a row with `item_id` and `content` less than `times` often, and may judge the item. */

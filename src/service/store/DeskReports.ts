@@ -103,7 +103,7 @@ export const make = Effect.gen(function* () {
       WHERE ${sql.and([sql`${first} < ${before}`, ...conditionsOf(filter)])}
       ORDER BY ${first} DESC LIMIT ${limit}`
     const shown: Array<ItemRow> = []
-    for (let last = before; shown.length <= limit; ) {
+    for (let last = before; shown.length <= limit;) {
       const rows = yield* rowsBefore(last, limit + 1)
       const newest = new Set(yield* newestOf(rows, filter))
       shown.push(...rows.filter(({ item_id }) => newest.has(item_id)))
@@ -129,9 +129,11 @@ export const make = Effect.gen(function* () {
   })
 
   const withEqual = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>) {
-    const all = yield* sql<Pick<ItemRow, "item_id" | "task_id" | "group_id" | "content" | "votes" | "votes_required"> & {
-      readonly flagged: number
-    }>`SELECT item.item_id, task_id, group_id, content, votes, ${required} AS votes_required, ${isFlagged} AS flagged
+    const all = yield* sql<
+      Pick<ItemRow, "item_id" | "task_id" | "group_id" | "content" | "votes" | "votes_required"> & {
+        readonly flagged: number
+      }
+    >`SELECT item.item_id, task_id, group_id, content, votes, ${required} AS votes_required, ${isFlagged} AS flagged
       FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
       WHERE status <> 'cancelled'
         AND content IN (SELECT value FROM json_each(${JSON.stringify(rows.map(({ content }) => content))}))
@@ -172,7 +174,9 @@ export const make = Effect.gen(function* () {
         choice: indexOf(choice),
         ...(ranking !== null && {
           // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `Voting.give`
-          ranking: (JSON.parse(ranking) as Ranking).map(([head, ...rest]) => [indexOf(head), ...rest.map(indexOf)] as const),
+          ranking: (JSON.parse(ranking) as Ranking).map(
+            ([head, ...rest]) => [indexOf(head), ...rest.map(indexOf)] as const,
+          ),
         }),
       })
     }

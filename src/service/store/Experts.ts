@@ -4,7 +4,7 @@
  * Guarantees: counters (judged, agreement with the majority of the others, accuracy on gold items) are updated in the
  * same commit as the votes, so listing reads no votes.
  */
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
@@ -31,6 +31,14 @@ const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): 
   gold: { right: gold_right, of: gold_judged },
 })
 
+/** There is an expert of this name already, in whatever case, width and spacing. */
+export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {
+  name: Schema.String,
+  active: Schema.Boolean,
+}) {}
+
+const comparable = (name: string): string => name.normalize("NFKC").replace(/\s+/gu, " ").trim().toLowerCase()
+
 const touchMillis = 60_000
 
 const make = Effect.gen(function* () {
@@ -48,27 +56,39 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
-  const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }) {
-    const created_at = yield* Clock.currentTimeMillis
-    const rows = yield* write(
-      // A new expert has passed no items, so no returned item is for them.
-      Effect.tap(
-        sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
-        VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${created_at},
-          COALESCE((SELECT MAX(n) FROM returned_item), 0))
-        ON CONFLICT DO UPDATE SET name = excluded.name RETURNING ${columns}`,
-        Audit.record(sql, "expert.add", expert.expert_id, { name: expert.name }),
-      ),
-    )
+  /** Within a write. */
+  const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
+    // A new expert has passed no items, so no returned item is for them.
+    const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
+      VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
+        COALESCE((SELECT MAX(n) FROM returned_item), 0))
+      ON CONFLICT DO UPDATE SET name = excluded.name RETURNING ${columns}`
+    yield* Audit.record(sql, "expert.add", expert.expert_id, { name: expert.name })
     return toSummary(rows[0]!)
   })
 
   const create = Effect.fn("Experts.create")(function* (name: string) {
     const id = Hex.encode(yield* random.randomBytes(8))
-    return yield* insert({ expert_id: `expert_${id}`, name, kind: "person" })
+    const now = yield* Clock.currentTimeMillis
+    const created = yield* write(
+      Effect.gen(function* () {
+        const people = yield* sql<{
+          name: string
+          active: number
+        }>`SELECT name, active FROM expert WHERE kind = 'person'`
+        const same = people.find((other) => comparable(other.name) === comparable(name))
+        return same === undefined
+          ? yield* insert({ expert_id: `expert_${id}`, name, kind: "person" }, now)
+          : new NameTaken({ name: same.name, active: same.active === 1 })
+      }),
+    )
+    return created instanceof NameTaken ? yield* created : created
   })
 
-  const ensure = Effect.fn("Experts.ensure")((name: string) => insert({ expert_id: name, name, kind: "automatic" }))
+  const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
+    const now = yield* Clock.currentTimeMillis
+    return yield* write(insert({ expert_id: name, name, kind: "automatic" }, now))
+  })
 
   const list = Effect.map(sql<Row>`SELECT ${columns} FROM expert ORDER BY expert_no`, (rows) =>
     rows.map(toSummary),
@@ -113,7 +133,7 @@ const make = Effect.gen(function* () {
 export class Experts extends Context.Service<
   Experts,
   {
-    readonly create: (name: string) => Effect.Effect<ExpertSummary, SqlError>
+    readonly create: (name: string) => Effect.Effect<ExpertSummary, NameTaken | SqlError>
     /** An automatic expert; created if missing. */
     readonly ensure: (name: string) => Effect.Effect<ExpertSummary, SqlError>
     readonly list: Effect.Effect<ReadonlyArray<ExpertSummary>, SqlError>

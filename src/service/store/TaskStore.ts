@@ -107,7 +107,9 @@ const make = Effect.gen(function* () {
       created_at: yield* Clock.currentTimeMillis,
     }
     const body = Zstd.compress(task.body)
-    const contents = JSON.stringify(content.prompts.map((prompt) => contentOf(organization, content.guidelines, prompt)))
+    const contents = JSON.stringify(
+      content.prompts.map((prompt) => contentOf(organization, content.guidelines, prompt)),
+    )
     const texts = JSON.stringify(content.prompts.map(({ prompt }) => toStorableText(prompt.slice(0, maxSearchedChars))))
     const stored = yield* write(
       Effect.gen(function* () {

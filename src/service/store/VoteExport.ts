@@ -3,16 +3,17 @@
  *
  * Guarantees: votes given after the export began are not in it, so that it ends; an item's votes are of one moment. Memory is
  * bounded: what is held is the votes of up to 100 items or some 4 MB (of one item at least), one item's texts, and 64 kB of
- * records (one record at least). No transaction stays open. `prefstream import` reads the table. A decided item without votes has one record, of the lead.
+ * records (one record at least). No transaction stays open. `prefstream import` reads the table. In CSV, no text is a formula to a spreadsheet (`io/SpreadsheetCell`). A decided item without votes has one record, of the lead.
  * Does not: contain void votes, those on withdrawn prompts, or those of cancelled tasks, which a pipeline never gets; or see one
  * moment as a whole.
  */
-import { DateTime, Effect, Option, Stream } from "effect"
+import { DateTime, Effect, Option, Record, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Assessment from "../../domain/Assessment.ts"
 import type { Flag } from "../../domain/Flag.ts"
 import { encode, type Format, headOf, type VoteRow } from "../../domain/VoteRow.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
+import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import { Database } from "../database/Database.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import * as Decisions from "./Decisions.ts"
@@ -111,6 +112,13 @@ const rowsOf = (
   })
 }
 
+/** Its texts; lists and objects become JSON, which begins like no formula. */
+const forSpreadsheet = (row: VoteRow): VoteRow =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts stay texts
+  Record.map(row, (value: unknown) =>
+    typeof value === "string" ? SpreadsheetCell.neutralize(value) : value,
+  ) as VoteRow
+
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const requests = yield* TaskRequests
@@ -160,7 +168,8 @@ export const make = Effect.gen(function* () {
     return [given, isLast ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
   })
 
-  const exportVotes = (format: Format, filter: VoteFilter): Stream.Stream<Uint8Array, SqlError> =>
+  /** @param raw whether texts stay as they are in CSV, also those that a spreadsheet takes for formulas */
+  const exportVotes = (format: Format, filter: VoteFilter, raw = false): Stream.Stream<Uint8Array, SqlError> =>
     Stream.unwrap(
       Effect.map(sql<{ n: number }>`SELECT COALESCE(MAX(n), 0) AS n FROM vote`, ([last]) =>
         Stream.concat(
@@ -175,7 +184,7 @@ export const make = Effect.gen(function* () {
             Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
             // One by one: the texts of an item's records are not in memory together.
             Stream.rechunk(1),
-            Stream.map((row) => encode(format, [row])),
+            Stream.map((row) => encode(format, [format === "csv" && !raw ? forSpreadsheet(row) : row])),
           ),
         ).pipe(gather),
       ),

@@ -9,6 +9,7 @@
  */
 import { Context, type Duration, Effect, Layer, type Option, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as FullDisk from "../database/FullDisk.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as AutomaticQueue from "./AutomaticQueue.ts"
 import * as Completions from "./Completions.ts"
@@ -39,7 +40,7 @@ const make = Effect.fnUntraced(function* (options: VoteQueueOptions) {
     onAssigned: automatic.reconsiderAll,
   })
   yield* releaseExpired.pipe(
-    Effect.tapCause((cause) => Effect.logError("Items that were held too long could not be returned", cause)),
+    Effect.tapCause((cause) => FullDisk.logError("Items that were held too long could not be returned", cause)),
     Effect.ignore,
     Effect.repeat(Schedule.spaced("1 minute")),
     Effect.forkScoped,

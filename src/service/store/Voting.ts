@@ -10,6 +10,7 @@
 import { Cause, Duration, Effect, Latch, Option } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as FullDisk from "../database/FullDisk.ts"
 import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
@@ -286,7 +287,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
           (cause) => !Cause.hasInterrupts(cause),
           (cause) =>
             Effect.andThen(
-              Effect.logError(`Task ${task.task_id} could not be completed; trying again in 10 minutes`, cause),
+              FullDisk.logError(`Task ${task.task_id} could not be completed; trying again in 10 minutes`, cause),
               sql`UPDATE task SET completes_at = ${now + Duration.toMillis("10 minutes")} WHERE seq = ${seq}`,
             ),
         ),

@@ -252,7 +252,15 @@ const expertHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: () => Effect.map(Effect.orDie(experts.list), (experts) => ({ experts })),
       invite: Effect.fnUntraced(function* ({ payload: { name } }) {
-        const { expert_id } = yield* Effect.orDie(experts.create(name))
+        const { expert_id } = yield* experts.create(name).pipe(
+          Effect.catchTags({
+            NameTaken: ({ active, name }) =>
+              new Conflict({
+                detail: `${name} is among the experts already. ${active ? "Make a new link" : "Activate the expert"} below, or give another name.`,
+              }),
+            SqlError: Effect.die,
+          }),
+        )
         return yield* invite(expert_id)
       }),
       inviteAgain: ({ params: { expert_id } }) => invite(expert_id),

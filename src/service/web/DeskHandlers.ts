@@ -27,9 +27,14 @@ export const layer = HttpApiBuilder.group(
     return handlers.handleAll({
       items: ({ query: { flagged, max_agreement, ...filter } }) =>
         Effect.orDie(desk.items({ ...filter, flagged: flagged !== undefined, maxAgreement: max_agreement })),
-      exportVotes: ({ query: { flagged, format, max_agreement, ...filter } }) =>
+      exportVotes: ({ query: { flagged, format, max_agreement, raw, ...filter } }) =>
         Effect.succeed(
-          VotesApi.respond(desk, format, { ...filter, flagged: flagged !== undefined, maxAgreement: max_agreement }),
+          VotesApi.respond(
+            desk,
+            format,
+            { ...filter, flagged: flagged !== undefined, maxAgreement: max_agreement },
+            raw !== undefined,
+          ),
         ),
       decide: Effect.fnUntraced(function* ({ params: { index, task_id }, payload: { choice, rationale } }) {
         const { name } = yield* SignedInOperator

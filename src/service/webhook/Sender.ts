@@ -7,6 +7,7 @@
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
+import * as FullDisk from "../database/FullDisk.ts"
 import type { Write } from "../../sql/GroupCommit.ts"
 import { retryForever } from "../database/Database.ts"
 import type { AttemptedMessage, Outcome } from "./Attempt.ts"
@@ -43,7 +44,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     due.gathering === null
       ? Effect.succeedSome(due)
       : write(outbox.writeSealed(due.sequence)).pipe(
-          Effect.tapError((error) => Effect.logError(`${due.message_id} cannot be sent yet`, error)),
+          Effect.tapError((error) => FullDisk.logError(`${due.message_id} cannot be sent yet`, error)),
           Effect.retry(retryForever),
         )
 
@@ -57,7 +58,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
         const message = { messageId: due.message_id, payload: due.payload }
         const outcome = yield* restore(send(url, secrets, message))
         const store = write(outbox.writeOutcome(due, url, outcome)).pipe(
-          Effect.tapError((error) => Effect.logError(`The attempt at ${due.message_id} is not stored`, error)),
+          Effect.tapError((error) => FullDisk.logError(`The attempt at ${due.message_id} is not stored`, error)),
         )
         yield* store.pipe(Effect.catch(() => restore(Effect.retry(Effect.delay(store, "100 millis"), retryForever))))
       }),
@@ -68,7 +69,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       // Keeps its place meanwhile, or the message would be attempted again immediately.
       Effect.catchDefect((defect) =>
         Effect.andThen(
-          Effect.logError("A webhook delivery failed unexpectedly; retrying", defect),
+          FullDisk.logError("A webhook delivery failed unexpectedly; retrying", defect),
           Effect.sleep("30 seconds"),
         ),
       ),
@@ -103,7 +104,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
 
   yield* round.pipe(
     Effect.catchDefect((defect) => Effect.fail(defect)),
-    Effect.tapError((error) => Effect.logError("The webhook's messages cannot be read; trying again", error)),
+    Effect.tapError((error) => FullDisk.logError("The webhook's messages cannot be read; trying again", error)),
     // Within `forever`, so that the waits begin anew after each round that works.
     Effect.retry(retryForever),
     Effect.forever,
@@ -115,7 +116,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
     yield* Effect.repeat(write(outbox.writeForgotten(before)), { while: (more) => more })
   })
   yield* forget.pipe(
-    Effect.catch((error) => Effect.logError("Old webhook deliveries could not be deleted", error)),
+    Effect.catch((error) => FullDisk.logError("Old webhook deliveries could not be deleted", error)),
     Effect.repeat(Schedule.spaced("1 hour")),
     Effect.forkScoped,
   )

@@ -368,9 +368,16 @@ describe("reports", () => {
       const guidelines = "Be kind."
       // As a client sends 30 items three times, with the completions in another order each time.
       const prompts = Array.from({ length: 30 }, (_, i) => `p${i}`)
-      const orders = [["red", "green", "blue"], ["blue", "red", "green"], ["green", "blue", "red"]] as const
+      const orders = [
+        ["red", "green", "blue"],
+        ["blue", "red", "green"],
+        ["green", "blue", "red"],
+      ] as const
       const tasks = yield* Effect.forEach(orders, (order) =>
-        create(prompts.map((prompt) => [prompt, ...order] as const), { guidelines }),
+        create(
+          prompts.map((prompt) => [prompt, ...order] as const),
+          { guidelines },
+        ),
       )
       const elsewhere = [
         yield* create([["p29", ...orders[0]]]),
@@ -382,7 +389,7 @@ describe("reports", () => {
       yield* queue.setGroup({ groupId: elsewhere[0]!, priority: "low", experts: undefined })
       yield* queue.setGroup({ groupId: "week 48", priority: "low", experts: undefined })
       for (const expert of [ann, bob, cleo]) {
-        for (let i = 0; i < 30; i++) yield* judge([[expert, expert === ann && i === 0 ? "red" : "blue"]])
+        for (let i = 0; i < 30; i++) yield* judge([[expert, expert === ann && i === 0 ? "red" : "blue"] as const])
       }
       const all = yield* desk.items({ limit: 20 })
       const rest = yield* desk.items({ limit: 20, before: all.next! })
@@ -400,12 +407,15 @@ describe("reports", () => {
       assert.deepInclude(p1, { prompt: "p1", votes: 3, votes_required: 3, agreement: 1 })
       assert.deepInclude(p0, { prompt: "p0", votes: 3, votes_required: 3, agreement: 2 / 3 })
       assert.deepStrictEqual(p0.equal, [
-        { task_id: tasks[1], index: 0 },
-        { task_id: tasks[0], index: 0 },
+        { task_id: tasks[1]!, index: 0 },
+        { task_id: tasks[0]!, index: 0 },
       ])
       // The filter decides which of them it is.
       const waiting = yield* desk.items({ state: "waiting" })
-      assert.deepStrictEqual(waiting.items.map(({ task_id }) => task_id), [elsewhere[1], elsewhere[0]])
+      assert.deepStrictEqual(
+        waiting.items.map(({ task_id }) => task_id),
+        [elsewhere[1]!, elsewhere[0]!],
+      )
       const judged = yield* desk.items({ expert: ann, limit: 200 })
       assert.lengthOf(judged.items, 30)
       assert.isTrue(judged.items.every(({ task_id, votes }) => task_id === tasks[0] && votes === 3))

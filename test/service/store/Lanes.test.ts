@@ -167,7 +167,15 @@ describe("an assigned group", () => {
     Effect.gen(function* () {
       const { groups, pauseGroup } = yield* VoteQueue
       const ids = yield* Effect.forEach(Array.from({ length: 120 }), (_, i) =>
-        Effect.orDie(create([[`p${i}`, "a", "b"], ["second", "a", "b"]], { votes: 2 })),
+        Effect.orDie(
+          create(
+            [
+              [`p${i}`, "a", "b"],
+              ["second", "a", "b"],
+            ],
+            { votes: 2 },
+          ),
+        ),
       )
       yield* group("a", ["a1"])
       yield* set(ids[110]!, "high")

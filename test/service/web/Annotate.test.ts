@@ -18,26 +18,26 @@ describe("joining", () => {
     Effect.gen(function* () {
       const service = yield* started()
       const operator = yield* signedIn(service)
-      const invite = Effect.gen(function* () {
-        const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name: "Eva" })
+      const invite = Effect.fnUntraced(function* (name: string) {
+        const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name })
         return { id: String(json.expert.expert_id), code: String(json.invitation.split("=")[1]) }
       })
       const { ask } = browser(service.base)
       const join = (code: string) => ask("POST", "/annotate/api/join", { code })
 
-      const used = yield* invite
+      const used = yield* invite("Eva")
       assert.deepStrictEqual((yield* join(used.code)).json, { name: "Eva" })
       assertProblem(yield* join(used.code), 403, "forbidden")
       assertProblem(yield* join("guess"), 403, "forbidden")
       assertProblem(yield* join("x".repeat(201)), 400, "malformed-request")
 
-      const inactive = yield* invite
+      const inactive = yield* invite("Eli")
       yield* operator.ask("PUT", `/dashboard/api/experts/${inactive.id}/active`, { active: false })
       assertProblem(yield* join(inactive.code), 403, "forbidden")
       yield* operator.ask("PUT", `/dashboard/api/experts/${inactive.id}/active`, { active: true })
       assertProblem(yield* join(inactive.code), 403, "forbidden")
 
-      const old = yield* invite
+      const old = yield* invite("Eda")
       // Seven days of the clock are ten thousand rounds of the queue.
       yield* Context.get(service.services, Database)
         .sql`UPDATE one_time_code SET expires_at = expires_at - ${Duration.toMillis("7 days")}`

@@ -182,7 +182,7 @@ describe("the audit log", () => {
       yield* ask("webhook.resend", { message_id: "none" })
       yield* ask("webhook.remove", {})
 
-      const { json: invited } = yield* ask("experts.invite", {}, { name: "Eva" })
+      const { json: invited } = yield* ask("experts.invite", {}, { name: "Eli" })
       yield* ask("experts.inviteAgain", invited.expert)
       yield* ask("experts.setActive", invited.expert, { active: false })
 

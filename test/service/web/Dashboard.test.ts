@@ -364,6 +364,12 @@ describe("experts", () => {
       // Who was here is written once a minute: not within the first of the epoch.
       yield* TestClock.adjust("1 hour")
       const made = yield* operator.ask("POST", "/dashboard/api/experts", { name: "Eva" })
+      // As from a second click, or of another operator.
+      for (const name of ["Eva", "EVA"]) {
+        const twice = yield* operator.ask("POST", "/dashboard/api/experts", { name })
+        assertProblem(twice, 409, "conflict")
+        assert.include(twice.json.detail, "Eva is among the experts already. Make a new link")
+      }
       assert.match(made.json.invitation, /^\/annotate\/#join=[\w-]{43}$/)
       assert.isFalse(made.json.expert.joined)
       const id = made.json.expert.expert_id

@@ -145,8 +145,6 @@ const Shell = ({
     before.current = place
     say("")
     scrollTo(0, 0)
-    // On a narrow page the links scroll.
-    document.querySelector(".top [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" })
     document.querySelector("h1")?.focus({ preventScroll: true })
   }, [place])
 

@@ -31,9 +31,9 @@ export const QueuePage = ({ after }: { readonly after: number | undefined }) => 
     <>
       <PageHeading title="Queue" />
       <p class="muted">
-        Open work, in the order in which people get it: by priority, then the oldest. A group, or a task without one, goes to
-        all experts unless it is assigned to some, and to nobody while it is paused. Automatic experts judge the oldest
-        first.
+        Open work, in the order in which people get it: by priority, then the oldest. A group, or a task without one,
+        goes to all experts unless it is assigned to some, and to nobody while it is paused. Automatic experts judge the
+        oldest first.
       </p>
       <Loaded resource={resource}>
         {({ groups, next, tasks }) =>

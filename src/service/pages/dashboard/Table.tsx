@@ -61,5 +61,11 @@ export const Table = <A,>({
       </tbody>
     </table>
   )
-  return name === "" ? <div class="card table-card">{table}</div> : table
+  if (name !== "") return table
+  // Where it is wider than the page, it scrolls: by keyboard, too.
+  return (
+    <div class="card table-card" tabIndex={0} role="group" aria-label={label}>
+      {table}
+    </div>
+  )
 }

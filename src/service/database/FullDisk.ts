@@ -1,0 +1,72 @@
+/**
+ * A disk that is full, or cannot be written: said once, however many writes fail, and the process is not ready (`/readyz`) until a
+ * minute has passed without such a failure and a write succeeds. Small writes may succeed in between.
+ */
+import { Cause, Clock, Duration, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import type { Write } from "../../sql/GroupCommit.ts"
+import * as Readiness from "../../telemetry/Readiness.ts"
+
+const quiet = Duration.toMillis("1 minute")
+
+/** SQLite's result codes, without their extensions. */
+const [ioError, full] = [10, 13]
+
+const isFull = ({ reason: { cause } }: SqlError): boolean =>
+  typeof cause === "object" &&
+  cause !== null &&
+  "errno" in cause &&
+  typeof cause.errno === "number" &&
+  [ioError, full].includes(cause.errno & 0xff)
+
+/** Whether a write failed for this: it has been logged. */
+export const wasLogged = (failure: unknown): boolean => {
+  const error = Cause.isCause(failure) ? Cause.squash(failure) : failure
+  return isSqlError(error) && isFull(error)
+}
+
+/** Logs what failed, unless a full disk was the cause. */
+export const logError = (what: string, failure: unknown): Effect.Effect<void> =>
+  wasLogged(failure) ? Effect.void : Effect.logError(what, failure)
+
+/** The write, watched for as long as the scope is open. */
+export const watch = Effect.fnUntraced(function* (write: Write) {
+  const sql = yield* SqlClient.SqlClient
+  /** Epoch milliseconds; undefined while there is space. */
+  let failedAt: number | undefined
+
+  const note = ({ message }: SqlError) =>
+    Effect.gen(function* () {
+      const isNew = failedAt === undefined
+      failedAt = yield* Clock.currentTimeMillis
+      if (!isNew) return
+      yield* Effect.logError(
+        `The database cannot be written (${message}): what is sent now is refused (503), and what is there stays. Make space on its disk; the service then goes on by itself`,
+      )
+    })
+
+  const noteSuccess = Effect.gen(function* () {
+    if (failedAt === undefined || (yield* Clock.currentTimeMillis) - failedAt < quiet) return
+    failedAt = undefined
+    yield* Effect.logInfo("The database can be written again")
+  })
+
+  const watched: Write = (statements) =>
+    write(statements).pipe(
+      Effect.tapError((error) => (isFull(error) ? note(error) : Effect.void)),
+      Effect.tap(() => (failedAt === undefined ? Effect.void : noteSuccess)),
+    )
+
+  yield* Readiness.require(
+    Effect.suspend(() =>
+      failedAt === undefined
+        ? Effect.void
+        : Effect.andThen(
+            watched(sql`UPDATE task_count SET tasks = tasks WHERE status = 'pending'`),
+            Effect.suspend(() => (failedAt === undefined ? Effect.void : Effect.fail("no space"))),
+          ),
+    ),
+  )
+  return watched
+})
