@@ -13,7 +13,6 @@
  */
 import {
   Cause,
-  Clock,
   Deferred,
   Duration,
   Effect,
@@ -28,6 +27,7 @@ import {
 } from "effect"
 import { Singleton } from "effect/cluster"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { causeMessage } from "../io/Values.ts"
 import * as Cluster from "../node/Cluster.ts"
@@ -153,7 +153,10 @@ const work = Effect.fn("Worker.work")(function* (
   )
 
   const refreshing = Effect.gen(function* () {
-    yield* ledger.settleAbandoned(idempotencyKey === "honored" ? "planned" : "in_doubt")
+    yield* ledger.settleAbandoned(
+      idempotencyKey === "honored" ? "planned" : "in_doubt",
+      Duration.toMillis(Duration.fromInputUnsafe(requestTimeout)),
+    )
     yield* ledger.countWorkers
     yield* ledger.notifyAll
   }).pipe(Effect.repeat(Schedule.spaced(refreshInterval)))
@@ -163,10 +166,10 @@ const work = Effect.fn("Worker.work")(function* (
   })
   // Also for tasks that a request left to be sent once more.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
-  let [answeredAt, progressedAt] = [0, yield* Clock.currentTimeMillis]
+  let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
     yield* ledger.checkVersion
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     yield* ledger.renewParts(now - progressedAt, now - answeredAt, leaseRenewals)
   }).pipe(Effect.repeat(Schedule.spaced(renewInterval)))
   const watched = Watchdog.watch({

@@ -8,6 +8,7 @@
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
+import { depthProblem } from "../io/JsonProblem.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
@@ -73,13 +74,16 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     }
     const { fields, kind, labels, tool } = found
     const read = VoteFields.reader(fields, Choice.reader(kind, labels))
-    const toVotes = (row: Row): VoteRecord =>
-      Result.flatMap(layout.toRecord(row), (source) =>
+    const toVotes = (row: Row): VoteRecord => {
+      const problem = depthProblem(row.value, "the record")
+      if (problem !== undefined) return reject(row.place, "invalid_shape", problem)
+      return Result.flatMap(layout.toRecord(row), (source) =>
         Result.match(Result.all([read(row, source), besides(row, source)]), {
           onFailure: (reason) => reject(row.place, "invalid_shape", reason),
           onSuccess: ([votes, more]): VoteRecord => Result.succeed({ ...source, ...more, votes, raw: row.place.raw }),
         }),
       )
+    }
     const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
     return {
       summary: {
@@ -205,7 +209,9 @@ const decide = (found: Found, sample: Sample.Sample, options: LayoutOptions): st
   const items = sample.rows.flatMap((row) => Result.getOrUndefined(layout.toRecord(row)) ?? [])
   const most = Math.max(2, ...items.map(({ item }) => item.completions.length))
   const values = VoteFields.choicesIn(found.fields, sample.rows)
-  const isText = items.some(({ item }) => values.some((value) => item.completions.includes(String(value))))
+  const isText = items.some(({ item }) =>
+    values.some((value) => typeof value !== "object" && item.completions.includes(String(value))),
+  )
   const how = isText ? undefined : Choice.detect(values, most)
   if (how === undefined) return undefined
   if ("kind" in how) {

@@ -8,6 +8,7 @@
  * https://labelstud.io/tags/ranker. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
  * https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
+import { Predicate } from "effect"
 import { isEmpty, isObject } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
@@ -53,7 +54,7 @@ const labelStudio: Shape = {
             expert: completed_by,
             choice,
             ranking,
-            rationale: texts.map(String).join("\n"),
+            rationale: texts.filter(Predicate.isString).join("\n"),
             judged_at: created_at,
             seconds: lead_time,
           },

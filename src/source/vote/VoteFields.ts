@@ -146,7 +146,11 @@ interface Given {
 }
 
 /** What spreadsheets, R and pandas write into a cell without a value. */
-const isMissing = (value: unknown) => isEmpty(value) || /^\s*(?:na|n\/a|nan|null)\s*$/i.test(String(value))
+const isMissing = (value: unknown) =>
+  isEmpty(value) || (typeof value !== "object" && /^\s*(?:na|n\/a|nan|null)\s*$/i.test(String(value)))
+
+/** Lists and objects are no number: their conversion may fail. */
+const numberOf = (value: unknown): number => (isEmpty(value) || typeof value === "object" ? Number.NaN : Number(value))
 
 /** All votes of a record; cells of experts' columns without a value are none. */
 const givenIn = (
@@ -200,7 +204,7 @@ const text = (value: unknown): string | undefined =>
       ? value
       : isObject(value)
         ? text(value["id"] ?? value["name"] ?? value["username"])
-        : String(value)
+        : JSON.stringify(value)
 
 const decodeRanking = Schema.decodeUnknownOption(Ranking)
 const decodeOrder = Schema.decodeUnknownOption(Schema.Array(Schema.Int))
@@ -225,11 +229,11 @@ const rankedByName = (
   read: (value: unknown) => Result.Result<Choice.Chosen, string>,
 ): Result.Result<Ranking | undefined, string> => {
   if (!Array.isArray(value)) return Result.succeed(undefined)
-  const elements = value.filter(isObject).toSorted((a, b) => Number(a["rank"]) - Number(b["rank"]))
+  const elements = value.filter(isObject).toSorted((a, b) => numberOf(a["rank"]) - numberOf(b["rank"]))
   return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
     const groups = new Map<number, Array<number>>()
     for (const [i, { choice }] of chosen.entries()) {
-      const rank = Number(elements[i]!["rank"])
+      const rank = numberOf(elements[i]!["rank"])
       if (choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), choice])
     }
     const ranking = [...groups.values()]
@@ -270,8 +274,7 @@ export const reader = (
             ? [all]
             : undefined
       const order = Option.getOrUndefined(decodeOrder(member(at, "order", isTextual)))
-      const shown = member(at, "seconds", isTextual)
-      const seconds = isEmpty(shown) ? Number.NaN : Number(shown)
+      const seconds = numberOf(member(at, "seconds", isTextual))
       const rationale = text(fields.rationale?.get(at, isTextual))
       const stated = fields.strength?.get(at, isTextual) ?? scale
       const isNumeric = typeof stated === "string" && stated.trim() !== "" && Number.isFinite(Number(stated))

@@ -11,6 +11,7 @@
 import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { EncodedAnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
@@ -279,7 +280,7 @@ const make = Effect.gen(function* () {
       if (!isClientError(failure) || asksTooMuch(failure, patience)) return false
       if (maybeDone(failure)) return profile.idempotencyKey === "honored" && doubts <= profile.retries
       if (failure.reason._tag !== "Unavailable") return false
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.now
       waitsSince ??= now
       if (now - waitsSince >= Duration.toMillis(patience)) return false
       if (profile.idempotencyKey !== "honored") {
