@@ -44,6 +44,7 @@ import * as SharedBudget from "../task/SharedBudget.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { planRounds } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
+import * as LostLedger from "./LostLedger.ts"
 import type { Pipeline, Settings } from "./Pipeline.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
@@ -255,7 +256,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
   { address, lease, onBegin = () => Effect.void, parts, ...options }: WorkerOptions = {},
 ) {
-  const location = yield* LedgerLocation.of({ ...settings, file: JobFolder.ledger(settings.directory) })
+  const location = yield* LostLedger.locate(settings)
   if (location._tag === "File") {
     return yield* new LedgerLocation.LedgerLocationError({
       message: "a worker needs a ledger that several machines reach: expected postgres://user@host/database",
