@@ -7,7 +7,8 @@
  *
  * The exit status is 128 + the signal's number, unless the command had ended already, or being stopped is its normal end.
  */
-import { Cause, Clock, Duration, Effect, Exit, Option, Queue } from "effect"
+import { Cause, Duration, Effect, Exit, Option, Queue } from "effect"
+import * as SteadyClock from "../io/SteadyClock.ts"
 import * as Stop from "../pipeline/Stop.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import { say } from "./output/Text.ts"
@@ -29,14 +30,14 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
   let stoppedAt = 0
   const first = Effect.gen(function* () {
     const signal = yield* Queue.take(received)
-    stoppedAt = yield* Clock.currentTimeMillis
+    stoppedAt = yield* SteadyClock.now
     status = options.isNormalEnd ? ExitStatus.done : 128 + signals[signal]
     return signal
   })
   const second = Effect.gen(function* () {
     let signal: Signal
     do signal = yield* Queue.take(received)
-    while ((yield* Clock.currentTimeMillis) - stoppedAt < Duration.toMillis(sameSignal))
+    while ((yield* SteadyClock.now) - stoppedAt < Duration.toMillis(sameSignal))
     yield* say(`${signal}: ended immediately; ${yield* Stop.describeUnfinished(options)}`)
   })
   const { exit, reason } = yield* Stop.until(Effect.provideService(command, Stop.CurrentOptions, options), {

@@ -9,6 +9,7 @@
  * Does not remember across processes when it last ran.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
+import * as SteadyClock from "../io/SteadyClock.ts"
 
 /** An invalid cron expression or time zone, or one whose time never comes. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
@@ -37,20 +38,24 @@ const maxSleepMillis = Duration.toMillis("30 seconds")
 /** Later starts than this are logged. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
+/** Smaller steps of the clock, such as those of NTP, change nothing. */
+const minSetBackMillis = Duration.toMillis("1 second")
+
 /** More skipped times than this are not counted. */
 const maxCounted = 1000
 
 /** Names for expressions, as cron has them. */
 const nicknames = new Map(
   Object.entries({
-  "@yearly": "0 0 1 1 *",
-  "@annually": "0 0 1 1 *",
-  "@monthly": "0 0 1 * *",
-  "@weekly": "0 0 * * 0",
-  "@daily": "0 0 * * *",
-  "@midnight": "0 0 * * *",
-  "@hourly": "0 * * * *",
-}))
+    "@yearly": "0 0 1 1 *",
+    "@annually": "0 0 1 1 *",
+    "@monthly": "0 0 1 * *",
+    "@weekly": "0 0 * * 0",
+    "@daily": "0 0 * * *",
+    "@midnight": "0 0 * * *",
+    "@hourly": "0 * * * *",
+  }),
+)
 
 /**
  * Reads a cron expression: minute, hour, day of the month, month, day of the week, and seconds before them if there are
@@ -83,7 +88,7 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
     Result.mapError(() =>
       invalid(
         reversed === undefined
-          ? `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", or one of ${Object.keys(nicknames).join(", ")}, found ${found}`
+          ? `expected minute, hour, day of month, month and day of week, such as "0 2 * * *", or one of ${[...nicknames.keys()].join(", ")}, found ${found}`
           : `the range ${reversed} begins after its end; write two ranges, such as 22-23,0-2`,
       ),
     ),
@@ -96,7 +101,15 @@ export const parse = (expression: string, timeZone?: string): Result.Result<Cron
   )
 }
 
-/** Runs the job at each of its times, without end; fails when the job does. */
+/** Milliseconds by which the wall clock was set back since this process began. */
+const setBack = Effect.gen(function* () {
+  return (yield* SteadyClock.now) - (yield* Clock.currentTimeMillis)
+})
+
+/**
+ * Runs the job at each of its times, without end; fails when the job does. Where the clock is set back, the next run is at
+ * the first of its times after as much time as was to elapse before it.
+ */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
   { cron, now = false }: Options,
@@ -105,12 +118,31 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   const format = (time: number) =>
     DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")
   const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
+  /** That of the wall clock by which `due` was found. */
+  let before = yield* setBack
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)
+
+  /** Waits until the time that is due, and gives the present time. */
+  const waitUntilDue = Effect.gen(function* () {
+    while (true) {
+      const millis = (yield* setBack) - before
+      if (millis >= minSetBackMillis) {
+        before += millis
+        due = nextAfter(due - millis - 1)
+        yield* Effect.logWarning(
+          `the clock was set back by ${Duration.format(Duration.seconds(Math.round(millis / 1000)))}: next run at ${format(due)}`,
+        )
+      }
+      const time = yield* Clock.currentTimeMillis
+      if (time >= due) return time
+      yield* Effect.sleep(Math.min(due - time, maxSleepMillis))
+    }
+  })
+
   while (true) {
     if (due > (yield* Clock.currentTimeMillis)) yield* Effect.logInfo(`next run at ${format(due)}`)
-    yield* sleepUntil(due)
-    const start = yield* Clock.currentTimeMillis
+    const start = yield* waitUntilDue
     if (start - due >= maxLateMillis) {
       const { length: missed } = timesBetween(cron, due, start)
       yield* Effect.logWarning(
@@ -118,7 +150,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
       )
     }
     yield* job
-    const end = yield* Clock.currentTimeMillis
+    const end = (yield* SteadyClock.now) - before
     const skipped = timesBetween(cron, start, end)
     const [first, last] = [skipped[0], skipped.at(-1)]
     if (first !== undefined && last !== undefined) {
@@ -127,12 +159,6 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
       )
     }
     due = nextAfter(Math.max(end, due))
-  }
-})
-
-const sleepUntil = Effect.fnUntraced(function* (time: number) {
-  for (let now = yield* Clock.currentTimeMillis; now < time; now = yield* Clock.currentTimeMillis) {
-    yield* Effect.sleep(Math.min(time - now, maxSleepMillis))
   }
 })
 

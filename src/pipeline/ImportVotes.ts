@@ -13,6 +13,7 @@ import * as Import from "../task/ImportVotes.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as JobFolder from "./JobFolder.ts"
+import * as LostLedger from "./LostLedger.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 
@@ -54,8 +55,8 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
   return { ...counts, rejects: yield* RejectsFile.write(directory) } satisfies ImportReport
 })
 
-/** The ledger of a job folder, created if missing. */
-export const layer = ({ directory, ...where }: { readonly directory: string } & LedgerLocation.LedgerSettings) =>
-  Layer.unwrap(
-    Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), LedgerLocation.layer),
-  ).pipe(Layer.provide(Layer.effectDiscard(JobFolder.create(directory))))
+/** The ledger of a job folder, created if missing. Fails with `LedgerLost`. */
+export const layer = (where: Parameters<typeof LostLedger.locate>[0]) =>
+  Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
+    Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
+  )

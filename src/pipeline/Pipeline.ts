@@ -23,11 +23,13 @@ import { choose } from "./AdaptiveVotes.ts"
 import { type DatasetSettings, validate } from "./DatasetSettings.ts"
 import { exportDataset } from "./Export.ts"
 import * as JobFolder from "./JobFolder.ts"
+import * as LostLedger from "./LostLedger.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 import * as RunReport from "./RunReport.ts"
 import * as Stop from "./Stop.ts"
 
+export { LedgerLost } from "./LostLedger.ts"
 export { type DatasetSettings, DatasetSettingsInvalid, type ResultsSettings } from "./DatasetSettings.ts"
 export { ThresholdsExceeded } from "./Export.ts"
 export {
@@ -60,6 +62,8 @@ export { importVotes, type ImportReport, type ImportSettings, layer as layerImpo
 export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
   /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
   readonly directory: string
+  /** Whether to begin a new ledger where that of a used job folder is gone, which submits all items again. Default false: `LedgerLost`. */
+  readonly newLedger?: boolean | undefined
   /** The items: `Source.files`, `Source.join`, `Source.make`, or one of your own. */
   readonly source: Source
   /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
@@ -82,7 +86,7 @@ export interface Pipeline<E = never, R = never> extends Settings {
 }
 
 /** What says where the job is, and who annotates it. */
-type Places<E, R> = Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "service" | "client">
+type Places<E, R> = Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "newLedger" | "service" | "client">
 
 /** A pipeline as a value, to be run by `run` or by `prefstream run FILE`. */
 export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, R> => ({
@@ -99,14 +103,12 @@ export const layerAlongsideWorkers = <E, R>(pipeline: Places<E, R>) =>
 
 const layerOver = <E, R, E2, R2>(
   open: (location: LedgerLocation.LedgerLocation) => Layer.Layer<Ledger | LedgerReader, E2, R2>,
-  { client, directory, service, ...where }: Places<E, R>,
+  { client, service, ...where }: Places<E, R>,
 ) =>
   SharedBudget.client(client).pipe(
-    Layer.provideMerge(
-      Layer.unwrap(Effect.map(LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) }), open)),
-    ),
+    Layer.provideMerge(Layer.unwrap(Effect.map(LostLedger.locate(where), open))),
     Layer.provideMerge(service),
-    Layer.provide(Layer.effectDiscard(JobFolder.create(directory))),
+    Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
   )
 
 /** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */

@@ -182,7 +182,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   // A run that ended, or was killed, before it had read anything has not finished either, nor has one that is about to begin.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const isThrough = Option.match(newest, {
-    onNone: () => options.isRunning !== true,
+    onNone: () => options.run !== undefined,
     onSome: (run) => run.readFinished,
   })
   const { campaign, counts, maxRejects, overBudget, readFinished, run, votes } = Option.getOrElse(last, () => ({

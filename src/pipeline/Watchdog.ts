@@ -6,8 +6,9 @@
  * does not answer, tasks count as due. Time in which the machine slept does not count. `limit` has to be longer than a
  * request may take.
  */
-import { Clock, Duration, Effect, Schema } from "effect"
+import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../io/SteadyClock.ts"
 
 /** A worker made no progress, though there was work. */
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
@@ -43,7 +44,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
 }) {
   const limit = Duration.toMillis(worker.limit)
   let seen = { ...worker.done }
-  let last = yield* Clock.currentTimeMillis
+  let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
   /** Milliseconds without a request, and without an answer. */
@@ -54,7 +55,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
     const due = yield* worker.isDue.pipe(
       Effect.timeoutOrElse({ duration: interval, orElse: () => Effect.succeed(true) }),
     )
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const passed = Math.min(now - last, maxCheckInterval)
     const { answers, requests } = worker.done
     silent = due && requests === seen.requests ? silent + passed : 0

@@ -13,7 +13,6 @@
  */
 import {
   Cause,
-  Clock,
   Deferred,
   Duration,
   Effect,
@@ -28,6 +27,7 @@ import {
 } from "effect"
 import { Singleton } from "effect/cluster"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { causeMessage } from "../io/Values.ts"
 import * as Cluster from "../node/Cluster.ts"
@@ -44,6 +44,7 @@ import * as SharedBudget from "../task/SharedBudget.ts"
 import * as WebhookReceiver from "../task/webhook/WebhookReceiver.ts"
 import { planRounds } from "./AdaptiveVotes.ts"
 import * as JobFolder from "./JobFolder.ts"
+import * as LostLedger from "./LostLedger.ts"
 import type { Pipeline, Settings } from "./Pipeline.ts"
 import { readAndSubmit, warn } from "./Reading.ts"
 import * as RejectsFile from "./RejectsFile.ts"
@@ -153,7 +154,10 @@ const work = Effect.fn("Worker.work")(function* (
   )
 
   const refreshing = Effect.gen(function* () {
-    yield* ledger.settleAbandoned(idempotencyKey === "honored" ? "planned" : "in_doubt")
+    yield* ledger.settleAbandoned(
+      idempotencyKey === "honored" ? "planned" : "in_doubt",
+      Duration.toMillis(Duration.fromInputUnsafe(requestTimeout)),
+    )
     yield* ledger.countWorkers
     yield* ledger.notifyAll
   }).pipe(Effect.repeat(Schedule.spaced(refreshInterval)))
@@ -163,10 +167,10 @@ const work = Effect.fn("Worker.work")(function* (
   })
   // Also for tasks that a request left to be sent once more.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
-  let [answeredAt, progressedAt] = [0, yield* Clock.currentTimeMillis]
+  let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
     yield* ledger.checkVersion
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     yield* ledger.renewParts(now - progressedAt, now - answeredAt, leaseRenewals)
   }).pipe(Effect.repeat(Schedule.spaced(renewInterval)))
   const watched = Watchdog.watch({
@@ -252,7 +256,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
   { address, lease, onBegin = () => Effect.void, parts, ...options }: WorkerOptions = {},
 ) {
-  const location = yield* LedgerLocation.of({ ...settings, file: JobFolder.ledger(settings.directory) })
+  const location = yield* LostLedger.locate(settings)
   if (location._tag === "File") {
     return yield* new LedgerLocation.LedgerLocationError({
       message: "a worker needs a ledger that several machines reach: expected postgres://user@host/database",

@@ -8,6 +8,7 @@
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
+import { depthProblem } from "../io/JsonProblem.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
@@ -79,13 +80,16 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     }
     const { fields, isFromNumbers, labels, reading, tool } = found
     const read = VoteFields.reader(fields, Choice.reader(reading, labels))
-    const toVotes = (row: Row): VoteRecord =>
-      Result.flatMap(layout.toRecord(row), (source) =>
+    const toVotes = (row: Row): VoteRecord => {
+      const problem = depthProblem(row.value, "the record")
+      if (problem !== undefined) return reject(row.place, "invalid_shape", problem)
+      return Result.flatMap(layout.toRecord(row), (source) =>
         Result.match(Result.all([read(row, source), besides(row, source)]), {
           onFailure: (reason) => reject(row.place, "invalid_shape", reason),
           onSuccess: ([votes, more]): VoteRecord => Result.succeed({ ...source, ...more, votes, raw: row.place.raw }),
         }),
       )
+    }
     const countsFromZero = (row: Row): boolean =>
       VoteFields.choicesIn(fields, row).some(({ choice }) => (ChoiceMap.numberOf(choice) ?? 1) < 1)
     const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`

@@ -7,7 +7,8 @@
  * jitter. Tasks that a webhook names are polled immediately, and soon again while that fails; while webhooks arrive, polling is
  * slower, but never off. A poll that fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
  */
-import { Clock, Duration, Effect, Latch, Option, Random, Result } from "effect"
+import { Duration, Effect, Latch, Option, Random, Result } from "effect"
+import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
@@ -84,7 +85,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
   const profile = yield* ServiceProfile
-  const started = yield* Clock.currentTimeMillis
+  const started = yield* SteadyClock.now
   const submittingDone = options.submittingDone ?? (yield* Latch.make(true))
   const patience = Duration.fromInputUnsafe(profile.patience)
   const kindsIn = VoteKinds.reader(profile.kindPath)
@@ -99,7 +100,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   let isDelayReported = false
 
   const later = Effect.fnUntraced(function* (task: OpenTask) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
@@ -108,7 +109,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   /** Soon, because the task may have been due for its completion. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const jitter = yield* Random.nextBetween(0.8, 1.2)
     const backoff = first * 2 ** Math.min(times - 1, 30)
     const millis = Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter
@@ -131,7 +132,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const warnOfDelay = Effect.fnUntraced(function* (task: OpenTask) {
     if (isDelayReported || !isDueByAge(task) || options.once === true) return
-    const late = (yield* Clock.currentTimeMillis) - Math.max(task.dueAt, undisturbedSince)
+    const late = (yield* SteadyClock.now) - Math.max(task.dueAt, undisturbedSince)
     if (late <= Math.max(maxPollInterval, minDelayToReport)) return
     isDelayReported = true
     yield* Effect.logWarning(
@@ -195,7 +196,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         if (task.hasResult) return yield* keepResult(task, failure.message)
         // A service may know a new task a moment later; 410 says that it is gone.
         if (reason.status !== 410) {
-          const age = (yield* Clock.currentTimeMillis) - task.submittedAt
+          const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers) return yield* soon(task, times)
         }
         failures.delete(task.seq)
@@ -210,7 +211,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
         yield* warn(`the answer about ${task.taskId} cannot be used: ${failure.message}`)
         return yield* ledger.markInvalid(task.seq, undefined, failure.message, task.taskId)
       case "Unavailable":
-        undisturbedSince = yield* Clock.currentTimeMillis
+        undisturbedSince = yield* SteadyClock.now
         if (times === maxUselessAnswers)
           yield* warn(`${task.taskId} cannot be polled, and is retried: ${failure.message}`)
         return yield* sinceHint > 0

@@ -5,7 +5,8 @@
  * transaction, which also decides what the budget allows; items whose batch is still open are recorded with the chunk that fills it, so a run that was killed reads
  * them again.
  */
-import { Array as Arr, Clock, Duration, Effect, Result, Stream } from "effect"
+import { Array as Arr, Duration, Effect, Result, Stream } from "effect"
+import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -137,13 +138,13 @@ export const plan = Effect.fnUntraced(function* <E, R>(
 
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
   let characters = 0
-  let flushedAt = yield* Clock.currentTimeMillis
+  let flushedAt = yield* SteadyClock.now
   const flush = Effect.fnUntraced(function* () {
     const records = gathered
     gathered = []
     characters = 0
     yield* step(records, false)
-    flushedAt = yield* Clock.currentTimeMillis
+    flushedAt = yield* SteadyClock.now
   })
   yield* Stream.runForEachArray(
     records,
@@ -154,7 +155,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
         characters += sizeOf(record)
       }
       const isFull = gathered.length >= stepRecords || characters >= maxCharacters
-      if (isFull || (yield* Clock.currentTimeMillis) - flushedAt >= stepMillis) yield* flush()
+      if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
   )
   yield* flush()

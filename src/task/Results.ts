@@ -30,7 +30,9 @@ type Outcome = Judgment | Withdrawn | Unusable
 /** What a task gives: an outcome for each of its items. */
 const ofTask = (paths: AnnotationPaths.AnnotationPaths | undefined) => {
   const read = AnnotationPaths.reader(paths)
-  return Effect.fnUntraced(function* (task: CompletedTask): Effect.fn.Return<ReadonlyArray<Outcome>, never, LedgerReader> {
+  return Effect.fnUntraced(function* (
+    task: CompletedTask,
+  ): Effect.fn.Return<ReadonlyArray<Outcome>, never, LedgerReader> {
     const { completedAt, items, seq, taskId, vote } = task
     const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
     if (Result.isSuccess(judgments)) return judgments.success

@@ -9,8 +9,9 @@
  * tasks with at least as many items and bytes, before they are sent. A run whose first requests are all refused ends. 401,
  * 402, 403, 407, 426, and an address without a service end the run.
  */
-import { Clock, Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
+import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { AnnotationClientError, TooLarge } from "./client/AnnotationClientError.ts"
@@ -76,17 +77,17 @@ export const send = Effect.fnUntraced(function* <E>(
       const checkKey = Effect.gen(function* () {
         if (!doubtful) return
         if (profile.idempotencyKey !== "honored") return yield* new KeyIgnored()
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* SteadyClock.now
         if (sentAt !== undefined && now - sentAt > Duration.toMillis(lifetime)) return yield* new KeyExpired()
       })
       const keep = Effect.filterOrFail(ledger.keepClaim(task, timeLimit), Boolean, () => new AlreadyClaimed())
       const repeat = Effect.andThen(checkKey, keep)
       const claim = Effect.gen(function* () {
-        const began = yield* Clock.currentTimeMillis
+        const began = yield* SteadyClock.now
         if (!(yield* ledger.claim(task, timeLimit))) return yield* new AlreadyClaimed()
         claimed = true
         yield* checkKey
-        const now = yield* Clock.currentTimeMillis
+        const now = yield* SteadyClock.now
         // The machine may have slept meanwhile, for longer than the claim holds.
         if (now - began > maxClaimTime) yield* keep
         if (doubtful) return

@@ -83,12 +83,12 @@ const timed = <A, E, R>(
   seriesOf: (status: string) => Metric.Metric<number, unknown>,
 ) =>
   Effect.clockWith((clock) => {
-    const start = clock.currentTimeNanosUnsafe()
+    const start = clock.monotonicTimeNanosUnsafe()
     return Effect.onExit(effect, (exit) => {
       const status = statusOf(exit)
       return status === undefined
         ? Effect.void
-        : Metric.update(seriesOf(String(status)), Number(clock.currentTimeNanosUnsafe() - start) / 1e9)
+        : Metric.update(seriesOf(String(status)), Number(clock.monotonicTimeNanosUnsafe() - start) / 1e9)
     })
   })
 

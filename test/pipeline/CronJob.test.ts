@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, DateTime, Duration, Effect, Fiber, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as CronJob from "../../src/pipeline/CronJob.ts"
+import * as WallClock from "../support/wallClock.ts"
 
 const cronOf = (expression: string, zone = "UTC") => Result.getOrThrow(CronJob.parse(expression, zone))
 
@@ -85,27 +86,45 @@ describe("a job by a cron expression", () => {
 
   it.effect("makes up once for times that the machine slept through, within half a minute", () =>
     Effect.gen(function* () {
-      const clock = yield* Clock.Clock
       // While a machine sleeps, timers stand still and the wall clock goes on.
-      let asleep = 0
-      const now = () => clock.currentTimeMillisUnsafe() + asleep
-      const machine: Clock.Clock = Object.assign(Object.create(clock) as Clock.Clock, {
-        currentTimeMillisUnsafe: now,
-        currentTimeMillis: Effect.sync(now),
-      })
-      const { lines } = yield* Effect.provideService(
-        scheduled("2026-11-21T00:50:00Z", { cron: "0 * * * *" }),
-        Clock.Clock,
-        machine,
-      )
+      const wall = yield* WallClock.make
+      const { lines } = yield* wall.provide(scheduled("2026-11-21T00:50:00Z", { cron: "0 * * * *" }))
       yield* TestClock.adjust("5 minutes")
-      asleep = Duration.toMillis("215 minutes")
+      wall.setForward(Duration.toMillis("215 minutes"))
       yield* TestClock.adjust("30 seconds")
       assert.deepStrictEqual(lines, [
         "next run at 2026-11-21T01:00:00+00:00",
         "starting 3h 30m 30s late, and skipping 3 missed runs: the machine slept, or its clock changed",
         "runs at 2026-11-21T04:30:30+00:00",
         "next run at 2026-11-21T05:00:00+00:00",
+      ])
+    }),
+  )
+
+  it.effect("goes on where the clock is set back: no run comes later, and no daily one twice", () =>
+    Effect.gen(function* () {
+      const after = Effect.fnUntraced(function* (cron: string, ...adjust: ReadonlyArray<Duration.Input>) {
+        const wall = yield* WallClock.make
+        const { fiber, lines } = yield* wall.provide(scheduled("2026-11-21T05:59:00Z", { cron, takes: ["5 seconds"] }))
+        yield* TestClock.adjust("62 seconds")
+        wall.setBack(3_600_000)
+        for (const time of adjust) yield* TestClock.adjust(time)
+        yield* Fiber.interrupt(fiber)
+        return runsOf(lines)
+      })
+      assert.deepStrictEqual(yield* after("* * * * *", "1 minute", "1 minute"), [
+        "2026-11-21T06:00+00:00",
+        "2026-11-21T05:01+00:00",
+        "2026-11-21T05:02+00:00",
+      ])
+      assert.deepStrictEqual(yield* after("0 * * * *", "1 hour", "1 hour"), [
+        "2026-11-21T06:00+00:00",
+        "2026-11-21T06:00+00:00",
+        "2026-11-21T07:00+00:00",
+      ])
+      assert.deepStrictEqual(yield* after("0 6 * * *", "2 hours", "1 day"), [
+        "2026-11-21T06:00+00:00",
+        "2026-11-22T06:00+00:00",
       ])
     }),
   )

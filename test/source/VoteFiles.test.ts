@@ -412,3 +412,37 @@ describe("a choice in a record without some of its completions", () => {
     assert.deepStrictEqual(read("response_b", ["one", "two", "three"]), Result.succeed({ choice: 1 }))
   })
 })
+
+describe("members of any shape", () => {
+  const votesIn = Effect.fnUntraced(function* (odd: string) {
+    const fs = yield* FileSystem.FileSystem
+    const file = `${yield* temporaryDirectory}/votes.jsonl`
+    const plain = (i: number) => `{"id":"i${i}","prompt":"p${i}","completions":["a","b"],"choice":0,"expert":"e"}`
+    yield* fs.writeFileString(file, `${plain(1)}\n${plain(2).slice(0, -1)},${odd}}\n${plain(3)}\n`)
+    return yield* Effect.scoped(Stream.runCollect(Source.votes(file, { votes: { choiceAs: "index" } }).records))
+  })
+
+  test("a record of too many levels is one reject, wherever they are", () =>
+    Effect.gen(function* () {
+      const nested = `${"[".repeat(6_000)}${"]".repeat(6_000)}`
+      for (const name of ["choice", "expert", "rationale", "seconds", "flags", "aspects", "ranking", "decision"]) {
+        const records = yield* votesIn(`"${name}":${nested}`)
+        assert.deepStrictEqual(
+          records.map((record) => (Result.isSuccess(record) ? "vote" : record.failure.reason)),
+          ["vote", "the record: expected at most 100 levels of nesting, found more", "vote"],
+          name,
+        )
+      }
+    }))
+
+  test("lists and objects that have no text of their own stop nothing", () =>
+    Effect.gen(function* () {
+      const odd = '{"toString":1,"valueOf":2}'
+      for (const name of ["choice", "expert", "rationale", "seconds", "ranked", "judged_at", "strength"]) {
+        for (const value of [odd, `[${odd}]`]) {
+          const [first, , last] = yield* votesIn(`"${name}":${value}`)
+          assert.isTrue(Result.isSuccess(first!) && Result.isSuccess(last!), name)
+        }
+      }
+    }))
+})

@@ -13,6 +13,7 @@ import { inProcess, platform, temporaryDirectory, test } from "../support/job.ts
 import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import * as VirtualTime from "../support/virtualTime.ts"
+import * as WallClock from "../support/wallClock.ts"
 import { newTasks, plan } from "./support.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
@@ -61,6 +62,21 @@ describe("collect", () => {
         Array.from({ length: 6 }, (_, i) => [`prompt ${i}`, 1, "because"]),
       )
       assert.strictEqual(gets(service).length, 9)
+    }))
+
+  test("goes on at its intervals where the clock is set back by an hour", () =>
+    Effect.gen(function* () {
+      const wall = yield* WallClock.make
+      const { process, service } = yield* submitted((taskId, seen, before) => {
+        if (before.length === 4) wall.setBack(3_600_000)
+        return seen < 3
+          ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
+          : ScriptedService.completedBy(before, taskId, 1)
+      })
+      // Until its timeout, if polls wait for the wall clock.
+      const found = yield* wall.provide(collectAll.pipe(Effect.andThen(judgments), process))
+      assert.strictEqual(found.length, 6)
+      assert.strictEqual(gets(service).length, 12)
     }))
 
   type Results = NonNullable<TaskResult["results"]>

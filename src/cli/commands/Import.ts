@@ -9,6 +9,7 @@ import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { itemFlags, resubmitFlags } from "../flags/TaskFlags.ts"
 import { voteFlags, votesOf } from "../flags/VoteFlags.ts"
+import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
 import { count, number, printable, table } from "../output/Text.ts"
@@ -23,6 +24,7 @@ export const importCommand = Command.make(
     guidelines: itemFlags.guidelines,
     guidelinesFile: itemFlags.guidelinesFile,
     newCampaign: resubmitFlags.newCampaign,
+    newLedger: resubmitFlags.newLedger,
     ...ledgerFlags,
   },
   Effect.fn("prefstream import")(function* (flags) {
@@ -32,6 +34,11 @@ export const importCommand = Command.make(
     const votes = yield* votesOf(flags)
     yield* Console.error(`Reading ${votes.description}; the job folder is ${place.directory}/`)
     yield* printDetected(votes)
+    const where = {
+      directory: place.directory,
+      ledger: place.location,
+      newLedger: yield* Settings.mayBeNew(flags.newLedger, place.directory),
+    }
     const report = yield* Pipeline.importVotes({
       directory: place.directory,
       votes,
@@ -39,7 +46,7 @@ export const importCommand = Command.make(
         flags.guidelinesFile === undefined ? flags.guidelines : yield* fs.readFileString(flags.guidelinesFile),
       newCampaign: flags.newCampaign,
       maxRejects: flags.maxRejects,
-    }).pipe(Effect.provide(Pipeline.layerImport({ directory: place.directory, ledger: place.location })))
+    }).pipe(Effect.provide(Pipeline.layerImport(where)))
     yield* Console.log(flags.json ? JSON.stringify(report) : printable(textOf(report, place)))
     if (report.read > 0 && report.rejected === report.read) {
       return yield* new ExitStatus.Finished({ status: ExitStatus.ofRun.all_rejected })

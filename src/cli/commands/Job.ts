@@ -106,11 +106,23 @@ export const runAndReport = <E, R, E2, R2>(
     finish = Summary.finish,
     later,
     layer = Pipeline.layer,
-  }: { readonly finish?: typeof Summary.finish; readonly later?: string; readonly layer?: typeof Pipeline.layer } = {},
+    newLedger,
+  }: {
+    readonly finish?: typeof Summary.finish
+    readonly later?: string
+    readonly layer?: typeof Pipeline.layer
+    readonly newLedger?: boolean | undefined
+  } = {},
 ) =>
   Progress.during(work).pipe(
     reportExpectedFailures,
-    Effect.provide(layer({ directory: place.directory, ledger: place.location, service, client: pipeline?.client })),
+    Effect.provide(
+      Layer.unwrap(
+        Effect.map(Settings.mayBeNew(newLedger, place.directory), (newLedger) =>
+          layer({ directory: place.directory, ledger: place.location, newLedger, service, client: pipeline?.client }),
+        ),
+      ),
+    ),
     Effect.flatMap((report) => finish(report, { ...place, json: flags.json, later })),
     waitForOthers(flags.lockWait),
   )

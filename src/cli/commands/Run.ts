@@ -46,6 +46,7 @@ export const runCommand = Command.make(
     yield* Job.announceInput(pipeline.source, place)
     yield* Job.runAndReport(job, PublishedLimits.layer(service), Job.savingSettings(Pipeline.run(settings), place), {
       later: "run the same command again",
+      newLedger: settings.newLedger,
     })
   }, Job.withJobFlags),
 ).pipe(

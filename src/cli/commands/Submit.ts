@@ -64,15 +64,12 @@ export const submitCommand = Command.make(
     if (flags.dryRun)
       return yield* Job.preview(job, { ...settingsOf(job, pipeline), ...(yield* limitsForPreview(flags)) })
     yield* Job.announceInput(pipeline.source, place)
-    yield* Job.runAndReport(
-      job,
-      PublishedLimits.layer(service),
-      Job.savingSettings(Pipeline.submit(settingsOf(job, pipeline)), place),
-      {
-        finish: Summary.finishSubmit,
-        layer: Pipeline.layerAlongsideWorkers,
-      },
-    )
+    const settings = settingsOf(job, pipeline)
+    yield* Job.runAndReport(job, PublishedLimits.layer(service), Job.savingSettings(Pipeline.submit(settings), place), {
+      newLedger: settings.newLedger,
+      finish: Summary.finishSubmit,
+      layer: Pipeline.layerAlongsideWorkers,
+    })
   }, Job.withJobFlags),
 ).pipe(
   Command.withDescription(

@@ -11,6 +11,7 @@ import { itemOptionsOf } from "../flags/TaskFlags.ts"
 import { monitored } from "../flags/MonitorFlag.ts"
 import { address, duration, formatDuration, integer, option, text } from "../flags/Values.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
+import * as Settings from "../settings/Settings.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
@@ -79,18 +80,22 @@ export const workerCommand = Command.make(
       service: PublishedLimits.layer(service),
       webhook: yield* webhookOf(flags, job.pipeline?.webhook),
     }
-    yield* Worker.run(settings, {
-      address: flags.address,
-      lease: flags.lease,
-      parts: flags.parts,
-      onBegin: (name) =>
-        Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it runs until it is stopped`),
-      onStalled: ({ message }) =>
-        Effect.andThen(
-          say(message),
-          Effect.sync(() => process.exit(ExitStatus.failure)),
-        ),
-    }).pipe(
+    const newLedger = yield* Settings.mayBeNew(settings.newLedger, place.directory)
+    yield* Worker.run(
+      { ...settings, newLedger },
+      {
+        address: flags.address,
+        lease: flags.lease,
+        parts: flags.parts,
+        onBegin: (name) =>
+          Console.error(`Worker ${name} of job ${location.job}, over ${place.ledger}; it runs until it is stopped`),
+        onStalled: ({ message }) =>
+          Effect.andThen(
+            say(message),
+            Effect.sync(() => process.exit(ExitStatus.failure)),
+          ),
+      },
+    ).pipe(
       monitored(flags.monitor),
       Stop.withOptions({ isNormalEnd: true, grace: flags.grace ?? Duration.seconds(65) }),
     )

@@ -16,7 +16,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
     "choice-path", "choice-as", "choice-map", "votes-path", "expert-path", "rationale-path", "strength-path", "judged-at-path",
   ],
   TASKS: [
-    "guidelines", "guidelines-file", "rubric", "new-campaign", "votes", "confidence", "price", "budget", "gold", "gold-rate",
+    "guidelines", "guidelines-file", "rubric", "new-campaign", "new-ledger", "votes", "confidence", "price", "budget", "gold", "gold-rate",
     "batch-size", "batch-bytes",
     "completions-per-item", "completions-seed", "shuffle", "shuffle-seed", "resubmit", "max-attempts",
   ],

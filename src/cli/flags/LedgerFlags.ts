@@ -92,7 +92,14 @@ export const existingLedger = (location: LedgerLocation.LedgerLocation) =>
   )
 
 /** What to do if the named ledger does not exist. */
-export const noSuchLedger = ({ message, jobs }: LedgerLocation.LedgerMissing) =>
-  new UsageError({
-    message: `${message}: name ${jobs.length === 0 ? "the job folder with --dir, or the ledger with --ledger" : "one of them with --job"}`,
-  })
+export const noSuchLedger = ({ found, message }: LedgerLocation.LedgerMissing) =>
+  new UsageError({ message: `${message}: ${advice[found]}` })
+
+const unfinished = "if a run was killed while it created it, run the same command again; else restore a backup"
+
+const advice: { readonly [found in LedgerLocation.LedgerMissing["found"]]: string } = {
+  nothing: "name the job folder with --dir, or the ledger with --ledger",
+  "empty file": unfinished,
+  "incomplete tables": unfinished,
+  "other jobs": "name one of them with --job",
+}

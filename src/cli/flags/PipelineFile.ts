@@ -69,6 +69,7 @@ const settings = {
   batch: true,
   gold: true,
   newCampaign: true,
+  newLedger: true,
   resubmit: true,
   maxAttempts: true,
   maxRejects: true,

@@ -89,6 +89,7 @@ export const itemFlags = {
 
 /** Flags that can be combined with a pipeline file. */
 export const resubmitFlags = {
+  newLedger: choice("new-ledger", "Begin a new ledger where that of the job folder is gone: submit all items again"),
   newCampaign: choice("new-campaign", "Allow guidelines that differ from the last run's: judge all items anew"),
   resubmit: repeated(
     Flag.Literals("resubmit", ["failed", "invalid", "refused"]),
@@ -182,8 +183,9 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
 /** What is to be judged or sent again: as the flags say, or else the pipeline. */
 export const resubmitOptionsOf = (
   flags: Command.Command.Config.Infer<typeof resubmitFlags>,
-  pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts">,
+  pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts"> & Pick<Pipeline.Settings, "newLedger">,
 ) => ({
+  newLedger: flags.newLedger ?? pipeline.newLedger,
   newCampaign: flags.newCampaign ?? pipeline.newCampaign,
   resubmit: flags.resubmit.length > 0 ? flags.resubmit : pipeline.resubmit,
   maxAttempts: flags.maxAttempts ?? pipeline.maxAttempts,

@@ -2,7 +2,8 @@
  * Progress of a run on stderr: one redrawn line on a terminal; elsewhere a plain line at most every five seconds when
  * something has changed, and every ten minutes otherwise. Reads the ledger only, so it agrees with the result.
  */
-import { Clock, Duration, Effect, Option, Stdio, Stream } from "effect"
+import { Duration, Effect, Option, Stdio, Stream } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { Ledger } from "../../task/ledger/Ledger.ts"
 import * as Stderr from "./Stderr.ts"
 import { duration, number, present } from "./Text.ts"
@@ -51,7 +52,7 @@ const line = Effect.gen(function* () {
 const makeRate = () => {
   let seen: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
-    const at = yield* Clock.currentTimeMillis
+    const at = yield* SteadyClock.now
     // Judged items are counted instead of submitted ones.
     if (done < (seen.at(-1)?.done ?? 0)) seen = []
     seen.push({ at, done })
@@ -66,13 +67,13 @@ const makeRate = () => {
 }
 
 const elapsed = Effect.fnUntraced(function* (since: number) {
-  return duration(((yield* Clock.currentTimeMillis) - since) / 1000)
+  return duration(((yield* SteadyClock.now) - since) / 1000)
 })
 
 /** Runs an effect, and shows its progress meanwhile. */
 export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const stdio = yield* Stdio.Stdio
-  const since = yield* Clock.currentTimeMillis
+  const since = yield* SteadyClock.now
   const redraw = yield* stdio.stderrIsTerminal
   const rateOf = makeRate()
   let said = ""

@@ -124,6 +124,11 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
         `Stopped${after}, before all input was read and submitted. Next: ${later ?? "run the submitting command again"}.`,
       ]
     case "unfinished":
+      if (report.campaign === null) {
+        return [
+          "No run has read any input yet: the first one ended, or was killed, before. Run the same command again.",
+        ]
+      }
       return [
         report.max_rejects === null
           ? "The last run did not finish reading its input. Run the same command again to continue."

@@ -252,6 +252,13 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
+/** Whether a ledger may be created in a used job folder: it is asked for, or another job than the folder's is named. */
+export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
+  const { all, parsed } = yield* Current
+  if (newLedger !== undefined || parsed === undefined) return newLedger
+  return isOfOther((yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)).all, all)
+})
+
 /** Saves the settings of this run in its job folder, and of the run before those that this command has no flags for. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current

@@ -14,6 +14,8 @@
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
+import * as Json from "../../io/Json.ts"
+import { depthProblem } from "../../io/JsonProblem.ts"
 import * as PythonText from "./PythonText.ts"
 
 /** The name of a member, an index, or, as null, each element of a list. */
@@ -114,13 +116,14 @@ const getAt = (record: unknown, keys: ReadonlyArray<string | number>, isTextual:
     ? FieldPath.followAll(fromText(FieldPath.followAll(record, keys.slice(0, 1))), keys.slice(1))
     : FieldPath.followAll(record, keys)
 
-/** The list or object that a cell's text is, as JSON or as Python writes it; any other value as it is. */
+/**
+ * The list or object that a cell's text is, as JSON or as Python writes it, unless it is nested too deeply; any other value
+ * as it is.
+ */
 export const fromText = (cell: unknown): unknown => {
   if (typeof cell !== "string" || !/^\s*[[{]/.test(cell)) return cell
-  return Result.getOrElse(
-    Result.try((): unknown => JSON.parse(cell)),
-    () => Result.getOrElse(PythonText.parse(cell), () => cell),
-  )
+  const value = Result.getOrUndefined(Result.orElse(Json.parse(cell), () => PythonText.parse(cell)))
+  return value === undefined || depthProblem(value, "") !== undefined ? cell : value
 }
 
 /** Texts and fields in turns. */

@@ -146,7 +146,18 @@ interface Given {
   readonly isOptional?: boolean
 }
 
+<<<<<<< HEAD
 /** All votes of a record. */
+=======
+/** What spreadsheets, R and pandas write into a cell without a value. */
+const isMissing = (value: unknown) =>
+  isEmpty(value) || (typeof value !== "object" && /^\s*(?:na|n\/a|nan|null)\s*$/i.test(String(value)))
+
+/** Lists and objects are no number: their conversion may fail. */
+const numberOf = (value: unknown): number => (isEmpty(value) || typeof value === "object" ? Number.NaN : Number(value))
+
+/** All votes of a record; cells of experts' columns without a value are none. */
+>>>>>>> faults
 const givenIn = (
   { choices, expert, isPerCompletion, list }: VoteFields,
   { isTextual, value }: Row,
@@ -210,10 +221,47 @@ const text = (value: unknown): string | undefined =>
       ? value
       : isObject(value)
         ? text(value["id"] ?? value["name"] ?? value["username"])
-        : String(value)
+        : JSON.stringify(value)
 
 const decodeOrder = Schema.decodeUnknownOption(Schema.Array(Schema.Int))
 
+<<<<<<< HEAD
+=======
+const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
+  indices.length === length &&
+  new Set(indices).size === length &&
+  indices.every((index) => index >= 0 && index < length)
+
+/** A ranking that names each completion once; a list of indices is one without ties. */
+const rankingIn = (value: unknown, length: number): Ranking | undefined => {
+  const groups = Array.isArray(value)
+    ? value.map((group: unknown) => (Array.isArray(group) ? group : [group]))
+    : undefined
+  return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
+}
+
+/** Of elements with a rank and what names a completion (Argilla's ranking questions), each once. */
+const rankedByName = (
+  value: unknown,
+  length: number,
+  read: (value: unknown) => Result.Result<Choice.Chosen, string>,
+): Result.Result<Ranking | undefined, string> => {
+  if (!Array.isArray(value)) return Result.succeed(undefined)
+  const elements = value.filter(isObject).toSorted((a, b) => numberOf(a["rank"]) - numberOf(b["rank"]))
+  return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
+    const groups = new Map<number, Array<number>>()
+    for (const [i, { choice }] of chosen.entries()) {
+      const rank = numberOf(elements[i]!["rank"])
+      if (choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), choice])
+    }
+    const ranking = [...groups.values()]
+    return isPermutation(ranking.flat(), length)
+      ? Result.succeed(Option.getOrUndefined(decodeRanking(ranking)))
+      : Result.fail(`ranking: expected each of ${length} completions once, found ${describeValue(value)}`)
+  })
+}
+
+>>>>>>> faults
 const member = (record: unknown, name: string, isTextual: true | undefined): unknown => {
   const value = isObject(record) && Object.hasOwn(record, name) ? record[name] : undefined
   return isTextual === true ? Field.fromText(value) : value
@@ -251,8 +299,7 @@ export const reader = (
             ? [all]
             : undefined)
       const order = Option.getOrUndefined(decodeOrder(member(at, "order", isTextual)))
-      const shown = member(at, "seconds", isTextual)
-      const seconds = isEmpty(shown) ? Number.NaN : Number(shown)
+      const seconds = numberOf(member(at, "seconds", isTextual))
       const rationale = text(fields.rationale?.get(at, isTextual))
       const stated = fields.strength?.get(at, isTextual) ?? chosen.strength
       const isNumeric = typeof stated === "string" && stated.trim() !== "" && Number.isFinite(Number(stated))

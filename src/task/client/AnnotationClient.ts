@@ -7,7 +7,17 @@
  * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
  * a request contains is a protocol: that of the `Contract`, or one of a program (`Protocol`).
  */
+<<<<<<< HEAD
 import { Clock, Context, Duration, Effect, Layer, Option, Random, Result, Schema } from "effect"
+=======
+/* oxlint-disable max-lines -- one client, whose requests share throttle and health */
+import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
+import { HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import * as SteadyClock from "../../io/SteadyClock.ts"
+import { EncodedAnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
+import * as RateLimit from "../../api/RateLimit.ts"
+>>>>>>> faults
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
 import * as Contract from "./Contract.ts"
@@ -143,7 +153,7 @@ const make = Effect.fnUntraced(function* <R>(
       if (!isClientError(failure) || asksTooMuch(failure, patience)) return false
       if (maybeDone(failure)) return profile.idempotencyKey === "honored" && doubts <= profile.retries
       if (failure.reason._tag !== "Unavailable") return false
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.now
       waitsSince ??= now
       if (now - waitsSince >= Duration.toMillis(patience)) return false
       if (profile.idempotencyKey !== "honored") {

@@ -54,9 +54,7 @@ export const read = Effect.fnUntraced(function* (
   if (text.value === undefined) {
     return { ...about, text: "", problem: `expected an answer of at most ${maxBytes} bytes, found a larger one` }
   }
-  return Json.isTooDeep(text.value)
-    ? { ...about, text: "", problem: Json.tooDeep }
-    : { ...about, text: text.value }
+  return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
 /** The body up to the limit; undefined where a 2xx answer exceeds it. */

@@ -7,7 +7,8 @@
  *
  * Effect's `CircuitBreaker` rejects calls, which wait here, and uses the next call as its probe, even one that creates a task.
  */
-import { Clock, Duration, Effect, Random, Result } from "effect"
+import { Duration, Effect, Random, Result } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { shorten } from "../../io/Values.ts"
 import { AnnotationClientError, Down, instant, seemsDown } from "./AnnotationClientError.ts"
@@ -69,7 +70,7 @@ export const make = Effect.fnUntraced(function* (
     const wasSaid = isSaid
     reset()
     if (!wasSaid || downSince === undefined) return Effect.void
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    return Effect.flatMap(SteadyClock.now, (now) => {
       const seconds = Duration.seconds(Math.round((now - downSince) / 1000))
       return Effect.logWarning(`${profile.baseUrl} answers again, after ${Duration.format(seconds)}`)
     })
@@ -95,13 +96,13 @@ export const make = Effect.fnUntraced(function* (
     // A request that was let through as a trial failed, too.
     if (probes > 0) yield* say
     while (true) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.now
       const asked = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + asked > deadline
       if (isOver) {
         // A request that comes later gets the result of a new probe.
         yield* throttle.wanted
-        const then = yield* Clock.currentTimeMillis
+        const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
       } else {
         const delay = Math.min(minProbeDelay * 2 ** Math.min(probes, 10), maxWait)
@@ -137,7 +138,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const countFailure = Effect.fnUntraced(function* (failure: AnnotationClientError) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     since ??= now
     if (++failures < profile.downAfter) return
     isDown = true

@@ -9,7 +9,8 @@
  * Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot hold back a slot that it gave out.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
-import { Clock, Deferred, Duration, Effect, Latch, Option } from "effect"
+import { Deferred, Duration, Effect, Latch, Option } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { Quota } from "../../api/RateLimit.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 import { instant } from "./AnnotationClientError.ts"
@@ -157,7 +158,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   }
 
   const grantAll = Effect.fnUntraced(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const quotaWait = quotaUntil(now) - now
     if (pausedBy !== undefined && pausedUntil - now > patience) fail(pausedBy)
     else if (quotaWait > patience) fail(usedUp(quotaWait))
@@ -196,14 +197,14 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       yield* wanted
       yield* room.close
       if (held || inFlight >= most()) return yield* room.await
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.now
       dropMissedSlots(now)
       const wants = Math.min(most() - inFlight, waiting.create.length + waiting.poll.length) - slots.length
       const left = (slots.at(-1) ?? -Infinity) + (wants > 0 ? -takeAhead : catchUp + 1) - now
       if (left > 0) return yield* Effect.raceFirst(room.await, Effect.sleep(Duration.millis(left)))
       const found = yield* budget.take(wants)
       cuts = found.cuts
-      const then = yield* Clock.currentTimeMillis
+      const then = yield* SteadyClock.now
       pausedUntil = Math.max(pausedUntil, then + found.pause)
       for (let i = 0; i < found.count; i++) slots.push(then + found.first + i * found.spacing)
       yield* changed.open
@@ -263,7 +264,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     atOnce = Math.max(1, atOnce / 2)
     if (budget === undefined) perSecond = Math.max(slowest, perSecond / 2)
     else yield* budget.slow(seen)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     if (now - saidAt < quiet) return
     saidAt = now
     yield* Effect.logWarning(
@@ -280,7 +281,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** The service asks all requests to wait; if longer than `patience`, all fail with `failure`. */
   const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const until = now + Math.min(millis, maxPause)
     if (until <= pausedUntil) return
     pausedUntil = until
@@ -293,7 +294,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** The service reports its quota in the answer to a request. */
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
       // The answer to an earlier request is older.
@@ -317,7 +318,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     /** Counts a request that did not wait for its turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
-      depart(yield* Clock.currentTimeMillis)
+      depart(yield* SteadyClock.now)
     }),
     /** Epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),

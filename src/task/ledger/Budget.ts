@@ -4,7 +4,7 @@
  *
  * Guarantees: in any time, the slots are no more than the rate allows, plus one. Whoever asks gets the next ones, however many
  * others ask. A pause that the service asks of one holds for all; a refusal for load halves the rate of all, which recovers
- * within half a minute. A clock that is set back delays requests by half a minute at most, besides one for each of 64 workers.
+ * within half a minute. A clock that is set back delays requests by half a minute at most, besides one for each of 64 workers, and a pause begins anew.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -51,12 +51,13 @@ export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => 
     const now = databaseClock(sql)
     return Effect.map(
       sql<{ ahead: number; share: number; sinceCut: number; pause: number }>`SELECT free_at - ${now} AS ahead, share,
-          ${now} - cut_at AS "sinceCut", paused_until - ${now} AS pause
+          ${now} - cut_at AS "sinceCut",
+          paused_until - CASE WHEN paused_at > ${now} THEN paused_at ELSE ${now} END AS pause
         FROM budget WHERE job = ${job}`,
       ([row]) =>
         Option.map(Option.fromNullishOr(row), ({ ahead, pause, share, sinceCut }): BudgetStatus => ({
           takenFor: Math.max(0, ahead),
-          rateShare: Math.min(1, share + sinceCut / recovery),
+          rateShare: Math.min(1, share + Math.abs(sinceCut) / recovery),
           pausedFor: Math.max(0, pause),
         })),
     )
@@ -66,10 +67,10 @@ export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => 
 export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  const created = sql`INSERT INTO budget (job, free_at, paused_until, share, cuts, cut_at)
-    VALUES (${job}, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** What of the rate is allowed now, from 0 to 1. */
-  const share = sql`LEAST(1, share + (${clock} - cut_at)::float8 / ${recovery})`
+  const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
+    VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
+  /** What of the rate is allowed now, from 0 to 1; all of it where the clock was set back since it was halved. */
+  const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
     /** How many requests this process has sent, and how many the service has answered as expected. */
@@ -85,13 +86,15 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       const take = sql<Slots>`WITH held AS (
           SELECT *, ${clock} AS now, ${share} * ${perSecond}::float8 AS rate FROM budget WHERE ${here} FOR UPDATE
         ), taking AS (
-          SELECT now, 1000 / rate AS spacing, GREATEST(0, paused_until - now) AS pause,
+          SELECT now, 1000 / rate AS spacing, GREATEST(0, paused_until - GREATEST(now, paused_at)) AS pause,
+            LEAST(now, paused_at) AS since,
             CASE WHEN free_at > now + ${maxAhead} + ${maxRequestsAhead * 1000} / rate THEN now
               ELSE GREATEST(free_at, now) END AS first,
             CASE WHEN paused_until > now THEN 0
               ELSE LEAST(${wanted}::float8, GREATEST(1, CEIL(rate * ${leaseSeconds}::float8))) END AS count
           FROM held
-        ) UPDATE budget SET free_at = first + count * spacing FROM taking WHERE ${here}
+        ) UPDATE budget SET free_at = first + count * spacing, paused_at = since,
+          paused_until = CASE WHEN pause > 0 THEN now + pause ELSE paused_until END FROM taking WHERE ${here}
         RETURNING count, first - now AS first, spacing, pause, cuts`
       const [found] = yield* take
       if (found !== undefined) return found
@@ -107,7 +110,8 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
     /** No worker sends a request for so many milliseconds. */
     pauseRequests: Effect.fnUntraced(function* (millis: number) {
       yield* created
-      yield* sql`UPDATE budget SET paused_until = GREATEST(paused_until, ${clock} + ${Math.ceil(millis)}) WHERE ${here}`
+      yield* sql`UPDATE budget SET paused_at = ${clock}, paused_until = ${clock} + GREATEST(
+          paused_until - GREATEST(${clock}, paused_at), ${Math.ceil(millis)}::bigint) WHERE ${here}`
     }),
   }
 }

@@ -4,7 +4,8 @@
  * Guarantees: another vote on an item is planned only if all its votes before have ended, and while the budget allows it,
  * both decided in the transaction that plans it; so nothing is planned twice, whenever a process is killed.
  */
-import { Array as Arr, Clock, Effect, type Latch, Option } from "effect"
+import { Array as Arr, Effect, type Latch, Option } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
 import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "./Rows.ts"
@@ -131,7 +132,7 @@ export const writeFurtherVotes = (
     seqs: ReadonlyArray<number>,
     { request }: FurtherVotesOptions,
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const rows = yield* sql<VoteRow & { readonly campaign: number; readonly part: number }>`
       SELECT ${sql.literal(rowColumns)}, campaign, part FROM task
       WHERE ${here} AND batch = ${batch} AND seq >= ${batch} AND seq < ${batch} + (

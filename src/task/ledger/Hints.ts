@@ -7,8 +7,9 @@
  *
  * Does not: remember a delivery for much longer than two hours. A verifier refuses older ones where the service signs a time.
  */
-import { Clock, Duration, Effect, type Latch, Option } from "effect"
+import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { maxTolerance } from "../../api/WebhookSignature.ts"
 import type { Delivery, DeliveryOutcome, LedgerContext } from "./Model.ts"
 import type { Parts } from "./Parts.ts"
@@ -49,7 +50,7 @@ export const writeHints = (
 ) => {
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
-  const delivered = Effect.map(Clock.currentTimeMillis, (now) => void (lastDelivery = Option.some(now)))
+  const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
   /** The hint for all tasks that this process has followed: each process makes the tasks of its own parts due. */
   let all = { at: never, followed: 0, since: 0 }
 
@@ -107,7 +108,7 @@ export const writeHints = (
 
   /** Records a delivery: the tasks that it names are due at the next `followHints`; all, where it names none. */
   const recordDelivery = Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     yield* forgetOld(now)
     const outcome = yield* write(
       Effect.gen(function* (): Effect.fn.Return<DeliveryOutcome, SqlError> {
@@ -132,7 +133,7 @@ export const writeHints = (
    * Gives the milliseconds until hints may be followed that have to wait for their minute to pass.
    */
   const followHints = Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const hasToWait = ({ followed, since }: { readonly followed: number; readonly since: number }) =>
       followed >= maxPollsPerMinute && now < since + minute
     const named = yield* sql<{ taskId: string; followed: number; since: number }>`

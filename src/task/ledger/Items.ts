@@ -5,7 +5,8 @@
  * the counts agree with what is recorded: an item that waits for its task to fill counts with the step that plans it.
  */
 /* oxlint-disable max-lines -- what reads and what writes the same rows */
-import { Clock, Effect, type Latch } from "effect"
+import { Effect, type Latch } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { usesTools } from "../../domain/Message.ts"
 import * as Model from "./Model.ts"
 import type { Parts } from "./Parts.ts"
@@ -213,7 +214,7 @@ export const writeItems = (
   })
 
   const planTasks = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, tasks: ReadonlyArray<TaskRow>) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const rows = yield* sql<{ next: number; part: number }>`
       SELECT batch + votes * batch_items AS next, part FROM task WHERE ${here} ORDER BY seq DESC LIMIT 1`
     let next = rows[0]?.next ?? 0
@@ -332,7 +333,7 @@ export const writeItems = (
       readonly changed: ReadonlyArray<Pick<Model.ImportedResult, "result"> & { readonly seq: number }>
     },
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const tasks = step.tasks.map(toRow)
     const found = yield* write(
       Effect.gen(function* () {

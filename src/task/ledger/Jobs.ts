@@ -51,6 +51,14 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
   }
 })
 
+/** What there is of a job: nothing, its name alone, or at least a run. */
+export const recordOf = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  const { job } = yield* find(name)
+  if (job === missing.job) return "nothing"
+  return (yield* sql`SELECT 1 FROM run WHERE job = ${job} LIMIT 1`).length === 0 ? "name" : "runs"
+})
+
 /** The names of those that have run. */
 export const names = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -5,10 +5,11 @@
  * vote, every request and result is there and fits, no task of the service counts twice, and all counts agree with their rows.
  */
 /* oxlint-disable max-lines -- a list of checks, each a query */
-import { Array as Arr, Clock, Effect, type Layer, Result, Schema } from "effect"
+import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Jobs from "./Jobs.ts"
@@ -76,7 +77,7 @@ const taskName = (row: { readonly seq: number; readonly task_id?: string | null 
 
 /** Errors are in the report; the effect fails only where the database can't be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
-  const started = yield* Clock.currentTimeMillis
+  const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
       // The rows of damaged pages prove nothing.
@@ -88,7 +89,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
       return { findings: [...rows, ...tasks], counted: yield* count(job) }
     }),
   )
-  return { findings, ...counted, seconds: ((yield* Clock.currentTimeMillis) - started) / 1000 } satisfies CheckReport
+  return { findings, ...counted, seconds: ((yield* SteadyClock.now) - started) / 1000 } satisfies CheckReport
 })
 
 /** The report where damaged pages make `check` fail: what SQLite finds, if it opens the file. */

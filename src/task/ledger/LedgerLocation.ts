@@ -48,11 +48,20 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
   job: Schema.String,
   /** The jobs that are there. */
   jobs: Schema.Array(Schema.String),
+  /** What is there instead: an empty file, or a part of the tables. */
+  found: Schema.Literals(["nothing", "empty file", "incomplete tables", "other jobs"]),
 }) {
   override get message() {
-    return this.jobs.length === 0
-      ? `there is no ledger at ${this.location}`
-      : `the ledger at ${this.location} has no job ${this.job}; it has ${this.jobs.join(", ")}`
+    switch (this.found) {
+      case "nothing":
+        return `there is no ledger at ${this.location}`
+      case "empty file":
+        return `the ledger at ${this.location} is an empty file`
+      case "incomplete tables":
+        return `the ledger at ${this.location} has not all of its tables`
+      case "other jobs":
+        return `the ledger at ${this.location} has no job ${this.job}; it has ${this.jobs.join(", ")}`
+    }
   }
 }
 
@@ -124,10 +133,12 @@ export const layerAlongsideWorkers = (location: LedgerLocation) =>
 const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocation, { readonly _tag: "File" }>) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(location.path))) return yield* missing(location)
-  const { type } = yield* fs.stat(location.path)
+  const { size, type } = yield* fs.stat(location.path)
   if (type === "Directory") {
     return yield* new LedgerLocationError({ message: `${location.path} is a folder: name the file of the ledger` })
   }
+  // A process that creates it has written nothing yet, or was killed then.
+  if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 
 /** A database to be read, whatever is in it. */
@@ -150,19 +161,18 @@ const lockedClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   )
 }, Layer.unwrap)
 
-const missing = (location: LedgerLocation, jobs: ReadonlyArray<string> = []) =>
-  new LedgerMissing({
-    location: describe({ ...location, job: defaultJob }),
-    job: location.job,
-    jobs,
-  })
+const missing = (
+  location: LedgerLocation,
+  found: LedgerMissing["found"] = "nothing",
+  jobs: ReadonlyArray<string> = [],
+) => new LedgerMissing({ location: describe({ ...location, job: defaultJob }), job: location.job, jobs, found })
 
 /** Refuses a database without a ledger, and a ledger without the job. */
 const requireJob = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (!(yield* exists)) return yield* missing(location)
-  yield* checkVersion
+  if ((yield* checkVersion).found === 0) return yield* missing(location, "incomplete tables")
   const jobs = yield* Jobs.names
-  if (jobs.length > 0 && !jobs.includes(location.job)) return yield* missing(location, jobs)
+  if (jobs.length > 0 && !jobs.includes(location.job)) return yield* missing(location, "other jobs", jobs)
 })
 
 const holding =
@@ -179,6 +189,14 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 /** An existing ledger, to read: also while a process works it. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
+
+/** What the location has of the job: nothing, its name alone, or at least a run. */
+export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
+  Jobs.recordOf(location.job).pipe(
+    Effect.provide(existingClient(location)),
+    Effect.catchTag("LedgerMissing", () => Effect.succeed("nothing" as const)),
+  ),
+)
 
 /** The process that works the ledger now, if known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {

@@ -6,9 +6,10 @@
  * the task was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the
  * machines.
  */
-import { Clock, Effect, type Latch } from "effect"
+import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { LedgerContext, PlannedTask } from "./Model.ts"
 import { isAny } from "./Rows.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
@@ -95,8 +96,12 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
     /** The task is no longer being sent. */
     forget: (seq: number) => void claims.delete(seq),
 
-    /** Tasks of this process's parts that an earlier owner claimed, and had the time to send. */
-    areAbandoned: () => sql`${here} AND state = 'submitting' AND COALESCE(claim_until, 0) < ${clock}
+    /**
+     * Tasks of this process's parts that an earlier owner claimed, for at most so many milliseconds, and had the time to
+     * send. A claim that ends later than one can was made before the clock was set back.
+     */
+    areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
+      AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
@@ -135,7 +140,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   /** By name. */
   workers: Effect.gen(function* () {
     const now = databaseClock(sql)
-    const dueBefore = yield* Clock.currentTimeMillis
+    const dueBefore = yield* SteadyClock.now
     return yield* sql<WorkerStatus>`SELECT owner AS name, SUM(CASE WHEN part = ${readerPart} THEN 0 ELSE 1 END) AS parts,
         MAX(CASE WHEN part = ${readerPart} THEN 1 ELSE 0 END) AS reads, ${now} - MAX(renewed_at) AS "renewedAgo",
         ${now} - MAX(progressed_at) AS "progressedAgo", CAST(COALESCE(SUM(due.tasks), 0) AS BIGINT) AS due
@@ -241,8 +246,12 @@ export const writeParts = (
 
     /** Whether a task of this process's parts is to be sent or polled now; none is while the service asks to wait. */
     isDue: Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
-      if ((yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${clock}`).length > 0) return false
+      const now = yield* SteadyClock.now
+      if (
+        (yield* sql`SELECT 1 FROM budget WHERE ${here} AND paused_until > ${clock} AND paused_at <= ${clock}`).length >
+        0
+      )
+        return false
       return (
         (yield* isAny(sql, owned.areToSend())) ||
         (yield* isAny(sql, sql`${here} AND state = 'submitted' AND due_at < ${now} AND ${owned.areMine()}`))
@@ -253,13 +262,17 @@ export const writeParts = (
      * Settles tasks that an earlier owner was sending when it lost its part, once it has had the time to finish: planned
      * again where the service honors keys, in doubt elsewhere. Gives how many there were.
      */
-    settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (outcome: "planned" | "in_doubt") {
+    settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
+      outcome: "planned" | "in_doubt",
+      /** How long a request may take. */
+      maxMillis: number,
+    ) {
       if (owned.parts.size === 0) return 0
       const rows = yield* write(
         outcome === "planned"
-          ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned()} RETURNING seq`
+          ? sql`UPDATE task SET state = 'planned' WHERE ${owned.areAbandoned(maxMillis)} RETURNING seq`
           : sql`UPDATE task SET state = 'in_doubt', reason = 'its worker was lost after the request may have been sent'
-              WHERE ${owned.areAbandoned()} RETURNING seq`,
+              WHERE ${owned.areAbandoned(maxMillis)} RETURNING seq`,
       )
       if (outcome === "in_doubt") yield* Metrics.countTasks(outcome, rows.length)
       if (rows.length > 0) yield* restartSending

@@ -5,8 +5,9 @@
  * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
  * and poll others.
  */
-import { Array as Arr, Clock, Effect, type Latch, Number as Num, Option, Result } from "effect"
+import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { votesOfAttempt } from "./Charges.ts"
 import type { Issue, LedgerContext, TaskState } from "./Model.ts"
@@ -85,7 +86,7 @@ export const writeDecisions = (
     change: (tasks: ReadonlyArray<Issue>, now: number) => Effect.Effect<Result.Result<void, E>, SqlError>,
     only?: TaskState,
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const decided = yield* write(
       Effect.gen(function* (): Effect.fn.Return<
         Result.Result<ReadonlyArray<Issue>, E | NoSuchTask | NotResolvable>,
@@ -240,7 +241,7 @@ export const writeDecisions = (
     only?: ReadonlySet<number>,
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     /** Locks the task; false if a worker has polled it meanwhile, and found something else. */
     const isStill = ({ attempt, seq, state }: Issue) =>
       Effect.map(

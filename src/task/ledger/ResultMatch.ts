@@ -137,9 +137,8 @@ export const matchStored = (
   result: Uint8Array,
   options?: Parameters<typeof match>[3],
 ) =>
-  Result.flatMap(
-    Result.try({ try: () => Payload.decode(result), catch: causeMessage }),
-    (text) => match(taskId, request, text, options),
+  Result.flatMap(Result.try({ try: () => Payload.decode(result), catch: causeMessage }), (text) =>
+    match(taskId, request, text, options),
   )
 
 /**

@@ -5,9 +5,10 @@
  * a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another campaign that were never sent stay unsent
  * unless a person asked for it.
  */
-import { Array as Arr, Clock, Effect, Option, Record } from "effect"
+import { Array as Arr, Effect, Option, Record } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Fragment } from "effect/sql/Statement"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
@@ -178,7 +179,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
   ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const { campaign, fingerprint, guidelines, isNew, taskType } = yield* campaignFor(terms)
     return yield* write(
       Effect.gen(function* () {
@@ -224,7 +225,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
       readonly failure?: string | undefined
     } = {},
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     yield* write(sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null},
       failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
   })

@@ -4,7 +4,8 @@
  * Guarantees: the counts of all states are of the same moment. They read each task's small row once or twice, which is
  * quick for a hundred thousand tasks. An item counts once, by its most advanced task.
  */
-import { Clock, Duration, Effect, Option, Record } from "effect"
+import { Duration, Effect, Option, Record } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { inCampaign, isAskedBy } from "./Rows.ts"
 import { type Issue, type LedgerContext, type StateCounts, TaskState } from "./Model.ts"
 
@@ -104,7 +105,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
   }).pipe(Effect.withSpan("Ledger.counts"))
 
   const progress = Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const hour = now - Duration.toMillis("1 hour")
     const day = now - Duration.toMillis("1 day")
     const rows = yield* sql<

@@ -151,6 +151,7 @@ const createTasks = Effect.gen(function* () {
   yield* sql`CREATE TABLE budget (
     job INTEGER NOT NULL PRIMARY KEY,
     free_at DOUBLE PRECISION NOT NULL,
+    paused_at BIGINT NOT NULL,
     paused_until BIGINT NOT NULL,
     share DOUBLE PRECISION NOT NULL,
     cuts BIGINT NOT NULL,

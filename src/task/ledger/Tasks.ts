@@ -4,8 +4,9 @@
  * Guarantees: a change of state is on disk when its effect succeeds.
  */
 /* oxlint-disable max-lines -- a task's states, whose changes share their statements */
-import { Clock, Duration, Effect, type Latch, Option } from "effect"
+import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { writeHints } from "./Hints.ts"
 import type * as Model from "./Model.ts"
 import * as Rows from "./Rows.ts"
@@ -88,7 +89,7 @@ export const writeTasks = (
     lifetime: Duration.Duration = Duration.infinity,
   ) {
     // A clock's earliest time, where that is for ever.
-    const since = Math.max(0, (yield* Clock.currentTimeMillis) - Duration.toMillis(lifetime))
+    const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
     yield* write(
       Effect.gen(function* () {
         if (outcome === "planned") {
@@ -191,7 +192,7 @@ export const writeTasks = (
     { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
     millis = 0,
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const { assignments, claimed, fence } = owned.claiming({ part, seq }, millis)
     const rows =
       yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now}) ${assignments}
@@ -258,7 +259,7 @@ export const writeTasks = (
 
   /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const { reason, rows } = yield* settled(
       seq,
       Effect.gen(function* () {
@@ -294,7 +295,7 @@ export const writeTasks = (
     seq: number,
     halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const rows = halves.map(Rows.withPayload)
     bodies.drop(seq)
     yield* settled(
@@ -335,7 +336,7 @@ export const writeTasks = (
 
   /** Makes every outstanding task due within `millis`: an earlier run may have polled less often. */
   const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
-    const latest = Math.ceil((yield* Clock.currentTimeMillis) + millis)
+    const latest = Math.ceil((yield* SteadyClock.now) + millis)
     yield* write(sql`UPDATE task SET due_at = ${latest}
       WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
   })
@@ -355,7 +356,7 @@ export const writeTasks = (
     underWay: ReadonlySet<string> = new Set(),
   ) {
     const hintWait = yield* followHints(underWay)
-    const at = Option.isSome(horizon) ? horizon.value : yield* Clock.currentTimeMillis
+    const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
     // One query per state, so that the index gives its rows in order.
     const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
       sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
@@ -387,7 +388,7 @@ export const writeTasks = (
 
   /** Has a task polled again after so many milliseconds, unless it has another id than `taskId` since its items were planned again. */
   const postpone = Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const at = Math.ceil(now + millis)
     yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
         ELSE CAST(${at} AS BIGINT) END
@@ -412,7 +413,7 @@ export const writeTasks = (
     taskId: string | undefined,
     kinds: string | null = null,
   ) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const body = Payload.encode(result)
     const { length } = yield* write(
       Effect.gen(function* () {

@@ -6,8 +6,9 @@
  * answered 500 or 503. Two deliveries are the same by the signed id and time; without an id, by the hash of the body or by
  * `deliveryId`; with neither, each counts, which changes only when tasks are polled.
  */
-import { ByteSize, Clock, Duration, Effect, Option, Schema } from "effect"
+import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import * as WebhookScheme from "../../api/WebhookScheme.ts"
 import type { SignatureRefused, SignatureScheme, VerifiedDelivery } from "../../api/WebhookSignature.ts"
@@ -61,7 +62,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     headers: HttpServerRequest.HttpServerRequest["headers"],
     body: Uint8Array,
   ): Effect.fn.Return<Delivery> {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     const payload = parseJson(new TextDecoder().decode(body))
     const named = verified.id ?? unsignedId(place, payload, headers, body)
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)

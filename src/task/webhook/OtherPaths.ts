@@ -4,7 +4,8 @@
  * Guarantees: each path is logged once, and at most one per minute, since anybody who finds the port can cause them. A
  * path that was not logged because of this is logged when it comes again. Only the first 100 paths are logged.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 import { excerpt } from "../../io/Values.ts"
 
 const logInterval = Duration.toMillis("1 minute")
@@ -20,7 +21,7 @@ export const logged = (expected: string) =>
     let lastLogged = Number.NEGATIVE_INFINITY
     const paths = new Set<string>()
     return Effect.fnUntraced(function* (path: string) {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* SteadyClock.now
       const shown = excerpt(path, maxPathCharacters)
       if (now - lastLogged < logInterval || paths.size === maxPaths || paths.has(shown)) return
       lastLogged = now

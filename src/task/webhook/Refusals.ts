@@ -2,7 +2,8 @@
  * Logs refused deliveries: at most one line per minute, since anybody who finds the port can cause them. Those in
  * between are counted by kind, and logged after the minute or at shutdown.
  */
-import { Clock, Duration, Effect } from "effect"
+import { Duration, Effect } from "effect"
+import * as SteadyClock from "../../io/SteadyClock.ts"
 
 const logInterval = Duration.toMillis("1 minute")
 
@@ -28,15 +29,15 @@ export const make = Effect.gen(function* () {
 
   /** After the minute, unless a delivery that came just then has logged the counts and started another. */
   const logLater = Effect.gen(function* () {
-    yield* Effect.sleep(lastLogged + logInterval - (yield* Clock.currentTimeMillis))
-    const now = yield* Clock.currentTimeMillis
+    yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
+    const now = yield* SteadyClock.now
     if (suppressed.size === 0 || now - lastLogged < logInterval) return
     lastLogged = now
     yield* logSuppressed
   })
 
   return Effect.fnUntraced(function* (kind: string, why: string) {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* SteadyClock.now
     if (now - lastLogged < logInterval) {
       const isFirst = suppressed.size === 0
       suppressed.set(kind, (suppressed.get(kind) ?? 0) + 1)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as Throttle from "../../../src/task/client/Throttle.ts"
+import * as WallClock from "../../support/wallClock.ts"
 import * as Logs from "../../support/logs.ts"
 
 const make = (
@@ -187,6 +188,29 @@ describe("Throttle", () => {
       const now = yield* Clock.currentTimeMillis
       assert.isAtLeast(times.filter((at) => at > now - 5_000).length, 45)
     }).pipe(Logs.make().during),
+  )
+
+  it.effect("waits for as long as the service asks, and keeps its rate, where the clock is set back meanwhile", () =>
+    Effect.gen(function* () {
+      const wall = yield* WallClock.make
+      yield* Effect.gen(function* () {
+        const throttle = yield* make()
+        const { ask, underWay } = yield* asking(throttle)
+        yield* throttle.pause(10_000, "asked to wait")
+        yield* throttle.quota({ cuts: 0, ordinal: 0 }, [{ name: "q", remaining: 0, reset: 10_000 }])
+        yield* ask("create")
+        yield* TestClock.adjust("5 seconds")
+        wall.setBack(3_600_000)
+        yield* TestClock.adjust("4900 millis")
+        assert.strictEqual(underWay.length, 0)
+        yield* TestClock.adjust("200 millis")
+        assert.strictEqual(underWay.length, 1)
+        wall.setBack(3_600_000)
+        yield* ask("create")
+        yield* TestClock.adjust("2 seconds")
+        assert.strictEqual(underWay.length, 2)
+      }).pipe(wall.provide)
+    }),
   )
 
   it.effect(

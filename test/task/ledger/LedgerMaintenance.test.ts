@@ -9,6 +9,7 @@ import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
 import * as LedgerMaintenance from "../../../src/task/ledger/LedgerMaintenance.ts"
 import type { IntegrityIssueCode } from "../../../src/task/ledger/LedgerCheck.ts"
 import * as LedgerLocation from "../../../src/task/ledger/LedgerLocation.ts"
+import * as Payload from "../../../src/task/ledger/Payload.ts"
 import { temporaryPath } from "../../node/support.ts"
 import { batchItems, newTasks, nothing, plan, reject } from "../support.ts"
 
@@ -73,7 +74,10 @@ const look = Effect.gen(function* () {
   const ledger = yield* LedgerReader
   return {
     counts: yield* ledger.counts,
-    completed: yield* Stream.runCollect(ledger.completed),
+    completed: (yield* Stream.runCollect(ledger.completed)).map(({ result, ...task }) => ({
+      ...task,
+      result: Payload.decode(result),
+    })),
     rejects: [yield* Stream.runCollect(ledger.rejects(1)), yield* Stream.runCollect(ledger.rejects(2))],
     lastRun: yield* ledger.lastRun,
   }

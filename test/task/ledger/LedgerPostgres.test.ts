@@ -470,6 +470,9 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
             yield* sql`UPDATE budget SET free_at = free_at + ${hour}`
             const { pausedFor, takenFor } = Option.getOrThrow(yield* one.budget)
             assert.deepStrictEqual([takenFor > hour - 60_000, pausedFor > 7_100_000], [true, true])
+            yield* sql`UPDATE budget SET paused_at = paused_at + ${hour}, paused_until = paused_until + ${hour}`
+            const { count: none, pause } = yield* other.takeSlots(1, 100)
+            assert.deepStrictEqual([none, pause > 7_100_000, pause <= 7_200_000], [0, true, true])
           }),
         )
 
@@ -538,10 +541,10 @@ describe.skipIf(notInstalled)("PostgreSQL", () => {
               yield* take(one, 0)
               yield* one.claim((yield* one.plannedAfter(-1))[0]!, 60_000)
               yield* take(other, 0)
-              assert.strictEqual(yield* other.settleAbandoned(outcome), 0)
+              assert.strictEqual(yield* other.settleAbandoned(outcome, 60_000), 0)
               yield* later
-              assert.strictEqual(yield* one.settleAbandoned(outcome), 0)
-              assert.strictEqual(yield* other.settleAbandoned(outcome), 1)
+              assert.strictEqual(yield* one.settleAbandoned(outcome, 60_000), 0)
+              assert.strictEqual(yield* other.settleAbandoned(outcome, 60_000), 1)
               assert.deepStrictEqual((yield* states)[0], [outcome, null])
               // The answer comes late: it settles a doubt, and does not count where the task may be claimed again.
               yield* one.markSubmitted(0, "task_0", 0)

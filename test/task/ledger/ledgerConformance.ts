@@ -1002,7 +1002,7 @@ export const ledgerConformance = (
           yield* ledger.markCompleted(1, "second")
           const found = yield* Stream.runCollect(ledger.completed)
           assert.deepStrictEqual(
-            found.map(({ result, taskId }) => [taskId, result]),
+            found.map(({ result, taskId }) => [taskId, Payload.decode(result)]),
             [
               ["task_1", "second"],
               ["task_4", "{}"],
@@ -1050,26 +1050,27 @@ export const ledgerConformance = (
             yield* ledger.markSubmitted(2 * i, `task_${withoutNul(textOf(i))}${i}`, 0)
             if (i % 10 !== 3) yield* ledger.markCompleted(2 * i, resultOf(i))
           }
-          const expected = tasks.flatMap((task, i): Array<Omit<CompletedTask, "completedAt" | "result"> & { readonly result: string }> =>
-            i % 10 === 3
-              ? []
-              : [
-                  {
-                    seq: 2 * i,
-                    batch: 2 * i,
-                    batchItems: 2,
-                    vote: 1,
-                    votes: 1,
-                    taskId: `task_${withoutNul(textOf(i))}${i}`,
-                    prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
-                    items: task.items.map(({ item, itemId, origin }) => ({
-                      item_id: itemId,
-                      origin,
-                      metadata: item.metadata!,
-                    })),
-                    result: resultOf(i),
-                  },
-                ],
+          const expected = tasks.flatMap(
+            (task, i): Array<Omit<CompletedTask, "completedAt" | "result"> & { readonly result: string }> =>
+              i % 10 === 3
+                ? []
+                : [
+                    {
+                      seq: 2 * i,
+                      batch: 2 * i,
+                      batchItems: 2,
+                      vote: 1,
+                      votes: 1,
+                      taskId: `task_${withoutNul(textOf(i))}${i}`,
+                      prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
+                      items: task.items.map(({ item, itemId, origin }) => ({
+                        item_id: itemId,
+                        origin,
+                        metadata: item.metadata!,
+                      })),
+                      result: resultOf(i),
+                    },
+                  ],
           )
           const found = yield* Stream.runCollect(ledger.completed)
           assert.deepStrictEqual(

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import * as Sha256 from "../../../src/node/Sha256.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import type { TaskState } from "../../../src/task/ledger/Model.ts"
+import * as Payload from "../../../src/task/ledger/Payload.ts"
 import { newTasks, plan, type LedgerTest } from "../support.ts"
 
 /** Brings the task at `seq`, which is planned, into a state. */
@@ -243,7 +244,7 @@ export const resolveConformance = (test: LedgerTest) =>
           yield* ledger.markCompleted(0, '{"late":false}', "task_again")
           const completed = yield* Stream.runCollect(ledger.completed)
           assert.deepStrictEqual(
-            completed.map(({ result, taskId }) => [taskId, result]),
+            completed.map(({ result, taskId }) => [taskId, Payload.decode(result)]),
             [["task_again", '{"late":false}']],
           )
         }),

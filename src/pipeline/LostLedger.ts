@@ -1,0 +1,47 @@
+/**
+ * Whether the ledger of a used job folder is gone: emptied, deleted, or named otherwise than before. A new one would send,
+ * and bill, all items again.
+ *
+ * Guarantees: a folder counts as used once a ledger was made for it (it has settings), or a dataset was written. A first run
+ * that was killed, at whatever moment, can be started again.
+ */
+import { Effect, FileSystem, Schema } from "effect"
+import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
+import * as Manifest from "../dataset/Manifest.ts"
+import * as JobFolder from "./JobFolder.ts"
+
+/** The job folder is used, and the ledger has no record of its job. */
+export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
+  /** The job folder. */
+  directory: Schema.String,
+  /** The ledger and the job, without a password. */
+  ledger: Schema.String,
+  /** The files of the folder that an earlier run wrote. */
+  found: Schema.Array(Schema.String),
+}) {
+  override get message() {
+    return `the ledger ${this.ledger} has no record of this job, though an earlier run wrote ${this.found.join(" and ")}: a new ledger would submit, and bill, all items again. Restore the ledger from a backup, name it with --ledger or PREFSTREAM_LEDGER, or begin a new one with --new-ledger`
+  }
+}
+
+const check = Effect.fnUntraced(function* (directory: string, location: LedgerLocation.LedgerLocation) {
+  const fs = yield* FileSystem.FileSystem
+  const dataset = `${JobFolder.dataset(directory)}/${Manifest.fileName}`
+  const found = yield* Effect.filter([JobFolder.settings(directory), dataset], (file) => fs.exists(file))
+  if (found.length === 0) return
+  const record = yield* LedgerLocation.recordOf(location)
+  // Settings are saved before the first run is recorded.
+  if (record === "runs" || (record === "name" && !found.includes(dataset))) return
+  return yield* new LedgerLost({ directory, ledger: LedgerLocation.describe(location), found })
+})
+
+/** Where the job's ledger is, or is to be created. Fails with `LedgerLost`. */
+export const locate = Effect.fn("LostLedger.locate")(function* ({
+  directory,
+  newLedger = false,
+  ...where
+}: LedgerLocation.LedgerSettings & { readonly directory: string; readonly newLedger?: boolean | undefined }) {
+  const location = yield* LedgerLocation.of({ ...where, file: JobFolder.ledger(directory) })
+  if (!newLedger) yield* check(directory, location)
+  return location
+})
