@@ -4,7 +4,7 @@
  * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker; JSON-MIN and
  * CSV: https://labelstud.io/guide/export.
  */
-import { Struct } from "effect"
+import { Predicate, Struct } from "effect"
 import { isEmpty, isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
@@ -38,7 +38,7 @@ export const labelStudio: Shape = {
             expert: completed_by,
             choice,
             ranking,
-            rationale: texts.map(String).join("\n"),
+            rationale: texts.filter(Predicate.isString).join("\n"),
             judged_at: created_at,
             seconds: lead_time,
           },

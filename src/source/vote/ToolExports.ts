@@ -8,106 +8,13 @@
  * Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
  * https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
-import { Predicate } from "effect"
 import { isEmpty, isObject } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 import { fromText } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
-<<<<<<< HEAD
 import type { Row } from "../record/Row.ts"
 import { labelStudio, labelStudioFlat } from "./LabelStudio.ts"
 import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
-=======
-
-type Members = { readonly [member: string]: unknown }
-
-interface Shape {
-  /** For people. */
-  readonly name: string
-  readonly is: (record: Members) => boolean
-  /** The record with the item's parts at its top, and `votes`. Members are as the layouts know them. */
-  readonly toRecord: (record: Members) => Members
-}
-
-const objects = (value: unknown): ReadonlyArray<Members> => (Array.isArray(value) ? value.filter(isObject) : [])
-const object = (value: unknown): Members => (isObject(value) ? value : {})
-
-/** `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`; before version 1, `completions` */
-const labelStudio: Shape = {
-  name: "Label Studio",
-  is: ({ completions, annotations = completions, data }) =>
-    isObject(data) &&
-    Array.isArray(annotations) &&
-    annotations.every((one) => isObject(one) && Array.isArray(one["result"])),
-  toRecord: ({ completions: old, annotations = old, data, id }) => {
-    const { id: own, ...parts } = object(data)
-    const list = listOf(parts)
-    // The names of the template for pairwise comparison.
-    const pair = [parts["text1"], parts["text2"]]
-    const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
-    const votes = objects(annotations)
-      .filter((one) => one["was_cancelled"] !== true)
-      .flatMap((one) => {
-        const results = objects(one["result"])
-        const choice = results.flatMap(choiceOf)[0]
-        const ranking = results.flatMap((result) => rankingOf(result, list?.ids ?? []))[0]
-        if (choice === undefined && ranking === undefined) return []
-        const texts = results
-          .filter(({ type }) => type === "textarea")
-          .flatMap(({ value }) => object(value)["text"] ?? [])
-        const { completed_by, created_at, lead_time } = one
-        return [
-          {
-            expert: completed_by,
-            choice,
-            ranking,
-            rationale: texts.filter(Predicate.isString).join("\n"),
-            judged_at: created_at,
-            seconds: lead_time,
-          },
-        ]
-      })
-    const completions = list !== undefined ? { completions: list.texts } : isPair ? { completions: pair } : {}
-    return { ...parts, ...completions, item_id: own ?? id, votes }
-  },
-}
-
-/** Of `Pairwise`: the side. Of `Choices` and `Rating`: what was said. */
-const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
-  const { choices, selected } = object(value)
-  if (type === "pairwise") return isEmpty(selected) ? [] : [selected]
-  return type === "choices" && Array.isArray(choices) && choices.length === 1 ? choices : []
-}
-
-/** The data of a `List`: objects with an id and a text. */
-const listOf = (data: Members) =>
-  Object.values(data).flatMap((value) => {
-    const elements = objects(value)
-    const ids = elements.map(({ id }) => id)
-    const texts = elements.map(({ body, html, title }) => body ?? html ?? title)
-    return elements.length > 1 && ids.every((id) => !isEmpty(id)) && texts.every((text) => typeof text === "string")
-      ? [{ ids, texts }]
-      : []
-  })[0]
-
-/** Of `Ranker`: ids, best first; with buckets, these in their order, each a group. What is in no bucket comes last. */
-const rankingOf = (
-  { type, value }: Members,
-  ids: ReadonlyArray<unknown>,
-): ReadonlyArray<ReadonlyArray<ReadonlyArray<number>>> => {
-  if (type !== "ranker") return []
-  const ranker = object(value)["ranker"]
-  const at = (list: unknown) => (Array.isArray(list) ? list.map((id: unknown) => ids.indexOf(id)) : [])
-  const buckets = Object.entries(object(ranker)).filter(([, list]) => Array.isArray(list) && list.length > 0)
-  const isOrder = Array.isArray(ranker) || buckets.length === 1
-  const groups = isOrder
-    ? at(Array.isArray(ranker) ? ranker : buckets[0]![1]).map((index) => [index])
-    : [...buckets.filter(([name]) => name !== "_"), ...buckets.filter(([name]) => name === "_")].map(([, list]) =>
-        at(list),
-      )
-  return [groups]
-}
->>>>>>> faults
 
 /** `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }` */
 const argilla: Shape = {

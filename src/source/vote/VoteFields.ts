@@ -15,6 +15,7 @@ import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 import * as Choice from "./Choice.ts"
 import * as ChoiceColumns from "./ChoiceColumns.ts"
+import { numberOf } from "./ChoiceMap.ts"
 import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
 import { expertColumn, indexNames, voteNames } from "./VoteNames.ts"
@@ -146,18 +147,7 @@ interface Given {
   readonly isOptional?: boolean
 }
 
-<<<<<<< HEAD
 /** All votes of a record. */
-=======
-/** What spreadsheets, R and pandas write into a cell without a value. */
-const isMissing = (value: unknown) =>
-  isEmpty(value) || (typeof value !== "object" && /^\s*(?:na|n\/a|nan|null)\s*$/i.test(String(value)))
-
-/** Lists and objects are no number: their conversion may fail. */
-const numberOf = (value: unknown): number => (isEmpty(value) || typeof value === "object" ? Number.NaN : Number(value))
-
-/** All votes of a record; cells of experts' columns without a value are none. */
->>>>>>> faults
 const givenIn = (
   { choices, expert, isPerCompletion, list }: VoteFields,
   { isTextual, value }: Row,
@@ -225,43 +215,6 @@ const text = (value: unknown): string | undefined =>
 
 const decodeOrder = Schema.decodeUnknownOption(Schema.Array(Schema.Int))
 
-<<<<<<< HEAD
-=======
-const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean =>
-  indices.length === length &&
-  new Set(indices).size === length &&
-  indices.every((index) => index >= 0 && index < length)
-
-/** A ranking that names each completion once; a list of indices is one without ties. */
-const rankingIn = (value: unknown, length: number): Ranking | undefined => {
-  const groups = Array.isArray(value)
-    ? value.map((group: unknown) => (Array.isArray(group) ? group : [group]))
-    : undefined
-  return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
-}
-
-/** Of elements with a rank and what names a completion (Argilla's ranking questions), each once. */
-const rankedByName = (
-  value: unknown,
-  length: number,
-  read: (value: unknown) => Result.Result<Choice.Chosen, string>,
-): Result.Result<Ranking | undefined, string> => {
-  if (!Array.isArray(value)) return Result.succeed(undefined)
-  const elements = value.filter(isObject).toSorted((a, b) => numberOf(a["rank"]) - numberOf(b["rank"]))
-  return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
-    const groups = new Map<number, Array<number>>()
-    for (const [i, { choice }] of chosen.entries()) {
-      const rank = numberOf(elements[i]!["rank"])
-      if (choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), choice])
-    }
-    const ranking = [...groups.values()]
-    return isPermutation(ranking.flat(), length)
-      ? Result.succeed(Option.getOrUndefined(decodeRanking(ranking)))
-      : Result.fail(`ranking: expected each of ${length} completions once, found ${describeValue(value)}`)
-  })
-}
-
->>>>>>> faults
 const member = (record: unknown, name: string, isTextual: true | undefined): unknown => {
   const value = isObject(record) && Object.hasOwn(record, name) ? record[name] : undefined
   return isTextual === true ? Field.fromText(value) : value
@@ -310,7 +263,7 @@ export const reader = (
         choice: first,
         ...(ranking !== undefined && { ranking }),
         ...(order !== undefined && VoteRanking.isPermutation(order, completions.length) && { order }),
-        ...(Number.isFinite(seconds) && { seconds }),
+        ...(seconds !== undefined && Number.isFinite(seconds) && { seconds }),
         ...(rationale !== undefined && { rationale }),
         ...((typeof strength === "string" || typeof strength === "number") && strength !== "" && { strength }),
         ...(allBad === true && { all_bad: true }),

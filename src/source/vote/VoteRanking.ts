@@ -3,6 +3,9 @@ import { Option, Result, Schema } from "effect"
 import { Ranking } from "../../domain/Vote.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type * as Choice from "./Choice.ts"
+import { numberOf } from "./ChoiceMap.ts"
+
+const rankOf = (element: { readonly [member: string]: unknown }): number => numberOf(element["rank"]) ?? Number.NaN
 
 const decodeRanking = Schema.decodeUnknownOption(Ranking)
 
@@ -40,11 +43,11 @@ export const byName = (
   read: (value: unknown) => Choice.ReadResult,
 ): Result.Result<Ranking | undefined, string> => {
   if (!Array.isArray(value)) return Result.succeed(undefined)
-  const elements = value.filter(isObject).toSorted((a, b) => Number(a["rank"]) - Number(b["rank"]))
+  const elements = value.filter(isObject).toSorted((a, b) => rankOf(a) - rankOf(b))
   return Result.flatMap(Result.all(elements.map((element) => read(element["value"]))), (chosen) => {
     const groups = new Map<number, Array<number>>()
     for (const [i, one] of chosen.entries()) {
-      const rank = Number(elements[i]!["rank"])
+      const rank = rankOf(elements[i]!)
       if (one?.choice !== undefined) groups.set(rank, [...(groups.get(rank) ?? []), one.choice])
     }
     const ranking = [...groups.values()]

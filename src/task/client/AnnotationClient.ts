@@ -7,17 +7,8 @@
  * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
  * a request contains is a protocol: that of the `Contract`, or one of a program (`Protocol`).
  */
-<<<<<<< HEAD
-import { Clock, Context, Duration, Effect, Layer, Option, Random, Result, Schema } from "effect"
-=======
-/* oxlint-disable max-lines -- one client, whose requests share throttle and health */
-import { Cause, Clock, Context, Duration, Effect, Layer, Option, Random, Redacted, Result, Schema } from "effect"
-import { HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Context, Duration, Effect, Layer, Option, Random, Result, Schema } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
-import { EncodedAnnotationApi, OrganizationToken } from "../../api/AnnotationApi.ts"
-import * as RateLimit from "../../api/RateLimit.ts"
->>>>>>> faults
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
 import * as Contract from "./Contract.ts"

@@ -119,7 +119,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
 
   /** A request leaves later than its turn came, after its task was claimed. */
   const leaving = ({ ordinal: seen }: Permit) =>
-    Effect.map(Clock.currentTimeMillis, (now) => {
+    Effect.map(SteadyClock.now, (now) => {
       if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
     })
 
