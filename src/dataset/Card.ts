@@ -3,11 +3,13 @@
  *
  * Guarantees: `load_dataset` on the folder finds the splits with their types; unknown facts are left out. `datasets`
  * reads all configurations of a folder as the type of the first one, Parquet: so trainer formats in Parquet are
- * configurations, and for those in JSON Lines the card shows how to load them.
+ * configurations, and for those in JSON Lines the card shows how to load them. Formats and files without rows are not
+ * named.
  */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
+import type { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
 import { featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
@@ -28,13 +30,14 @@ export interface Subject {
   readonly files: ReadonlyArray<DatasetFile>
 }
 
-/** @param formats what the formats of the subject are */
+/** @param written what the formats of the subject are */
 export const make = (
   subject: Subject,
-  formats: ReadonlyArray<TrainerFormat>,
+  written: ReadonlyArray<TrainerFormat>,
   form: Form,
   facts: DatasetFacts,
 ): string => {
+  const formats = written.filter((format) => splitsOf(subject, format).length > 0)
   const sections = [
     `# ${facts.name ?? "Preference pairs"}`,
     facts.description,
@@ -51,32 +54,27 @@ export const make = (
 }
 
 /** What the Hub and `datasets` read. */
-const frontMatter = (
-  { files, rows, splits }: Subject,
-  formats: ReadonlyArray<TrainerFormat>,
-  form: Form,
-  facts: DatasetFacts,
-) => ({
+const frontMatter = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form, facts: DatasetFacts) => ({
   ...(facts.license === undefined ? {} : { license: facts.license }),
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
   ...(facts.name === undefined ? {} : { pretty_name: facts.name }),
   task_categories: ["text-generation"],
-  size_categories: [sizeCategory(rows)],
+  size_categories: [sizeCategory(subject.rows)],
   tags: [...new Set(["preference", "rlhf", ...(facts.tags ?? [])])],
   configs: [
     {
       config_name: "default",
       default: true,
-      data_files: splits.map(({ split }) => ({ split, path: `data/${split}-*` })),
+      data_files: subject.splits.map(({ split }) => ({ split, path: `data/${split}-*` })),
     },
     ...formats.filter(isParquet).map((format) => ({
       config_name: format.name,
-      data_files: splits.map(({ split }) => ({ split, path: pathOf(format, split) })),
+      data_files: splitsOf(subject, format).map((split) => ({ split, path: pathOf(format, split) })),
     })),
   ],
   dataset_info: {
     features: featureList(featuresOf(form)),
-    ...sizes({ files, splits }),
+    ...sizes(subject),
   },
 })
 
@@ -92,6 +90,12 @@ const FrontMatter = /^---\n(.*?\n)---\n/s
 /** The front matter of a card, where there is one. */
 export const readFrontMatter = (card: string): Option.Option<unknown> =>
   Option.fromNullishOr(FrontMatter.exec(card)?.[1]).pipe(Option.flatMap(Option.liftThrowable((text) => parse(text))))
+
+/** The splits of which the format has rows. */
+const splitsOf = ({ files, splits }: Subject, format: TrainerFormat): ReadonlyArray<Split> =>
+  splits
+    .map(({ split }) => split)
+    .filter((split) => files.some(({ path, rows }) => path === pathOf(format, split) && (rows ?? 0) > 0))
 
 const isParquet = ({ container }: TrainerFormat) => container === "parquet"
 
@@ -122,13 +126,15 @@ const content = ({ rows, splits }: Subject) => [
   ),
 ]
 
-const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form) => {
-  const [split = "train"] = splits.map(({ split }) => split)
-  const rowsOf = new Map(written.map(({ format, rows }) => [format, rows]))
+const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form) => {
+  const [split = "train"] = subject.splits.map(({ split }) => split)
+  const rowsOf = new Map(subject.formats.map(({ format, rows }) => [format, rows]))
   const lines = formats.filter((format) => !isParquet(format))
+  const hasCalls = form.tools !== undefined && form.shape === "conversational"
+  const whole = `load_dataset("path/to/this/folder", split="${split}")`
   return [
     "## Loading",
-    python([`load_dataset("path/to/this/folder", split="${split}")`]),
+    hasCalls ? python([`dataset = ${whole}.with_transform(as_messages)`], asMessages) : python([whole]),
     form.shape === "standard"
       ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
       : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
@@ -137,7 +143,7 @@ const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<T
       : form.shape === "standard"
         ? ["A call of a tool is text, its name in brackets above its arguments. `tools` is JSON text, as TRL reads it."]
         : [
-            "`tools`, and `arguments` in `tool_calls`, are JSON text, since no type of a column fits all. TRL reads `tools` as it is; for chat templates that expect objects, apply `json.loads` to the arguments, or load `formats/trl-conversational`, which has objects.",
+            "In Parquet, a message has null for what it lacks, such as calls, and `arguments` in `tool_calls` is JSON text, since no type of a column fits all. `as_messages` undoes both, as chat templates need it. `tools` is JSON text, which TRL reads as it is.",
           ]),
     ...(formats.length === 0
       ? []
@@ -155,12 +161,43 @@ const loading = ({ formats: written, splits }: Subject, formats: ReadonlyArray<T
     ...formats.filter(isParquet).map(({ name }) => python([`load_dataset("path/to/this/folder", "${name}")`])),
     ...(lines.length === 0
       ? []
-      : [python(lines.map((format) => `load_dataset("json", data_files="${pathOf(format, split)}")`))]),
+      : [
+          python(
+            lines.map(
+              (format) => `load_dataset("json", data_files="${pathOf(format, splitsOf(subject, format)[0]!)}")`,
+            ),
+          ),
+        ]),
+    ...(hasCalls && lines.some(({ reads }) => reads?.includes("tool_calls"))
+      ? [
+          "In JSON Lines, a message has no more than it says. `datasets` 4.7 and later read calls as they are; earlier versions put null for what other messages have.",
+        ]
+      : []),
   ]
 }
 
-const python = (calls: ReadonlyArray<string>) =>
-  ["```python", "from datasets import load_dataset", "", ...calls, "```"].join("\n")
+/** Undoes what Parquet needs: nulls, and arguments as text. Nulls within arguments stay. */
+const asMessages = `def as_messages(value):
+    if isinstance(value, list):
+        return [as_messages(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: json.loads(each) if name == "arguments" else as_messages(each)
+        for name, each in value.items()
+        if each is not None
+    }`
+
+const python = (calls: ReadonlyArray<string>, definition?: string) =>
+  [
+    "```python",
+    ...(definition === undefined ? [] : ["import json", ""]),
+    "from datasets import load_dataset",
+    "",
+    ...(definition === undefined ? [] : ["", definition, "", ""]),
+    ...calls,
+    "```",
+  ].join("\n")
 
 const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]-?: string } = {
   prompt: "What the completions answer",

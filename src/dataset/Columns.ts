@@ -127,7 +127,11 @@ const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message
   role,
   content,
   ...(tool_calls !== undefined && {
-    tool_calls: tool_calls.map(({ function: of, id, type }) => ({ ...(id !== undefined && { id }), type, function: of })),
+    tool_calls: tool_calls.map(({ function: of, id, type }) => ({
+      ...(id !== undefined && { id }),
+      type,
+      function: of,
+    })),
   }),
   ...(name !== undefined && { name }),
   ...(tool_call_id !== undefined && { tool_call_id }),

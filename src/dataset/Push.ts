@@ -162,8 +162,9 @@ export const push = Effect.fn("Dataset.push")(function* (
   const endpoint = (options.endpoint ?? hub.HUB_URL).replace(/\/+$/, "")
   yield* check("endpoint", "the address of a server, such as https://huggingface.co", /^https?:\/\/./.test(endpoint))
   const { findings, rows } = yield* verify(directory)
-  if (findings.length > 0) {
-    const reason = new DatasetInvalid({ directory, findings: findings.map(Finding.format) })
+  const errors = findings.filter(({ severity }) => severity === "error")
+  if (errors.length > 0) {
+    const reason = new DatasetInvalid({ directory, findings: errors.map(Finding.format) })
     return yield* new PushError({ reason })
   }
   const fs = yield* FileSystem.FileSystem

@@ -74,7 +74,8 @@ export const make = (
     const writers = yield* Effect.forEach(folders, (folder) =>
       Effect.map(
         OutputFile.create(directory, pathOf(folder, split, shards, 1)),
-        (file) => [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)] as const,
+        (file) =>
+          [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)] as const,
       ),
     )
     shards++

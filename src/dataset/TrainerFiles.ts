@@ -171,10 +171,10 @@ export const make = Effect.fnUntraced(function* (
 })
 export type TrainerWriter = Effect.Success<ReturnType<typeof make>>
 
-/** `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file; undefined if there are none. */
+/** `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file with rows; undefined if there are none. */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
-  const entries = files.flatMap(({ format, options, split }) => {
-    const entry = format.datasetInfo?.(nameOf(format, split), options)
+  const entries = files.flatMap(({ format, options, rows, split }) => {
+    const entry = rows === 0 ? undefined : format.datasetInfo?.(nameOf(format, split), options)
     return entry === undefined ? [] : [[`${format.name}-${split}`, entry] as const]
   })
   return entries.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`

@@ -22,7 +22,7 @@ export interface Verification {
   readonly rows: number
   /** Without the manifest itself. */
   readonly files: number
-  /** Empty if the dataset is intact. */
+  /** Without errors if the dataset is intact. Warnings are of what trainers cut out of completions, with a count. */
   readonly findings: ReadonlyArray<Finding>
 }
 

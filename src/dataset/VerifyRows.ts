@@ -96,7 +96,11 @@ const columnOf = ({ name, num_children, repetition_type, type }: SchemaElement) 
 /** Rows of a split as lines of its files of JSON Lines. */
 interface ExpectedLines {
   readonly features: Features
-  readonly encode: (row: JsonRow) => { readonly row: JsonRow; readonly columns: EncodedRow.Members; readonly line: string }
+  readonly encode: (row: JsonRow) => {
+    readonly row: JsonRow
+    readonly columns: EncodedRow.Members
+    readonly line: string
+  }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
   /** Lines at the start of the first file, of rows that are elsewhere in Parquet; undefined before they are read. */
   leading?: Set<string>
@@ -135,7 +139,10 @@ const compareShard = Effect.fnUntraced(
     const paths = yield* Path.Path
     const { rows } = yield* openParquet(directory, shard, expected.features, findings)
     let at = 0
-    const lookedAt = Stream.mapArray(rows, Arr.map((row) => (look(row, ++at), row)))
+    const lookedAt = Stream.mapArray(
+      rows,
+      Arr.map((row) => (look(row, ++at), row)),
+    )
     if (jsonl === undefined) return yield* Stream.runDrain(lookedAt)
     const path = paths.join(directory, jsonl.path)
     let line = 0
@@ -150,7 +157,11 @@ const compareShard = Effect.fnUntraced(
       const [first] = yield* Stream.runCollect(Stream.take(rows, 1))
       const leading = first === undefined ? [] : yield* leadingLines(path, expected.encode(first).line)
       expected.leading = new Set(leading)
-      for (const text of leading) check(Option.getOrElse(parseRow(text), () => ({})), text)
+      for (const text of leading)
+        check(
+          Option.getOrElse(parseRow(text), () => ({})),
+          text,
+        )
     }
     const { leading } = expected
     const others = lookedAt.pipe(
@@ -177,7 +188,12 @@ const withoutNulls = (row: JsonRow): JsonRow =>
 
 const presentMembers = (value: Json): Json => {
   if (Array.isArray(value)) return value.map(presentMembers)
-  return isObject(value) ? Record.map(Record.filter(value, (member) => member !== null), presentMembers) : value
+  return isObject(value)
+    ? Record.map(
+        Record.filter(value, (member) => member !== null),
+        presentMembers,
+      )
+    : value
 }
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
@@ -206,19 +222,32 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/** What trainers need of the rows of one file. */
+/** What trainers need of the rows of one file; one warning of each kind, with the number of its rows. */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path
     const path = paths.join(directory, file.path)
     if (format.container === "parquet") yield* openParquet(directory, file, format.features(), findings)
+    const warnings = new Map<string, { readonly first: Finding; rows: number; last: number | null }>()
+    const warn = (finding: Finding) => {
+      const kind = `${finding.field?.replaceAll(/\[\d+\]/g, "")} ${finding.expected}`
+      const known = warnings.get(kind) ?? { first: finding, rows: 0, last: null }
+      if (finding.row !== known.last) known.rows++
+      known.last = finding.row
+      warnings.set(kind, known)
+    }
     yield* Stream.runForEachArray(Validate.validate(format, path), (found) =>
       Effect.sync(() => {
         for (const finding of found) {
           if (finding.severity === "error") findings.add({ ...finding, file: file.path })
+          else warn(finding)
         }
       }),
     ).pipe(Effect.mapError(ReadBack.unreadable))
+    for (const { first, rows } of warnings.values()) {
+      const found = `${first.found} (${rows === 1 ? "in this row alone" : `in ${rows} rows, of which this is the first`})`
+      findings.add({ ...first, file: file.path, found })
+    }
   },
   Effect.scoped,
   (effect, _, { path }, __, findings) => unreadableIn(effect, path, findings),

@@ -42,6 +42,23 @@ describe("prefstream verify", () => {
       assert.deepInclude(findings[1], { file: "README.md", row: null, field: null })
     }))
 
+  test("prints a warning of what a trainer cuts, and ends with 0", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* temporaryDirectory
+      const vote = { prompt: "Is it?", completions: ["Yes", "Yet"], winner: "Yes", annotator: "a" }
+      yield* fs.writeFileString(`${folder}/votes.jsonl`, `${JSON.stringify(vote)}\n`)
+      const job = `${folder}/job`
+      yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job])
+      yield* cli(["export", "--dir", job, "--format", "trl-implicit"])
+      const { status, stdout } = yield* cli(["verify", `${job}/dataset`])
+      assert.match(
+        stdout,
+        /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*"Yes" is cut to "s" \(in this row alone\)\n.* has no errors: 1 pair in/,
+      )
+      assert.strictEqual(status, 0)
+    }))
+
   test("ends with 1 where there is no dataset, and with 2 where there is no folder", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryDirectory

@@ -1,11 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Stream } from "effect"
+import { spawnSync } from "node:child_process"
 import { matchesGlob } from "node:path"
 import { parse } from "yaml"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import * as Conversation from "../../src/domain/Conversation.ts"
 import type { Split } from "../../src/domain/Split.ts"
+import * as readers from "../support/datasetReaders.ts"
 import { pair } from "../support/pairs.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split => (item_id.endsWith("7") ? "test" : "train")
@@ -176,4 +179,130 @@ it.layer(NodeServices.layer)("the card", (it) => {
       )
     }),
   )
+
+  it.effect("names no format without rows, and of others the splits that have some", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+      // Only item 7, of the split test, has an edit, and no prompt is a transcript's.
+      const prompt = [{ role: "system", content: "Be brief." }] as const
+      yield* Stream.run(
+        Stream.map(Stream.take(pairs, 10), (pair) => ({
+          ...pair,
+          prompt: [...prompt, { role: "user", content: String(pair.prompt) }] as const,
+          edited: pair.item_id.endsWith("7") ? pair.edited : null,
+        })),
+        Dataset.write({ directory, splitOf, formats: ["hh", "trl-tpo", "trl", "verl", "llamafactory-alpaca"] }),
+      )
+      const card = yield* fs.readFileString(`${directory}/README.md`)
+      const named = [...card.matchAll(/formats\/([\w-]+)/g)].map(([, name]) => name)
+      // Left out, `hh` is named for its pairs.
+      assert.deepStrictEqual(new Set(named), new Set(["verl", "trl-tpo", "trl", "llamafactory-alpaca", "hh"]))
+      const [loading = ""] = card.split("## Left out")
+      assert.notInclude(loading, "formats/hh")
+      assert.include(loading, 'data_files="formats/trl-tpo/test.jsonl"')
+      assert.include(loading, 'data_files="formats/trl/train.jsonl"')
+      assert.notInclude(loading, "trl-conversational")
+    }),
+  )
+
+  const python = spawnSync("python3", ["--version"]).status === 0
+
+  it.effect.skipIf(!python)("has a snippet whose messages fit the conditions of chat templates (needs python3)", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const folder = yield* fs.makeTempDirectoryScoped()
+      const directory = `${folder}/dataset`
+      yield* Stream.run(
+        Stream.make(called, pair(2)),
+        Dataset.write({ directory, conversational: true, tools: true, formats: ["trl-conversational"] }),
+      )
+      const card = yield* fs.readFileString(`${directory}/README.md`)
+      const [, snippet = ""] = /```python\n(.*?)```/s.exec(card) ?? []
+      const rows = yield* Effect.promise(() => readers.hyparquet(`${directory}/data/train-00000-of-00001.parquet`))
+      yield* fs.writeFileString(`${folder}/datasets.py`, stub)
+      const program = `${snippet}\n${conditions}`
+      const { stderr, stdout } = spawnSync("python3", ["-c", program], {
+        env: { ...process.env, PYTHONPATH: folder, ROWS: JSON.stringify(rows.map(whole)) },
+        encoding: "utf8",
+      })
+      assert.strictEqual(stderr, "")
+      const [first, second] = JSON.parse(stdout)
+      assert.deepStrictEqual(first.chosen, [
+        {
+          role: "assistant",
+          content: "",
+          tool_calls: [{ type: "function", function: { name: "f", arguments: { city: null } }, id: "c1" }],
+        },
+      ])
+      assert.deepStrictEqual(second.chosen, [{ role: "assistant", content: "The better answer to 2" }])
+      assert.strictEqual(first.tools, called.tools)
+
+      // The same holds of JSON Lines, without the snippet.
+      for (const file of ["jsonl/train-00000-of-00001.jsonl", "formats/trl-conversational/train.jsonl"]) {
+        const lines = yield* Effect.promise(() => readers.jsonl(`${directory}/${file}`))
+        assert.deepStrictEqual<unknown>(lines[1]!.chosen, second.chosen)
+        const messages = lines.flatMap(
+          ({ chosen, prompt }) => [chosen, prompt] as unknown as ReadonlyArray<Array<object>>,
+        )
+        for (const message of messages.flat()) assert.notInclude<unknown>(Object.values(message), null)
+      }
+    }),
+  )
 })
+
+const call = {
+  id: "c1",
+  type: "function",
+  function: { name: "f", arguments: '{"city":null}' },
+} as const
+const calls = [{ role: "assistant", content: "", tool_calls: [call] }] as const
+
+const called = pair(1, {
+  prompt: [{ role: "user", content: "Weather?" }],
+  chosen: Conversation.render(calls),
+  chosen_messages: calls,
+  tools: '[{"type":"function","function":{"name":"f","parameters":{}}}]',
+})
+
+/** A row with null for what a message lacks, as `datasets` gives it; our reader leaves lists out that are null. */
+const whole = (row: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(row).map(([column, value]) => [
+      column,
+      Array.isArray(value)
+        ? value.map((message: object) => ({ tool_calls: null, name: null, tool_call_id: null, ...message }))
+        : value,
+    ]),
+  )
+
+/** As much of `datasets` as the snippet needs: `with_transform` is given batches, as a dict of lists. */
+const stub = `
+import json, os
+
+class Dataset(list):
+    def with_transform(self, transform):
+        batch = transform({name: [row[name] for row in self] for name in self[0]})
+        return Dataset({name: batch[name][i] for name in batch} for i in range(len(self)))
+
+def load_dataset(path, split):
+    return Dataset(json.loads(os.environ["ROWS"]))
+`
+
+/**
+ * What Llama 3.1, gpt-oss, DeepSeek V3, LFM 2.5 and Qwen 2.5 do with messages (trl/chat_templates of TRL 1.10), in
+ * Python: all but the last ask whether a message has \`tool_calls\`, and then read it.
+ */
+const conditions = `
+for row in dataset:
+    for message in row["prompt"] + row["chosen"] + row["rejected"]:
+        if "tool_calls" in message:
+            assert len(message["tool_calls"]) == 1
+            assert message["tool_calls"][0]["function"]["name"] == "f"
+            for tool in message["tool_calls"]:
+                assert isinstance(tool["function"]["arguments"], dict)
+        if message.get("tool_calls"):
+            json.dumps([call["function"]["arguments"] for call in message["tool_calls"]])
+        assert "name" not in message or message["name"] + ""
+print(json.dumps(dataset))
+`

@@ -90,12 +90,16 @@ it.layer(NodeServices.layer)("unpaired rows", (it) => {
     Effect.gen(function* () {
       const splitOf = ({ item_id }: PreferencePair) => (item_id.endsWith("0") ? ("test" as const) : ("train" as const))
       for (const count of [20, 40, 72, 630]) {
-        const { rows } = yield* written(items(count, () => 2), { splitOf })
+        const { rows } = yield* written(
+          items(count, () => 2),
+          { splitOf },
+        )
         for (const split of ["train", "test"]) {
           const prompts = (yield* rows("trl-unpaired", split)).map(({ prompt }) => prompt)
           const bad = batchSizes.filter((size) => matched(prompts, size) > 0)
           // A batch of the rows from the first one to the other one of its prompt.
-          assert.deepStrictEqual(bad, [prompts.indexOf(prompts[0]!, 1) + 1], `${count} ${split}`)
+          const inevitable = [prompts.indexOf(prompts[0]!, 1) + 1].filter((size) => size <= 1000)
+          assert.deepStrictEqual(bad, inevitable, `${count} ${split}`)
           assert.isFalse(bad.some((size) => (size & (size - 1)) === 0 || size % 10 === 0))
         }
       }
@@ -108,7 +112,7 @@ it.layer(NodeServices.layer)("unpaired rows", (it) => {
       const { findings } = yield* Dataset.verify(directory)
       assert.deepStrictEqual(
         findings.map(({ file, found, severity }) => [file, found, severity]),
-        [["formats/trl-unpaired/train.jsonl", "the same (2 rows, this is the first)", "warning"]],
+        [["formats/trl-unpaired/train.jsonl", "the same (in 2 rows, of which this is the first)", "warning"]],
       )
     }),
   )

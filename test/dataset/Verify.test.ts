@@ -6,6 +6,7 @@ import * as Dataset from "../../src/dataset/Dataset.ts"
 import { formatNames } from "../../src/dataset/format/TrainerFormats.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import type { Split } from "../../src/domain/Split.ts"
+import { errorsIn } from "../support/datasetReaders.ts"
 import { difficultPairs, pair } from "../support/pairs.ts"
 
 const splitOf = ({ item_id }: PreferencePair): Split =>
@@ -65,8 +66,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
           { conversational, shardBytes: 3_000, formats: formatNames, margin: true },
           plain,
         )
-        const { files, findings, rows } = yield* Dataset.verify(directory)
-        assert.deepStrictEqual(findings, [])
+        const { files, rows } = yield* Dataset.verify(directory)
+        assert.deepStrictEqual(yield* errorsIn(directory), [])
         assert.isAbove(rows, 110)
         assert.isAbove(files, formatNames.length)
       }
@@ -179,6 +180,28 @@ it.layer(NodeServices.layer)("verify", (it) => {
       assert.isAbove(found.length, 0)
       assert.isTrue(found.every((line) => line.startsWith(`${file}:2: `)))
     }),
+  )
+
+  it.effect(
+    "warns once of completions that a trainer cuts, and of thoughts that templates remove, with their number",
+    () =>
+      Effect.gen(function* () {
+        const cut = [1, 2, 4].map((i) => pair(i, { chosen: "Yes", rejected: "Yet" }))
+        const thinking = [5, 6].map((i) => pair(i, { chosen: "<think>Hm.</think>Two", rejected: "No" }))
+        const directory = yield* dataset(
+          { formats: ["trl-implicit", "trl-conversational"] },
+          Stream.fromIterable([...thinking, ...cut]),
+        )
+        const { findings } = yield* Dataset.verify(directory)
+        assert.deepStrictEqual(
+          findings.map(({ severity }) => severity),
+          ["warning", "warning"],
+        )
+        assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
+          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" (in 3 rows, of which this is the first)`,
+          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer, of which many chat templates remove the thought, found "<think>Hm.</think>Two" (in 2 rows, of which this is the first)',
+        ])
+      }),
   )
 
   it.effect("finds numbers in card and manifest that are not those of the files", () =>

@@ -192,7 +192,7 @@ describe("conversations", () => {
         yield* of("trl", "prompt"),
         prompts.map((messages) => Conversation.render(messages as Exclude<PromptItem["prompt"], string>)),
       )
-      assert.deepStrictEqual((yield* Dataset.verify(`${directory}/dataset`)).findings, [])
+      assert.deepStrictEqual(yield* readers.errorsIn(`${directory}/dataset`), [])
     }))
 
   test("of one user's message are in the split of the same text", () =>

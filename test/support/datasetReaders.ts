@@ -10,6 +10,8 @@ import { type FileMetaData, parquetMetadata, parquetReadObjects } from "hyparque
 import { readFile } from "node:fs/promises"
 import { zstdDecompressSync } from "node:zlib"
 import { readParquet } from "parquet-wasm"
+import { Effect } from "effect"
+import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 
 export type Shape = "standard" | "conversational"
@@ -145,3 +147,7 @@ export const jsonl = async (path: string): Promise<Array<PreferencePair>> =>
     .split("\n")
     .slice(0, -1)
     .map((line) => JSON.parse(line))
+
+/** What `verify` finds wrong; warnings are of texts that trainers cut. */
+export const errorsIn = (directory: string) =>
+  Effect.map(Dataset.verify(directory), ({ findings }) => findings.filter(({ severity }) => severity === "error"))

@@ -12,10 +12,16 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
-const textOf = ({ directory, files, findings, rows }: Dataset.Verification) =>
-  findings.length === 0
-    ? `${directory} has no errors: ${count(rows, "pair")} in ${count(files, "file")}.`
-    : findings.map(Dataset.formatFinding).join("\n")
+const hasErrors = ({ findings }: Dataset.Verification) => findings.some(({ severity }) => severity === "error")
+
+const textOf = (verification: Dataset.Verification) => {
+  const { directory, files, findings, rows } = verification
+  const lines = findings.map((finding) =>
+    finding.severity === "warning" ? `warning: ${Dataset.formatFinding(finding)}` : Dataset.formatFinding(finding),
+  )
+  const summary = `${directory} has no errors: ${count(rows, "pair")} in ${count(files, "file")}.`
+  return [...lines, ...(hasErrors(verification) ? [] : [summary])].join("\n")
+}
 
 export const verifyCommand = Command.make(
   "verify",
@@ -23,13 +29,14 @@ export const verifyCommand = Command.make(
   Effect.fn("prefstream verify")(function* (flags) {
     const verification = yield* Dataset.verify(flags.directory)
     yield* Console.log(flags.json ? JSON.stringify(verification) : printable(textOf(verification)))
-    if (verification.findings.length > 0) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
+    if (hasErrors(verification)) return yield* new ExitStatus.Finished({ status: ExitStatus.failure })
   }),
 ).pipe(
   Command.withDescription(
     "Check a dataset: the size and SHA-256 of every file, Parquet against JSON Lines row by row, and trainer formats. " +
       "Also check that no prompt is in two splits, and that the numbers of card and report agree. " +
-      "Prints one line per finding. Exit status: 1 if there are any, else 0.",
+      "Prints one line per finding, and warns of completions that trainers cut, with the number of rows. " +
+      "Exit status: 1 if there are errors, else 0.",
   ),
   Command.withExamples([{ command: "prefstream verify week-48/dataset", description: "Check the dataset of a job" }]),
 )

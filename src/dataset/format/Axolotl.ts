@@ -4,10 +4,12 @@
  *
  * The DPO strategy renders a dummy question with the answer and cuts at the first occurrence of the answer. Completions
  * that it would cut elsewhere are omitted: those with leading or trailing white space, and those contained in the dummy
- * question. One that occurs in the chat template, such as `user`, is not detected.
+ * question. The validator warns of one that occurs in what common templates put before an answer, such as `user`.
  */
 import { Result, Schema } from "effect"
-import { describeValue } from "../../io/Values.ts"
+import type { JsonRow } from "../file/Features.ts"
+import { describeValue, isObject } from "../../io/Values.ts"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import {
   Assistant,
@@ -19,7 +21,7 @@ import {
   Text,
   textPair,
 } from "./RowSchema.ts"
-import { refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
+import { type Problem, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const dummy = "[[dummy_message]]"
 
@@ -34,10 +36,43 @@ const cutProblem = (answer: string): string | undefined => {
   return dummy.includes(answer) ? `a text that is not contained in ${dummy}, where axolotl would find it` : undefined
 }
 
+/** What common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put around a question. */
+const templateTexts = [
+  "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n<|im_start|>user\n",
+  "<|im_end|>\n<|im_start|>assistant\n",
+  "<|begin_of_text|><|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n<|eot_id|>",
+  "<|start_header_id|>user<|end_header_id|>\n\n",
+  "<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n",
+  "<bos><start_of_turn>user\n",
+  "<end_of_turn>\n<start_of_turn>model\n",
+  "<s>[INST] ",
+  " [/INST]",
+  "<|user|>\n",
+  "<|end|>\n<|assistant|>\n",
+  "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+  "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+]
+
+const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
+  ["chosen", "rejected"].flatMap((side) => {
+    const message = row[side]
+    const content = isObject(message) ? message["content"] : undefined
+    return typeof content === "string" && templateTexts.some((text) => text.includes(content))
+      ? [
+          {
+            field: `${side}.content`,
+            expected: "a text that common chat templates do not contain, where axolotl would find the answer",
+            found: describeValue(content),
+          },
+        ]
+      : []
+  })
+
 const roles = ["system", "user", "assistant", "tool"]
 
 export const axolotlChatTemplate: TrainerFormat = {
   name: "axolotl-chat-template",
+  warnings: (row) => [...inTemplates(row), ...Cuts.thoughts(row)],
   description: "axolotl, DPO of type chat_template.default: messages, and chosen and rejected as a message each",
   container: "jsonl",
   features: () => ({ messages, chosen: messages.list, rejected: messages.list }),
@@ -71,6 +106,7 @@ export const axolotlChatTemplate: TrainerFormat = {
 
 export const axolotlBradleyTerry: TrainerFormat = {
   name: "axolotl-bradley-terry",
+  warnings: Cuts.thoughtsInSides,
   description:
     "axolotl, reward models of type bradley_terry.chat_template: system, input, chosen and rejected; one question each",
   container: "jsonl",

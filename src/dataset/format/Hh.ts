@@ -7,6 +7,7 @@
  */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { issueAt, Text } from "./RowSchema.ts"
 import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
@@ -23,6 +24,7 @@ const withoutMarks = (field: string, text: string): Checked<string> => {
 
 export const hh: TrainerFormat = {
   name: "hh",
+  warnings: Cuts.beginAlike((shared) => shared.lastIndexOf(assistant) + assistant.length + 1),
   description: "Anthropic hh transcripts: chosen and rejected hold all turns, as Human and Assistant",
   container: "jsonl",
   features: () => ({ chosen: "string", rejected: "string" }),

@@ -14,6 +14,7 @@ import type { Message, Prompt } from "../../domain/Message.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { issueAt, requireDifferent, NonEmptyText, findRoleViolation, Text, textPair } from "./RowSchema.ts"
 import {
@@ -29,6 +30,7 @@ import * as Unpaired from "./Unpaired.ts"
 
 export const llamaFactoryAlpaca: TrainerFormat = {
   name: "llamafactory-alpaca",
+  warnings: Cuts.thoughtsInSides,
   description: "LLaMA-Factory, Alpaca ranking: instruction, system, chosen and rejected; one question each",
   container: "jsonl",
   features: () => ({ instruction: "string", input: "string", system: "string", chosen: "string", rejected: "string" }),
@@ -111,6 +113,7 @@ const toolsName = (options: FormatOptions | undefined) => (options?.tools === tr
 
 export const llamaFactoryShareGpt: TrainerFormat = {
   name: "llamafactory-sharegpt",
+  warnings: Cuts.thoughts,
   description: "LLaMA-Factory, ShareGPT ranking: conversations, and chosen and rejected as gpt's next turn",
   container: "jsonl",
   reads: ["tool_calls", "tools"],
@@ -146,6 +149,7 @@ const ktoParts = (row: JsonRow) => {
 
 export const llamaFactoryKto: TrainerFormat = {
   name: "llamafactory-kto",
+  warnings: Cuts.thoughts,
   description:
     "LLaMA-Factory, KTO in ShareGPT form: conversations that end with a completion, and kto_tag: true if preferred and not all are bad",
   reads: ["all_bad", "tool_calls", "tools"],

@@ -3,6 +3,7 @@
  * with their ranks, of which the lower is better.
  */
 import { Result, Schema } from "effect"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { AssistantTurn, isSameTurn, issueAt, messages, OpenMessages } from "./RowSchema.ts"
 import { rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
@@ -11,6 +12,7 @@ const Ranked = (rank: 0 | 1) => Schema.Struct({ rank: Schema.Literal(rank), comp
 
 export const nemoRl: TrainerFormat = {
   name: "nemo-rl",
+  warnings: Cuts.thoughts,
   reads: ["tool_calls"],
   description: "NeMo RL, reward models and DPO: context as messages, and two completions, rank 0 preferred to rank 1",
   container: "jsonl",

@@ -1,6 +1,8 @@
 /**
  * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks read, too: the
- * conversation with the definitions of its tools, and the assistant's messages per side.
+ * conversation with the definitions of its tools, and exactly one message of the assistant per side (docs.together.ai,
+ * "Preference fine-tuning"). Messages that both sides begin with, such as a call and its result, are the end of the
+ * conversation; a pair whose sides then have several messages is omitted.
  *
  * The roles are those that all three accept: system, user, assistant; and tool, for the result of a call. Calls need ids,
  * and results those of their calls; a pair without them is omitted. Results are written without the tool's name, which
@@ -10,8 +12,9 @@ import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
 import type { Feature, Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
-import { isSameTurn, issueAt, messages, NonEmptyText, OpenAiToolCall, openOf, Text, turnOf } from "./RowSchema.ts"
+import { isSameTurn, issueAt, messages, NonEmptyText, OpenAiToolCall, openOf, Text } from "./RowSchema.ts"
 import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
 
 const roles = ["system", "user", "assistant"]
@@ -61,10 +64,37 @@ const RowMessage = Schema.Struct({
   }),
 )
 
-const Turn = turnOf(RowMessage)
+const OneAnswer = Schema.Array(RowMessage).check(
+  Schema.makeFilter<ReadonlyArray<typeof RowMessage.Type>>((side) => {
+    const [message] = side
+    if (message === undefined || side.length > 1) return "one message"
+    if (message.role !== "assistant") return issueAt([0, "role"], "assistant")
+    return message.tool_calls === undefined && message.content === "" ? issueAt([0, "content"], "text") : undefined
+  }),
+)
+
+/** How many messages both sides begin with, that a conversation can end with: up to the last result of a call. */
+const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
+  let end = 0
+  for (const [i, message] of chosen.slice(0, -1).entries()) {
+    if (JSON.stringify(message) !== JSON.stringify(rejected[i])) break
+    if (message.role === "tool") end = i + 1
+  }
+  return Math.min(end, rejected.length - 1)
+}
+
+const oneAnswer = (messages: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> =>
+  messages.length === 1
+    ? toMessages(messages, field)
+    : refuse(
+        field,
+        "one message, apart from results of calls that both sides begin with",
+        `${messages.length} messages`,
+      )
 
 export const openAiPreference: TrainerFormat = {
   name: "openai-preference",
+  warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
   description: "OpenAI, Together, Fireworks: input.messages, and preferred_output and non_preferred_output",
   container: "jsonl",
@@ -82,14 +112,19 @@ export const openAiPreference: TrainerFormat = {
   encoder: rowPerPair((pair) =>
     Result.gen(function* () {
       const prompt = yield* PairTexts.toOpenMessages(pair.prompt)
+      const [chosen, rejected] = [PairTexts.sideOf(pair, "chosen"), PairTexts.sideOf(pair, "rejected")]
+      const shared = sharedResults(chosen, rejected)
       return {
         input: {
-          messages: yield* toMessages(prompt, "prompt"),
+          messages: [
+            ...(yield* toMessages(prompt, "prompt")),
+            ...(yield* toMessages(chosen.slice(0, shared), "chosen")),
+          ],
           tools: toDefinitions(pair.tools),
           parallel_tool_calls: true,
         },
-        preferred_output: yield* toMessages(PairTexts.sideOf(pair, "chosen"), "chosen"),
-        non_preferred_output: yield* toMessages(PairTexts.sideOf(pair, "rejected"), "rejected"),
+        preferred_output: yield* oneAnswer(chosen.slice(shared), "chosen"),
+        non_preferred_output: yield* oneAnswer(rejected.slice(shared), "rejected"),
       }
     }),
   ),
@@ -99,8 +134,8 @@ export const openAiPreference: TrainerFormat = {
       tools: Schema.Array(Schema.Unknown),
       parallel_tool_calls: Schema.Boolean,
     }),
-    preferred_output: Turn,
-    non_preferred_output: Turn,
+    preferred_output: OneAnswer,
+    non_preferred_output: OneAnswer,
   }).check(
     Schema.makeFilter(({ preferred_output, non_preferred_output }) =>
       isSameTurn(preferred_output, non_preferred_output)

@@ -1,13 +1,17 @@
 /**
- * OpenRLHF (openrlhf/datasets/reward_dataset.py): text, or messages for its option
- * `--apply_chat_template`, both with `--prompt_key prompt`.
+ * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0):
+ * text, or messages for its option `--data.apply_chat_template`, both with `--data.prompt_key prompt`, without which it
+ * trains on completions alone. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
  *
- * `margin` is always there: the pair's margin with the option `margin`, else 0. OpenRLHF strips line feeds
- * from the end of both sides, so sides that differ in nothing else are omitted.
+ * `margin` is always there: the pair's margin with the option `margin`, else 0. OpenRLHF reads it with
+ * `--model.margin_loss_enable`. It strips line feeds from the end of both sides, so sides that differ in nothing else are
+ * omitted. From messages it cuts as many characters as the prompt has with the start of an answer: a template that
+ * starts answers with `<think>`, as DeepSeek's does, loses the beginning of each completion without one.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import { describeValue } from "../../io/Values.ts"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import { requireDifferent, NonEmptyText, messagePair, messages, OpenMessages } from "./RowSchema.ts"
 import { marginOf, refuse, rowPerPair, type TrainerFormat } from "./TrainerFormat.ts"
@@ -17,7 +21,7 @@ const withoutLineEnds = (text: string): string => text.replace(/\n+$/, "")
 export const openRlhf: TrainerFormat = {
   name: "openrlhf",
   isText: true,
-  description: "OpenRLHF, plain text: prompt, chosen, rejected and margin",
+  description: "OpenRLHF, plain text, with --data.prompt_key prompt: prompt, chosen, rejected and margin",
   container: "jsonl",
   features: () => ({ prompt: "string", chosen: "string", rejected: "string", margin: "float64" }),
   encoder: rowPerPair((pair, options) => {
@@ -38,8 +42,10 @@ export const openRlhf: TrainerFormat = {
 
 export const openRlhfConversational: TrainerFormat = {
   name: "openrlhf-conversational",
+  warnings: Cuts.thoughts,
   reads: ["tool_calls"],
-  description: "OpenRLHF with --apply_chat_template: prompt, chosen and rejected as messages, and margin",
+  description:
+    "OpenRLHF with --data.apply_chat_template and --data.prompt_key prompt: prompt, chosen and rejected as messages, and margin",
   container: "jsonl",
   features: () => ({ prompt: messages, chosen: messages, rejected: messages, margin: "float64" }),
   encoder: rowPerPair((pair, options) =>

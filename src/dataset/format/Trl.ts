@@ -15,6 +15,7 @@ import * as Conversation from "../../domain/Conversation.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Features, JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
+import * as Cuts from "./Cuts.ts"
 import * as PairTexts from "./PairTexts.ts"
 import {
   AssistantTurn,
@@ -82,6 +83,7 @@ export const trl: TrainerFormat = {
 
 export const trlConversational: TrainerFormat = {
   name: "trl-conversational",
+  warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
   description: "TRL, conversational: prompt, chosen and rejected as messages, for a chat template",
   container: "jsonl",
@@ -112,27 +114,7 @@ export const trlImplicit: TrainerFormat = {
     })
   }),
   row: textPair({ margin }),
-  warnings: ({ chosen, rejected }) => {
-    if (typeof chosen !== "string" || typeof rejected !== "string") return []
-    const start = sharedStart(chosen, rejected)
-    return start.endsWith(separator)
-      ? []
-      : [
-          {
-            field: "chosen",
-            expected:
-              "completions that differ from their first character on, where the DPO and KTO trainers end the prompt",
-            found: `both beginning alike, up to ${describeValue(start.slice(-20).toWellFormed())}`,
-          },
-        ]
-  },
-}
-
-/** What `extract_prompt` of TRL takes for the prompt. */
-const sharedStart = (chosen: string, rejected: string): string => {
-  let end = 0
-  while (end < chosen.length && chosen[end] === rejected[end]) end++
-  return chosen.slice(0, end)
+  warnings: Cuts.beginAlike((shared) => shared.lastIndexOf(separator) + separator.length),
 }
 
 /** Messages that both sides begin with. */
@@ -156,6 +138,7 @@ const implicitSide = Schema.Array(Message).check(
 
 export const trlImplicitConversational: TrainerFormat = {
   name: "trl-implicit-conversational",
+  warnings: Cuts.thoughts,
   reads: ["tool_calls", "tools"],
   description: "TRL, conversational with the prompt within both sides: chosen and rejected hold all messages",
   container: "jsonl",
@@ -229,6 +212,7 @@ export const trlTpo: TrainerFormat = {
 
 export const trlTpoConversational: TrainerFormat = {
   name: "trl-tpo-conversational",
+  warnings: Cuts.thoughts,
   reads: ["edited", "tool_calls", "tools"],
   description: "TRL, TPO, conversational: prompt, chosen, rejected, and the edit of chosen as reference, as messages",
   container: "jsonl",
@@ -275,6 +259,7 @@ export const trlUnpaired: TrainerFormat = {
 
 export const trlUnpairedConversational: TrainerFormat = {
   name: "trl-unpaired-conversational",
+  warnings: Cuts.thoughts,
   description:
     "TRL, unpaired conversational (KTO): prompt and completion as messages, and label: true if preferred and not all are bad",
   reads: ["all_bad", "tool_calls", "tools"],

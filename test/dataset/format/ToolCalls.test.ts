@@ -114,3 +114,61 @@ it("OpenAI's definitions have the type of a list of objects where there are tool
     list: { struct: { type: "string", function: { struct: { name: "string" } } } },
   })
 })
+
+type Messages = readonly [Message, ...Array<Message>]
+
+describe("a side of openai-preference", () => {
+  const [call] = withId('{"a":1}')
+  const result: Message = { role: "tool", content: "20", tool_call_id: "c1" }
+  /** A pair of completions of several messages. */
+  const several = (chosen: Messages, rejected: Messages) =>
+    sky({
+      prompt: [user("Q")],
+      chosen: Conversation.render(chosen),
+      chosen_messages: chosen,
+      rejected: Conversation.render(rejected),
+      rejected_messages: rejected,
+    })
+
+  it("is one message: calls that both sides begin with, and their results, are in the input", () => {
+    const { omitted, rows } = encode("openai-preference", [
+      several([call, result, assistant("20 °C")], [call, result, assistant("20")]),
+      several([call, result, assistant("20 °C")], [call, result, ...withId('{"a":2}', "c2")]),
+    ])
+    assert.deepStrictEqual(omitted, [])
+    const { content: _, ...openAiCall } = call
+    const [[other]] = [withId('{"a":2}', "c2")]
+    assert.deepStrictEqual<unknown>(
+      rows.map(({ input, non_preferred_output, preferred_output }) => [
+        Object(input)["messages"],
+        preferred_output,
+        non_preferred_output,
+      ]),
+      [
+        [[user("Q"), openAiCall, result], [assistant("20 °C")], [assistant("20")]],
+        [[user("Q"), openAiCall, result], [assistant("20 °C")], [{ role: "assistant", tool_calls: other.tool_calls }]],
+      ],
+    )
+  })
+
+  it.each([
+    ["chosen", [call, result, assistant("20 °C")], [assistant("No idea")], 3],
+    ["rejected", [assistant("20 °C")], [call, result, assistant("20 °C")], 3],
+    ["rejected", [call], [call, result, assistant("20 °C")], 3],
+    [
+      "chosen",
+      [call, result, ...withId("{}", "c2"), { ...result, tool_call_id: "c2" }, assistant("x")],
+      [call, result, assistant("y")],
+      3,
+    ],
+  ] satisfies ReadonlyArray<readonly [string, Messages, Messages, number]>)(
+    "that has several messages, apart from those, is omitted: %s",
+    (side, chosen, rejected, count) => {
+      const [omission] = encode("openai-preference", [several(chosen, rejected)]).omitted
+      assert.strictEqual(
+        `${omission?.field}: ${omission?.reason}`,
+        `${side}: expected one message, apart from results of calls that both sides begin with, found ${count} messages`,
+      )
+    },
+  )
+})

@@ -217,7 +217,57 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "completions that begin alike, which DPO and KTO cut",
       ['{"chosen":"q\\n\\nThe one","rejected":"q\\n\\nThe other"}'],
       [
-        '1: chosen: expected completions that differ from their first character on, where the DPO and KTO trainers end the prompt, found both beginning alike, up to "q\\n\\nThe o" warning',
+        `1: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "The one" is cut to "ne" warning`,
+      ],
+    ],
+    [
+      "trl-implicit",
+      "a completion of which one letter is left, and completions that begin with a space, which TRL leaves them",
+      ['{"chosen":"q\\n\\nYes","rejected":"q\\n\\nYet"}', '{"chosen":"q\\n\\n Yes","rejected":"q\\n\\n No"}'],
+      [
+        `1: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
+      ],
+    ],
+    [
+      "hh",
+      "the same in transcripts",
+      [
+        '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: Yes","rejected":"\\n\\nHuman: q\\n\\nAssistant: Yet"}',
+        '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: Yes","rejected":"\\n\\nHuman: q\\n\\nAssistant: No"}',
+      ],
+      [
+        `1: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
+      ],
+    ],
+    [
+      "trl-conversational",
+      "thoughts in answers, which templates remove",
+      [
+        `{"prompt":[${q},${message("assistant", "<think>w</think>a")},${message("user", "</think>")}],"chosen":[${message("assistant", "<think>w</think>a")}],"rejected":[${b}]}`,
+      ],
+      ["prompt[1]", "chosen[0]"].map(
+        (field) =>
+          `1: ${field}.content: expected no </think> in an answer, of which many chat templates remove the thought, found "<think>w</think>a" warning`,
+      ),
+    ],
+    [
+      "llamafactory-sharegpt",
+      "the same in turns",
+      [
+        '{"conversations":[{"from":"human","value":"q"}],"chosen":{"from":"gpt","value":"</think>a"},"rejected":{"from":"gpt","value":"b"}}',
+      ],
+      [
+        '1: chosen.value: expected no </think> in an answer, of which many chat templates remove the thought, found "</think>a" warning',
+      ],
+    ],
+    [
+      "axolotl-chat-template",
+      "an answer that Llama's template has before it",
+      [
+        `{"messages":[${q}],"chosen":${message("assistant", "2024")},"rejected":${message("assistant", "1970 was the year")}}`,
+      ],
+      [
+        '1: chosen.content: expected a text that common chat templates do not contain, where axolotl would find the answer, found "2024" warning',
       ],
     ],
     [
@@ -305,8 +355,8 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         `{"input":{"messages":[${q}],"tools":[],"parallel_tool_calls":true},"preferred_output":[${a},${a}],"non_preferred_output":[${q}]}`,
       ],
       [
-        "1: preferred_output: expected one message, or calls of tools with what follows them, found an array",
-        '1: non_preferred_output[0].role: expected assistant or tool, found "user"',
+        "1: preferred_output: expected one message, found an array",
+        '1: non_preferred_output[0].role: expected assistant, found "user"',
       ],
     ],
     [
