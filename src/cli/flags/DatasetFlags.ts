@@ -117,7 +117,10 @@ export const datasetFlags = {
     "conversational",
     "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
   ),
-  allowEmpty: choice("allow-empty", "Write a dataset without pairs, too (default: keep the existing one, exit status 7)"),
+  allowEmpty: choice(
+    "allow-empty",
+    "Write a dataset without pairs, too (default: keep the existing one, exit status 7)",
+  ),
   title: text("title", "TEXT", "Name of the dataset, on its card"),
   license: text("license", "NAME", "License of the dataset, as a Hugging Face identifier: apache-2.0, cc-by-4.0, …"),
 }
