@@ -35,16 +35,17 @@ const sentences = (...texts: ReadonlyArray<string | false>): string => texts.fil
 /** Two digits after the point. */
 const rounded = (value: number): string => value.toFixed(2)
 
-const judgesOf = (experts: QualityReport["experts"]): Judge.Judges =>
-  Judge.judgesOf(experts.flatMap(({ expert }) => (expert === null ? [] : [expert])))
-
 /** How the dataset was made: sections with a heading and a paragraph. */
-const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
-  const { agreement, checks, experts, funnel, gold, languages, length, position, rankings, splits } = report
+const methodsOf = (
+  settings: DatasetSettings,
+  judges: Judge.Judges,
+  report: QualityReport,
+): NonNullable<DatasetFacts["methods"]> => {
+  const { agreement, checks, funnel, gold, languages, length, position, rankings, splits } = report
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
   const kept = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
-  const who = Judge.describe(judgesOf(experts))
+  const who = Judge.describe(judges)
   const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
   const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
   const { strategy } = strategyOf(settings.pairs ?? bestAgainstRest)
@@ -107,7 +108,13 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
 const minLanguageShare = 0.01
 
 /** Facts that do not follow from the pairs themselves. */
-export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
+export const of = Effect.fnUntraced(function* (
+  campaign: Which,
+  settings: DatasetSettings,
+  /** Who voted, by name: it tells people from rules, gold files, and models. */
+  voters: ReadonlyArray<string>,
+  report: QualityReport,
+) {
   const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
   const {
@@ -121,6 +128,7 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     marginFrom = "votes",
     edited = "none",
   } = settings
+  const judges = Judge.judgesOf(voters)
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
   const detected = report.languages.filter(({ language }) => language !== "und")
@@ -131,7 +139,7 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     ...card,
     languages: card.languages ?? languages,
     inputs,
-    judges: judgesOf(report.experts),
+    judges,
     ...(report.service === null
       ? {}
       : { service: report.service.startsWith("http") ? { url: report.service } : { name: report.service } }),
@@ -157,9 +165,10 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
       margin: margin ?? false,
       ...(margin === true && { margin_from: marginFrom }),
       ...(edited === "chosen" && { edited }),
+      ...(settings.expertNames === true && { expert_names: true }),
       ...(settings.annotationPaths !== undefined && { annotation_paths: defined(settings.annotationPaths) }),
     },
     counts: Object.fromEntries(report.funnel.map(({ count, step }) => [step, count])),
-    methods: methodsOf(settings, report),
+    methods: methodsOf(settings, judges, report),
   } satisfies DatasetFacts
 })

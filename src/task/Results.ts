@@ -4,11 +4,12 @@
  * Guarantees: each result fits its task (`ResultMatch`). Prompts that the service withdrew give no judgment; an item of
  * which no task gives one is no judged item. A stored result that no longer fits its task ends the stream.
  */
-import { Array as Arr, Effect, Option, Schema, Stream, Struct } from "effect"
+import { Array as Arr, Effect, flow, Option, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment, Withdrawn } from "../domain/Judgment.ts"
+import * as ExpertNames from "./ExpertNames.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask } from "./ledger/Model.ts"
@@ -27,16 +28,16 @@ export class ResultMisfit extends Schema.TaggedError<ResultMisfit>()("ResultMisf
   }
 }
 
-const ofTask = (paths: AnnotationPaths.AnnotationPaths | undefined) => {
-  const read = AnnotationPaths.reader(paths)
-  return (task: CompletedTask) =>
-    Effect.mapError(
-      Effect.fromResult(
-        match(task.taskId, task, task.result, { vote: task.vote, completedAt: task.completedAt ?? undefined, read }),
-      ),
-      (reason) => new ResultMisfit({ taskId: task.taskId, reason }),
-    )
-}
+const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
+  const names = yield* ExpertNames.reader
+  const read = flow(AnnotationPaths.reader(paths), names.read)
+  return Effect.fnUntraced(function* (task: CompletedTask) {
+    const { completedAt, result, taskId, vote } = task
+    const judgments = match(taskId, task, result, { vote, completedAt: completedAt ?? undefined, read })
+    if (names.isMissing()) return yield* new ExpertNames.ExpertKeyMissing()
+    return yield* Effect.mapError(Effect.fromResult(judgments), (reason) => new ResultMisfit({ taskId, reason }))
+  })
+})
 
 const completedOf = (campaign: number | "all" | undefined) =>
   Stream.unwrap(
@@ -47,7 +48,7 @@ const completedOf = (campaign: number | "all" | undefined) =>
     ),
   )
 
-type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign
+export type JudgmentsError = SqlError | ResultMisfit | NoSuchCampaign | ExpertNames.ExpertKeyMissing
 
 /**
  * The judgments of a campaign, in the order in which their items were planned: of that of the
@@ -60,10 +61,14 @@ export const ofCampaign = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
-  completedOf(campaign).pipe(
-    Stream.mapEffect(ofTask(paths)),
-    Stream.map((outcomes) => outcomes.filter(isJudgment)),
-    Stream.flatMap(Stream.fromIterable),
+  Stream.unwrap(
+    Effect.map(ofTask(paths), (judgmentsOf) =>
+      completedOf(campaign).pipe(
+        Stream.mapEffect(judgmentsOf),
+        Stream.map((outcomes) => outcomes.filter(isJudgment)),
+        Stream.flatMap(Stream.fromIterable),
+      ),
+    ),
   )
 
 /** An item with its place in the ledger: its number in its first vote. */
@@ -82,9 +87,11 @@ const isJudgment = (outcome: Judgment | Withdrawn): outcome is Judgment => !("is
 export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
-): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> => {
-  const judgmentsOf = ofTask(paths)
-  return completedOf(campaign).pipe(
+): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> =>
+  Stream.unwrap(Effect.map(ofTask(paths), (read) => placedBy(read, campaign)))
+
+const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campaign: number | "all" | undefined) =>
+  completedOf(campaign).pipe(
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(
       Effect.fnUntraced(function* ([batch, tasks]) {
@@ -111,7 +118,6 @@ export const placed = (
     ),
     Stream.flatMap(Stream.fromIterable),
   )
-}
 
 /**
  * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In

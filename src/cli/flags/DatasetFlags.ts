@@ -117,7 +117,11 @@ export const datasetFlags = {
     "conversational",
     "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
   ),
-  allowEmpty: choice("allow-empty", "Write a dataset without pairs, too (default: keep the existing one, exit status 7)"),
+  expertNames: choice("expert-names", "Write experts' names in dataset and report (default: a pseudonym for each)"),
+  allowEmpty: choice(
+    "allow-empty",
+    "Write a dataset without pairs, too (default: keep the existing one, exit status 7)",
+  ),
   title: text("title", "TEXT", "Name of the dataset, on its card"),
   license: text("license", "NAME", "License of the dataset, as a Hugging Face identifier: apache-2.0, cc-by-4.0, …"),
 }
@@ -147,6 +151,7 @@ const sameNames = [
   "aggregate",
   "conversational",
   "edited",
+  "expertNames",
   "margin",
   "marginFrom",
   "minAgreement",
