@@ -37,6 +37,7 @@ export {
 export { type Finding, format as formatFinding } from "./file/Finding.ts"
 export {
   DatasetInvalid,
+  ExpertsNamed,
   HubClientMissing,
   HubRefused,
   HubUnreachable,

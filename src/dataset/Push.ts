@@ -9,6 +9,7 @@
  */
 import type { CommitOperation } from "@huggingface/hub"
 import { Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
+import * as Pseudonym from "../node/Pseudonym.ts"
 import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
 import { verify } from "./Verify.ts"
@@ -47,6 +48,16 @@ export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("Datase
   }
 }
 
+/** The dataset names its experts, and nobody asked for that; nothing was sent. */
+export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNamed", {
+  /** As the caller named it. */
+  directory: Schema.String,
+}) {
+  override get message() {
+    return `${this.directory} names its experts, and was not pushed: export it again without --expert-names, or push it with --expert-names`
+  }
+}
+
 /** The Hub refused a request; `status` is that of HTTP. */
 export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   /** `user/name` or `organization/name`. */
@@ -82,7 +93,7 @@ export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnr
 /** Why a dataset was not pushed; `reason` is one of the errors above. */
 export class PushError extends Schema.TaggedError<PushError>()("PushError", {
   /** Decide on its `_tag`. */
-  reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetInvalid, HubRefused, HubUnreachable]),
+  reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetInvalid, ExpertsNamed, HubRefused, HubUnreachable]),
 }) {
   override get message() {
     return this.reason.message
@@ -105,6 +116,8 @@ export interface PushOptions {
   readonly branch?: string | undefined
   /** Whether everybody may see a repository that is created. Default: false. That of an existing one stays as it is. */
   readonly public?: boolean | undefined
+  /** Whether a dataset that names its experts is pushed. Default false: it fails with `ExpertsNamed`. */
+  readonly expertNames?: boolean | undefined
   /** Default: `https://huggingface.co`. */
   readonly endpoint?: string | undefined
 }
@@ -137,6 +150,18 @@ const mayPass = ({ reason }: PushError): boolean =>
   (reason._tag === "HubRefused" && (reason.status >= 500 || [408, 409, 412, 429].includes(reason.status)))
 
 const retries = 5
+
+const decodeExperts = Schema.decodeUnknownOption(
+  Schema.fromJsonString(
+    Schema.Struct({ experts: Schema.Array(Schema.Struct({ expert: Schema.NullOr(Schema.String) })) }),
+  ),
+)
+
+/** Whether a report, such as one of an earlier version, has other names than pseudonyms. */
+const namesExperts = (report: string): boolean =>
+  Option.exists(decodeExperts(report), ({ experts }) =>
+    experts.some(({ expert }) => expert !== null && !Pseudonym.isOne(expert)),
+  )
 
 const client = Effect.tryPromise({
   try: () => import("@huggingface/hub"),
@@ -171,9 +196,15 @@ export const push = Effect.fn("Dataset.push")(function* (
   const paths = yield* Path.Path
   const manifest = yield* fs.readFileString(paths.join(directory, Manifest.fileName)).pipe(
     // It was verified.
-    Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files }) => ({ text, files }))),
+    Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files, settings }) => ({ text, files, settings }))),
     Effect.orDie,
   )
+  if (options.expertNames !== true) {
+    const report = yield* Effect.option(fs.readFileString(paths.join(directory, "report.json")))
+    if (manifest.settings?.["expert_names"] === true || Option.exists(report, namesExperts)) {
+      return yield* new PushError({ reason: new ExpertsNamed({ directory }) })
+    }
+  }
   const manifestBytes = new TextEncoder().encode(manifest.text).length
 
   const failure = (cause: unknown) =>

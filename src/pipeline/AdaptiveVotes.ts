@@ -12,6 +12,7 @@ import { type Choose, planFurtherVotes } from "../task/FurtherVotes.ts"
 import type { ItemPlace } from "../task/ledger/FurtherVotes.ts"
 import { Ledger, LedgerReader } from "../task/ledger/Ledger.ts"
 import type { RunTerms } from "../task/ledger/Model.ts"
+import { keepNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import type { ResultsSettings } from "./DatasetSettings.ts"
 
@@ -38,40 +39,44 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
 
 /** Which items of a campaign want another vote. */
 export const choose = ({ annotationPaths }: ReadSettings): Choose =>
-  Effect.fn("AdaptiveVotes.choose")(function* (campaign, confidence) {
-    const ledger = yield* LedgerReader
-    const courses = yield* ledger.voteCourses(campaign)
-    const experts = new Map<string | null, number>()
-    const numberOf = (expert: string | null): number => {
-      const number = experts.get(expert) ?? experts.size
-      experts.set(expert, number)
-      return number
-    }
-    const items: Array<OpenItem & ItemPlace> = []
-    yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
-      Effect.sync(() => {
-        // Nobody judges it any more.
-        if (item === undefined) return
-        const { completions, gold, isCheck } = item
-        const first = firstOfText(completions)
-        const course = courses.get(seq)
-        items.push({
-          seq,
-          batch,
-          isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
-          completions: new Set(completions).size,
-          votes: votesOf(item)
-            .filter(isDecided)
-            .map(({ choice, expert }) => [numberOf(expert), choice] as const),
-          truth: gold === undefined ? undefined : first[gold.best_completion_index],
-        })
-      }),
-    )
-    let waiting = 0
-    for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
-    const chosen = chooseNext(items, { confidence, waiting, votesLeft: yield* ledger.votesLeft })
-    return { ...chosen, ended: yield* ledger.endedVotes }
-  }, LedgerReader.snapshot)
+  Effect.fn("AdaptiveVotes.choose")(
+    function* (campaign, confidence) {
+      const ledger = yield* LedgerReader
+      const courses = yield* ledger.voteCourses(campaign)
+      const experts = new Map<string | null, number>()
+      const numberOf = (expert: string | null): number => {
+        const number = experts.get(expert) ?? experts.size
+        experts.set(expert, number)
+        return number
+      }
+      const items: Array<OpenItem & ItemPlace> = []
+      yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
+        Effect.sync(() => {
+          // Nobody judges it any more.
+          if (item === undefined) return
+          const { completions, gold, isCheck } = item
+          const first = firstOfText(completions)
+          const course = courses.get(seq)
+          items.push({
+            seq,
+            batch,
+            isSettled: isCheck || isWithdrawn || course === undefined || course.isWaiting || course.left === 0,
+            completions: new Set(completions).size,
+            votes: votesOf(item)
+              .filter(isDecided)
+              .map(({ choice, expert }) => [numberOf(expert), choice] as const),
+            truth: gold === undefined ? undefined : first[gold.best_completion_index],
+          })
+        }),
+      )
+      let waiting = 0
+      for (const { waitsForFurther } of courses.values()) if (waitsForFurther) waiting++
+      const chosen = chooseNext(items, { confidence, waiting, votesLeft: yield* ledger.votesLeft })
+      return { ...chosen, ended: yield* ledger.endedVotes }
+    },
+    LedgerReader.snapshot,
+    keepNames,
+  )
 
 /** Plans a round whenever all results are in, as `Pipeline.run` does, for workers; checks at this interval, and does not end. */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (

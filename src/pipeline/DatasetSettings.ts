@@ -37,6 +37,8 @@ export interface DatasetSettings extends CurationOptions {
   readonly edited?: "chosen" | "none" | undefined
   /** Whether prompt, chosen and rejected are lists of messages, or text. Default: messages where the prompt of any planned item is such a list. */
   readonly conversational?: boolean | undefined
+  /** Whether dataset and report name the experts as votes do. Default false: each has a pseudonym, the same in all exports of the job. */
+  readonly expertNames?: boolean | undefined
   /** Whether a dataset without pairs is written, and replaces one that has some. Default false: the existing one is kept. */
   readonly allowEmpty?: boolean | undefined
   /** What the card says that the ledger does not know. */

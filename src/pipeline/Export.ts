@@ -23,6 +23,7 @@ import * as Consensus from "../pair/votes/Consensus.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import * as Distribution from "../pair/stats/Distribution.ts"
 import * as Language from "../pair/text/Language.ts"
+import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
@@ -133,6 +134,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       return pairs
     }
 
+    const { voters } = yield* ExpertNames
     const { items, unjudged } = Results.counted(campaign, settings.annotationPaths)
     const pairs = items.pipe(
       curation.curate,
@@ -171,7 +173,10 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
         return {}
       }
       yield* fs.remove(refused, { recursive: true, force: true })
-      return { attachments: files, facts: yield* Facts.of(campaign, { ...settings, conversational }, report) }
+      return {
+        attachments: files,
+        facts: yield* Facts.of(campaign, { ...settings, conversational }, voters, report),
+      }
     })
 
     const conversational = settings.conversational ?? (yield* hasConversations)
@@ -228,6 +233,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   },
   Effect.scoped,
   LedgerReader.snapshot,
+  (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
 
 /** Such as `strength (12 pairs), edited (1 pair)`. */

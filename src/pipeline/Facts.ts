@@ -39,9 +39,6 @@ const rounded = (value: number): string => value.toFixed(2)
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
-const judgesOf = (experts: QualityReport["experts"]): Judge.Judges =>
-  Judge.judgesOf(votersOf(experts).flatMap(({ expert }) => (expert === null ? [] : [expert])))
-
 /** What counts on items with several votes, and on how many that is not the majority. */
 const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): string => {
   const of = (by: (typeof not_majority)[number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
@@ -59,13 +56,17 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
 }
 
 /** How the dataset was made: sections with a heading and a paragraph. */
-const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullable<DatasetFacts["methods"]> => {
-  const { agreement, checks, experts, funnel, gold, languages, length, position, rankings, splits } = report
+const methodsOf = (
+  settings: DatasetSettings,
+  judges: Judge.Judges,
+  report: QualityReport,
+): NonNullable<DatasetFacts["methods"]> => {
+  const { agreement, checks, funnel, gold, languages, length, position, rankings, splits } = report
   const stepOf = (name: string) => funnel.find(({ step }) => step === name)
   const kept = stepOf("kept")
   const judged = stepOf("judged")?.count ?? 0
-  const named = Judge.describe(judgesOf(experts))
-  const isUnnamed = named !== "" && votersOf(experts).some(({ expert }) => expert === null)
+  const named = Judge.describe(judges)
+  const isUnnamed = named !== "" && votersOf(report.experts).some(({ expert }) => expert === null)
   const who = `${named}${isUnnamed ? ", and of others without a name" : ""}`
   const votes = agreement.votes_per_item.reduce((sum, { items, votes }) => sum + items * votes, 0)
   const dropped = (kept?.lost ?? []).map(({ count, reason }) => `${number(count)} ${reason.replaceAll("_", " ")}`)
@@ -130,7 +131,13 @@ const methodsOf = (settings: DatasetSettings, report: QualityReport): NonNullabl
 const minLanguageShare = 0.01
 
 /** Facts that do not follow from the pairs themselves. */
-export const of = Effect.fnUntraced(function* (campaign: Which, settings: DatasetSettings, report: QualityReport) {
+export const of = Effect.fnUntraced(function* (
+  campaign: Which,
+  settings: DatasetSettings,
+  /** Who voted, by name: it tells people from rules, gold files, and models. */
+  names: ReadonlyMap<string, string>,
+  report: QualityReport,
+) {
   const ledger = yield* LedgerReader
   const inputs = yield* ledger.inputsOf(Option.fromNullOr(report.campaign))
   const {
@@ -144,6 +151,8 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     marginFrom = "votes",
     edited = "none",
   } = settings
+  const shown = new Set(votersOf(report.experts).map(({ expert }) => expert))
+  const judges = Judge.judgesOf([...names].flatMap(([name, pseudonym]) => (shown.has(pseudonym) ? [name] : [])))
   const run = yield* report.campaign === null ? ledger.lastRun : ledger.lastRunIn(report.campaign)
   const { minAgreement, minVotes, pairs = bestAgainstRest, splitSeed = 0, splits, ties = "drop" } = settings
   const detected = report.languages.filter(({ language }) => language !== "und")
@@ -154,7 +163,7 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
     ...card,
     languages: card.languages ?? languages,
     inputs,
-    judges: judgesOf(report.experts),
+    judges,
     ...(report.service === null
       ? {}
       : { service: report.service.startsWith("http") ? { url: report.service } : { name: report.service } }),
@@ -180,9 +189,10 @@ export const of = Effect.fnUntraced(function* (campaign: Which, settings: Datase
       margin: margin ?? false,
       ...(margin === true && { margin_from: marginFrom }),
       ...(edited === "chosen" && { edited }),
+      ...(settings.expertNames === true && { expert_names: true }),
       ...(settings.annotationPaths !== undefined && { annotation_paths: defined(settings.annotationPaths) }),
     },
     counts: Object.fromEntries(report.funnel.map(({ count, step }) => [step, count])),
-    methods: methodsOf(settings, report),
+    methods: methodsOf(settings, judges, report),
   } satisfies DatasetFacts
 })

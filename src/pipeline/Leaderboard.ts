@@ -10,6 +10,7 @@ import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
 import * as FieldPath from "../io/FieldPath.ts"
 import * as Leaderboard from "../pair/rating/Leaderboard.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
+import { keepNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { ResultsSettings } from "./DatasetSettings.ts"
@@ -76,14 +77,15 @@ const rated = Effect.fnUntraced(function* <E, R>(
  *
  * @param by a name, or a path such as `source.name`
  */
-export const leaderboards = Effect.fn("Pipeline.leaderboards")(function* (
-  by: string | undefined,
-  { annotationPaths, campaign, weighted, ...options }: LeaderboardSettings,
-) {
-  const items = Results.items(campaign, annotationPaths)
-  const reliabilityOf = weighted === true ? (yield* Reliabilities.of(items)).of : undefined
-  return yield* rated(Leaderboard.ratedItems(items), by, { ...options, reliabilityOf })
-}, LedgerReader.snapshot)
+export const leaderboards = Effect.fn("Pipeline.leaderboards")(
+  function* (by: string | undefined, { annotationPaths, campaign, weighted, ...options }: LeaderboardSettings) {
+    const items = Results.items(campaign, annotationPaths)
+    const reliabilityOf = weighted === true ? (yield* Reliabilities.of(items)).of : undefined
+    return yield* rated(Leaderboard.ratedItems(items), by, { ...options, reliabilityOf })
+  },
+  LedgerReader.snapshot,
+  keepNames,
+)
 
 /** Rates the models by all results so far; none without a comparison of two models. */
 export const leaderboard = (settings: LeaderboardSettings) =>

@@ -13,6 +13,7 @@ import * as MajorityAccuracy from "../pair/stats/MajorityAccuracy.ts"
 import { votesOf } from "../pair/votes/ItemVotes.ts"
 import * as Reliabilities from "../pair/votes/Reliabilities.ts"
 import type { Source } from "../source/Source.ts"
+import { keepNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import { SubmitOptionInvalid } from "../task/Submit.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
@@ -39,28 +40,32 @@ export const minGoldVotes = 10
  * The experts of a job: each with the accuracy on items with a known answer, where there are at least 10 such votes, and
  * otherwise with the reliability that all votes and known answers together tell (Dawid & Skene, 1979).
  */
-export const pilot = Effect.fn("Pipeline.pilot")(function* ({ annotationPaths, campaign }: ResultsSettings) {
-  const experts = Experts.make()
-  const reliabilities = Reliabilities.make()
-  yield* Stream.runForEach(Results.items(campaign, annotationPaths), (item) =>
-    Effect.sync(() => {
-      const votes = votesOf(item)
-      experts.add(item, { votes })
-      reliabilities.add(item, votes)
-    }),
-  )
-  return experts
-    .finish(reliabilities.fit().of)
-    .map(({ expert, gold_right, gold_votes, reliability, votes }): PilotExpert => {
-      const isByGold = gold_votes >= minGoldVotes
-      return {
-        expert,
-        votes,
-        accuracy: isByGold ? gold_right / gold_votes : reliability,
-        by: isByGold ? "gold" : reliability === null ? null : "agreement",
-      }
-    })
-}, LedgerReader.snapshot)
+export const pilot = Effect.fn("Pipeline.pilot")(
+  function* ({ annotationPaths, campaign }: ResultsSettings) {
+    const experts = Experts.make()
+    const reliabilities = Reliabilities.make()
+    yield* Stream.runForEach(Results.items(campaign, annotationPaths), (item) =>
+      Effect.sync(() => {
+        const votes = votesOf(item)
+        experts.add(item, { votes })
+        reliabilities.add(item, votes)
+      }),
+    )
+    return experts
+      .finish(reliabilities.fit().of)
+      .map(({ expert, gold_right, gold_votes, reliability, votes }): PilotExpert => {
+        const isByGold = gold_votes >= minGoldVotes
+        return {
+          expert,
+          votes,
+          accuracy: isByGold ? gold_right / gold_votes : reliability,
+          by: isByGold ? "gold" : reliability === null ? null : "agreement",
+        }
+      })
+  },
+  LedgerReader.snapshot,
+  keepNames,
+)
 
 /** What is planned, and for whom. */
 export interface VotePlanSettings<E = never, R = never> extends Pick<

@@ -18,6 +18,7 @@ import { completionsOf } from "../domain/PromptItem.ts"
 import { onePerExpert } from "../domain/Vote.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
+import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import type { ResultsSettings } from "./DatasetSettings.ts"
 import { isoOf } from "./RunReport.ts"
@@ -93,6 +94,7 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
     ),
     Stream.filter(Arr.isArrayNonEmpty),
     Stream.flattenArray,
+    Stream.provideService(ExpertNames, { keep: true, voters: new Map<string, string>() }),
   )
 
 /** The table as text, in pieces. */

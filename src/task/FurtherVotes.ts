@@ -5,12 +5,11 @@
  * twice: see `ledger/FurtherVotes`. Nothing is planned where no run of the job has asked for further votes.
  */
 import { Effect, Option } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { defaultShuffleSeed, type RunTerms } from "./ledger/Model.ts"
-import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
+import type { JudgmentsError } from "./Results.ts"
 
 export interface Chosen {
   /** The items that want another vote, those that want it most first. */
@@ -22,10 +21,7 @@ export interface Chosen {
 }
 
 /** Chooses among the items of a campaign. */
-export type Choose = (
-  campaign: number,
-  confidence: number,
-) => Effect.Effect<Chosen, SqlError | NoSuchCampaign, LedgerReader>
+export type Choose = (campaign: number, confidence: number) => Effect.Effect<Chosen, JudgmentsError, LedgerReader>
 
 /** What is wanted in a campaign, by default that of the last run; none where no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {

@@ -5,12 +5,13 @@
  * prefstream, is named in the log and left out, and stops no other. Prompts that the service withdrew give no judgment; an item of
  * which no task gives one is no judged item.
  */
-import { Array as Arr, Effect, Option, Result, Stream, Struct } from "effect"
+import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment, Withdrawn } from "../domain/Judgment.ts"
 import { excerpt } from "../io/Values.ts"
+import * as ExpertNames from "./ExpertNames.ts"
 import type { ItemPlace } from "./ledger/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 import type { CompletedTask } from "./ledger/Model.ts"
@@ -28,13 +29,15 @@ interface Unusable extends Omit<Withdrawn, "isWithdrawn"> {
 type Outcome = Judgment | Withdrawn | Unusable
 
 /** What a task gives: an outcome for each of its items. */
-const ofTask = (paths: AnnotationPaths.AnnotationPaths | undefined) => {
-  const read = AnnotationPaths.reader(paths)
+const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
+  const names = yield* ExpertNames.reader
+  const read = flow(AnnotationPaths.reader(paths), names.read)
   return Effect.fnUntraced(function* (
     task: CompletedTask,
-  ): Effect.fn.Return<ReadonlyArray<Outcome>, never, LedgerReader> {
+  ): Effect.fn.Return<ReadonlyArray<Outcome>, ExpertNames.ExpertKeyMissing, LedgerReader> {
     const { completedAt, items, seq, taskId, vote } = task
     const judgments = matchStored(task, task.result, { vote, completedAt: completedAt ?? undefined, read })
+    if (names.isMissing()) return yield* new ExpertNames.ExpertKeyMissing()
     if (Result.isSuccess(judgments)) return judgments.success
     const { leftOut } = yield* LedgerReader
     if (!leftOut.has(seq) && leftOut.add(seq).size <= maxWarnings) {
@@ -44,7 +47,7 @@ const ofTask = (paths: AnnotationPaths.AnnotationPaths | undefined) => {
     }
     return items.map(({ check, item_id }) => ({ isUnusable: true, taskId, itemId: item_id, isCheck: check === true }))
   })
-}
+})
 
 const completedOf = (campaign: number | "all" | undefined) =>
   Stream.unwrap(
@@ -55,7 +58,7 @@ const completedOf = (campaign: number | "all" | undefined) =>
     ),
   )
 
-type JudgmentsError = SqlError | NoSuchCampaign
+export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMissing
 
 /**
  * The judgments of a campaign, in the order in which their items were planned: of that of the
@@ -68,10 +71,14 @@ export const ofCampaign = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
 ): Stream.Stream<Judgment, JudgmentsError, LedgerReader> =>
-  completedOf(campaign).pipe(
-    Stream.mapEffect(ofTask(paths)),
-    Stream.map((outcomes) => outcomes.filter(isJudgment)),
-    Stream.flatMap(Stream.fromIterable),
+  Stream.unwrap(
+    Effect.map(ofTask(paths), (judgmentsOf) =>
+      completedOf(campaign).pipe(
+        Stream.mapEffect(judgmentsOf),
+        Stream.map((outcomes) => outcomes.filter(isJudgment)),
+        Stream.flatMap(Stream.fromIterable),
+      ),
+    ),
   )
 
 /** An item with its place in the ledger: its number in its first vote. */
@@ -92,9 +99,11 @@ const isJudgment = (outcome: Outcome): outcome is Judgment => !isWithdrawn(outco
 export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
-): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> => {
-  const judgmentsOf = ofTask(paths)
-  return completedOf(campaign).pipe(
+): Stream.Stream<PlacedItem, JudgmentsError, LedgerReader> =>
+  Stream.unwrap(Effect.map(ofTask(paths), (read) => placedBy(read, campaign)))
+
+const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campaign: number | "all" | undefined) =>
+  completedOf(campaign).pipe(
     Stream.groupAdjacentBy(({ batch }) => batch),
     Stream.mapEffect(
       Effect.fnUntraced(function* ([batch, tasks]) {
@@ -121,7 +130,6 @@ export const placed = (
     ),
     Stream.flatMap(Stream.fromIterable),
   )
-}
 
 /**
  * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In

@@ -33,6 +33,7 @@ export {
 } from "./client/AnnotationClientError.ts"
 export { collect, type Collected, type CollectOptions } from "./Collect.ts"
 export { type ImportCounts, type ImportOptions, importVotes } from "./ImportVotes.ts"
+export { ExpertKeyMissing, ExpertNames } from "./ExpertNames.ts"
 export { Ledger, LedgerReader } from "./ledger/Ledger.ts"
 export type { CheckReport, IntegrityIssue } from "./ledger/LedgerCheck.ts"
 export * as LedgerLocation from "./ledger/LedgerLocation.ts"

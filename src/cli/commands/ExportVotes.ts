@@ -38,7 +38,8 @@ export const exportVotesCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Print all votes, one record per vote: item, prompt, completions, expert, choice, order shown, rationale, and time. " +
+    "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
+      "rationale, and time. The table is for the team; datasets and reports have pseudonyms. " +
       "prefstream import reads the table again.",
   ),
   Command.withExamples([

@@ -85,6 +85,7 @@ export const pushCommand = Command.make(
     repo,
     branch: text("branch", "NAME", "Branch; created if there is none (default: main)"),
     public: toggle("public", "Let everybody see a repository that is created (default: private)"),
+    expertNames: toggle("expert-names", "Push a dataset that names its experts (default: refuse it)"),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream push")(function* (flags) {
@@ -94,6 +95,7 @@ export const pushCommand = Command.make(
       token: yield* token,
       branch: flags.branch,
       public: flags.public,
+      expertNames: flags.expertNames,
       endpoint: Option.getOrUndefined(endpoint),
     }).pipe(
       Effect.catchReason(

@@ -117,6 +117,7 @@ export const datasetFlags = {
     "conversational",
     "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
   ),
+  expertNames: choice("expert-names", "Write experts' names in dataset and report (default: a pseudonym for each)"),
   allowEmpty: choice(
     "allow-empty",
     "Write a dataset without pairs, too (default: keep the existing one, exit status 7)",
@@ -150,6 +151,7 @@ const sameNames = [
   "aggregate",
   "conversational",
   "edited",
+  "expertNames",
   "margin",
   "marginFrom",
   "minAgreement",

@@ -34,7 +34,7 @@ export const groups: { readonly [heading: string]: ReadonlyArray<string> } = {
   DATASET: [
     "pairs", "pair-seed", "aggregate", "annotation-path", "min-votes", "min-agreement", "ties", "drop", "threshold", "evaluation-prompts",
     "evaluation-path", "split", "split-seed", "format", "margin", "margin-from", "edited", "conversational",
-    "allow-empty", "title", "license",
+    "expert-names", "allow-empty", "title", "license",
   ],
   JOB: [
     "dir", "ledger", "job", "once", "dry-run", "timeout", "grace", "lock-wait", "waiting-ok", "quiet", "json", "monitor",

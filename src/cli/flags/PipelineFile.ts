@@ -89,6 +89,7 @@ const settings = {
   edited: true,
   annotationPaths: true,
   conversational: true,
+  expertNames: true,
   allowEmpty: true,
   card: true,
 } satisfies { readonly [Name in Exclude<keyof Required<Pipeline.Pipeline>, "_tag">]: true }

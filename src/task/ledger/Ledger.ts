@@ -25,7 +25,7 @@ import type { LedgerContext } from "./Model.ts"
 import * as Parts from "./Parts.ts"
 import { readAttempts, writeDecisions } from "./Resolve.ts"
 import * as ReaderLock from "./ReaderLock.ts"
-import { readRuns, writeRuns } from "./Runs.ts"
+import { ensureExpertKey, readRuns, writeRuns } from "./Runs.ts"
 import { readSpending } from "./Spending.ts"
 import { readStatus } from "./Status.ts"
 import { readStreams } from "./Streams.ts"
@@ -107,6 +107,7 @@ const make = Effect.fnUntraced(function* ({
     tell,
     ...job,
   }
+  yield* ensureExpertKey(context)
   const planned = yield* Latch.make()
   const submitted = yield* Latch.make()
   const hinted = yield* Latch.make()

@@ -12,11 +12,21 @@ import * as SteadyClock from "../../io/SteadyClock.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { InputFile } from "../../domain/InputFile.ts"
 import { rlhfRanking } from "../../domain/Task.ts"
+import * as Pseudonym from "../../node/Pseudonym.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Model from "./Model.ts"
 import { inChunks, priceListOf, setSetting, settingOf, storable, supersede } from "./Rows.ts"
 import { endedVotesSeen, holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
 import { NoSuchCampaign, TermsChanged } from "./WrongLedger.ts"
+
+const expertKeySetting = "expert_key"
+
+/** Gives the job a key for experts' pseudonyms, once. */
+export const ensureExpertKey = Effect.fnUntraced(function* ({ job, sql }: Pick<Model.LedgerContext, "job" | "sql">) {
+  if ((yield* settingOf({ job, sql }, expertKeySetting)) !== undefined) return
+  const row = { job, name: expertKeySetting, value: yield* Pseudonym.drawKey }
+  yield* sql`INSERT INTO setting ${sql.insert(row)} ON CONFLICT DO NOTHING`
+})
 
 interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
   readonly guidelines: Uint8Array | null
@@ -169,7 +179,22 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     Effect.withSpan("Ledger.service"),
   )
 
-  return { campaigns, newestRun, lastCampaign, campaignFor, campaignOf, runOf, lastRun, lastRunIn, inputsOf, service }
+  /** The key of experts' pseudonyms; none in a ledger that only an earlier version has written to. */
+  const expertKey = Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr)
+
+  return {
+    campaigns,
+    expertKey,
+    newestRun,
+    lastCampaign,
+    campaignFor,
+    campaignOf,
+    runOf,
+    lastRun,
+    lastRunIn,
+    inputsOf,
+    service,
+  }
 }
 
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {

@@ -1,0 +1,24 @@
+/** Adapter: `node:crypto`, for pseudonyms. A pseudonym is a keyed hash (HMAC-SHA-256), so only who has the key can test a name. */
+import { createHmac, randomBytes } from "node:crypto"
+import { Effect } from "effect"
+
+/** 64 hexadecimal digits. */
+export const drawKey = Effect.sync(() => randomBytes(32).toString("hex"))
+
+/** 48 bits: two of 10,000 names have the same pseudonym with a probability of 2 in 10 million. */
+const digits = 12
+
+/** The pseudonym of a name under a key: the same each time, such as `expert-3f9a1c2b47d0`. */
+export const make = (key: string): ((name: string) => string) => {
+  const known = new Map<string, string>()
+  return (name) => {
+    const pseudonym =
+      known.get(name) ??
+      `expert-${createHmac("sha256", Buffer.from(key, "hex")).update(name).digest("hex").slice(0, digits)}`
+    known.set(name, pseudonym)
+    return pseudonym
+  }
+}
+
+/** Whether a text has the form of a pseudonym. */
+export const isOne = (text: string): boolean => /^expert-[0-9a-f]{12}$/.test(text)

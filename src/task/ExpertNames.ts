@@ -1,0 +1,80 @@
+/**
+ * Pseudonyms in place of experts' names, wherever annotations name somebody: votes, flags, a lead's decision.
+ *
+ * Guarantees: one expert has one pseudonym in a job, whose key is in its ledger alone. Members of flags that prefstream does
+ * not know are left out, since they may name somebody, too.
+ * Not changed: what experts wrote (rationales, comments), and what the input says (metadata, paths of files).
+ */
+import { Context, Effect, Option, Predicate, Schema } from "effect"
+import { flagsIn } from "../domain/Flag.ts"
+import type { Annotations } from "../domain/Task.ts"
+import * as Pseudonym from "../node/Pseudonym.ts"
+import { LedgerReader } from "./ledger/Ledger.ts"
+
+/** A ledger that an earlier version wrote has no key for pseudonyms. */
+export class ExpertKeyMissing extends Schema.TaggedError<ExpertKeyMissing>()("ExpertKeyMissing", {}) {
+  override get message() {
+    return "the ledger has no key for experts' pseudonyms yet: a command that writes to it adds one, such as prefstream run, submit, collect or import; or write the names (--expert-names)"
+  }
+}
+
+/** How names are read from a ledger. */
+export interface ExpertNames {
+  /** Whether names stay. */
+  readonly keep: boolean
+  /** Gets everybody who voted: by name, what takes its place. */
+  readonly voters: Map<string, string>
+}
+
+/** Default: pseudonyms take the place of names. */
+export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/ExpertNames", {
+  defaultValue: () => ({ keep: false, voters: new Map() }),
+})
+
+/** For readers whose output stays with the team, or that only compare names. */
+export const keepNames = Effect.provideService(ExpertNames, { keep: true, voters: new Map() })
+
+const hasExpert = Predicate.hasProperty("expert")
+
+/** The names of those who voted. */
+const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
+  (Array.isArray(votes) ? votes.map((vote: unknown) => (hasExpert(vote) ? vote.expert : null)) : [expert]).filter(
+    Predicate.isString,
+  )
+
+const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): Annotations => {
+  const { decision, expert, flags, votes } = annotations
+  return {
+    ...annotations,
+    ...(expert !== undefined && { expert: rename(expert) }),
+    ...(Array.isArray(votes) && {
+      votes: votes.map((vote: unknown) => (hasExpert(vote) ? { ...vote, expert: rename(vote.expert) } : vote)),
+    }),
+    ...(flags !== undefined && {
+      flags: flagsIn(annotations).map(({ comment, expert, kind }) => ({
+        expert: rename(expert),
+        kind,
+        ...(comment !== undefined && { comment }),
+      })),
+    }),
+    ...(Predicate.hasProperty(decision, "by") && { decision: { ...decision, by: rename(decision.by) } }),
+  }
+}
+
+/** Reads annotations as `ExpertNames` says. `isMissing`: they named somebody, and the ledger has no key for a pseudonym. */
+export const reader = Effect.gen(function* () {
+  const { keep, voters } = yield* ExpertNames
+  const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)
+  const pseudonymOf = Option.match(key, { onNone: () => undefined, onSome: Pseudonym.make })
+  let isMissing = false
+  const rename = (name: unknown): unknown => {
+    if (!Predicate.isString(name)) return name
+    isMissing ||= pseudonymOf === undefined
+    return pseudonymOf?.(name)
+  }
+  const read = (annotations: Annotations): Annotations => {
+    for (const name of votersIn(annotations)) voters.set(name, keep ? name : String(rename(name)))
+    return keep ? annotations : renamed(annotations, rename)
+  }
+  return { read, isMissing: () => isMissing }
+})
