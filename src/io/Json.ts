@@ -97,7 +97,8 @@ const endOf = (pattern: RegExp, text: string, at: number): number => {
 const describeFound = (text: string, at: number, end: string): string => {
   found.lastIndex = at
   const match = found.exec(text)
-  return match === null ? end : JSON.stringify(match[0])
+  // A byte order mark is not visible.
+  return match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
 }
 
 /** Where the text stops being JSON. */

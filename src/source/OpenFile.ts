@@ -5,7 +5,8 @@ import * as UnusedContext from "./item/UnusedContext.ts"
 import * as Place from "./place/Place.ts"
 import { RemoteTimeouts } from "./place/Remote.ts"
 import type { Row } from "./record/Row.ts"
-import { invalidOption } from "./record/SourceError.ts"
+import * as Messages from "./item/Messages.ts"
+import { invalidOption, unreadable } from "./record/SourceError.ts"
 import type { InputSummary } from "./record/SourceRecord.ts"
 import { describeValue, isObject } from "../io/Values.ts"
 
@@ -51,8 +52,33 @@ export const sampled = Effect.fnUntraced(function* (name: string, options: Forma
     }),
     Stream.runCollect,
   )
-  return { file, sample: Array.getSuccesses(rows) } satisfies SampledFile
+  const sample = Array.getSuccesses(rows)
+  const problem = rows.length === 1 && sample.length === 1 ? columnsProblem(sample[0]!.value) : undefined
+  if (problem !== undefined) return yield* unreadable(name, problem)
+  return { file, sample } satisfies SampledFile
 })
+
+/** Why the only record of a file is no record, but a table with one member for each column, as pandas writes it. */
+const columnsProblem = (value: unknown): string | undefined => {
+  if (!isObject(value)) return undefined
+  const columns = Object.values(value)
+  const [first] = columns
+  const lists = columns.filter((column) => Array.isArray(column))
+  const areLists =
+    Array.isArray(first) &&
+    first.length > 1 &&
+    lists.length === columns.length &&
+    lists.every((column) => column.length === first.length && !Messages.isList(column))
+  const rows = isObject(first) ? Object.keys(first) : []
+  const areObjects =
+    rows.length > 0 &&
+    rows.every((row) => /^\d+$/.test(row)) &&
+    columns.every((column) => isObject(column) && Object.keys(column).join() === rows.join())
+  const isSplit = Array.isArray(value["columns"]) && Array.isArray(value["data"]) && columns.length <= 3
+  if (columns.length < 2 || !(areLists || areObjects || isSplit)) return undefined
+  const orient = isSplit ? ', orient="split"' : ""
+  return `it is one table by columns, expected an object per row; write it by rows: pandas.read_json(FILE${orient}).to_json("new.jsonl", orient="records", lines=True)`
+}
 
 /** Files up to the first that has records. */
 export const sampledUntilRecords = Effect.fnUntraced(function* (

@@ -244,6 +244,86 @@ describe("files", () => {
       )
     })
 
+    it.effect.each<readonly [string, unknown, string]>([
+      ["lists", { prompt: ["q", "r"], response_a: ["a", "b"] }, "FILE"],
+      ["lists of messages", { prompt: ["q", "r"], chosen: [[{ role: "user", content: "q" }], []] }, "FILE"],
+      ["objects by row", { prompt: { 0: "q", 1: "r" }, response_a: { 0: "a", 1: "b" } }, "FILE"],
+      ["split", { columns: ["prompt"], index: [0], data: [["q"]] }, 'FILE, orient="split"'],
+    ])("a table by columns is refused as what it is: %s", ([, table, of]) =>
+      Effect.gen(function* () {
+        for (const content of [JSON.stringify(table), JSON.stringify(table, undefined, 2)]) {
+          const { message } = yield* Effect.flip(read(content, {}, "f.json"))
+          assert.match(message, /f\.json: cannot be read: it is one table by columns, expected an object per row; /)
+          assert.include(message, `pandas.read_json(${of}).to_json(`)
+        }
+      }),
+    )
+
+    it.effect("a record of lists is none", () =>
+      Effect.gen(function* () {
+        const messages = [
+          { role: "user", content: "Q" },
+          { role: "assistant", content: "A" },
+        ]
+        for (const [record, prompt] of [
+          [{ prompt: messages, completions: ["A", "B"] }, "[user]\nQ\n\n[assistant]\nA"],
+          [{ prompt: ["Q"], response_a: ["A"], response_b: ["B"] }, "Q"],
+        ] as const) {
+          const { items } = yield* read(toLines([record]))
+          assert.deepStrictEqual(
+            items.map(({ item }) => [Conversation.render(item.prompt), ...item.completions]),
+            [[prompt, "A", "B"]],
+          )
+        }
+      }),
+    )
+
+    it.effect("a pair with a list on one side only is told from one without a prompt", () =>
+      Effect.gen(function* () {
+        for (const record of [
+          {
+            chosen: [
+              { role: "user", content: "Q" },
+              { role: "assistant", content: "A" },
+            ],
+            rejected: "B",
+          },
+          { question: "Q", chosen: ["A", "B"], rejected: "C" },
+        ]) {
+          const { message } = yield* Effect.flip(read(toLines([record])))
+          assert.match(message, /: "chosen" has lists and "rejected" has text: write both sides in the same way$/)
+        }
+      }),
+    )
+
+    it.effect("files that were put together of several are read, and a second header is no record", () =>
+      Effect.gen(function* () {
+        const item = JSON.stringify({ prompt: "Q", completions: ["A", "B"] })
+        const lines = yield* read(`\uFEFF${item}\n\uFEFF${item}\n`)
+        assert.deepStrictEqual([lines.items.length, lines.rejects], [2, []])
+        for (const name of ["f.json", "f.jsonl"]) {
+          const arrays = yield* read(`[${item},${item}]\n[]\n[${item}]\n`, {}, name)
+          assert.deepStrictEqual(
+            arrays.items.map(({ origin }) => [origin.line, origin.row]),
+            [
+              [1, 1],
+              [1, 2],
+              [3, 3],
+            ],
+          )
+        }
+        const conversations = yield* read(`[{"role":"user","content":"Q"}]\n[{"role":"user","content":"R"}]\n`)
+        assert.strictEqual(conversations.rejects.length, 2)
+        const csv = 'prompt,response_a,response_b\nQ,A,B\n\uFEFF"prompt",response_a,response_b\nR,A,B\n'
+        const table = yield* read(csv, {}, "f.csv")
+        assert.strictEqual(table.items.length, 2)
+        assert.deepStrictEqual(
+          table.rejects.map(({ line, reason }) => [line, reason]),
+          [[3, "expected a record, found the header again; were several files put together?"]],
+        )
+      }),
+    )
+
     it.effect("a needed field that no record has ends the reading at once, with the names that there are", () =>
       Effect.gen(function* () {
         for (const [options, expected] of [

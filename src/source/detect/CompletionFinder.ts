@@ -53,6 +53,16 @@ const pairs = (sample: Sample.Sample): ReadonlyArray<CompletionsFound> =>
     return members.length === 2 ? [{ layout: "pairs", members, completions: pathsOf(members) }] : []
   })
 
+/** Why `chosen` and `rejected` are no pair, if they are there: one has lists and the other text. */
+export const unequalSides = ({ members }: Sample.Sample): string | undefined => {
+  const sides = members.filter(({ plainName }) => KnownNames.completionPairs.some((names) => names.includes(plainName)))
+  const lists = sides.filter(({ values }) => values.length > 0 && values.every(Array.isArray))
+  const texts = sides.filter(({ values }) => values.length > 0 && values.every((value) => typeof value === "string"))
+  return lists.length === 1 && texts.length === 1
+    ? `"${lists[0]!.name}" has lists and "${texts[0]!.name}" has text: write both sides in the same way`
+    : undefined
+}
+
 /** Groups of two columns or more whose names begin alike, in the order of their stems. */
 const wide = ({ members }: Sample.Sample): ReadonlyArray<CompletionsFound> => {
   const columns = members.filter((member) => member.values.length > 0 && Sample.has(member, [...said, "texts"]))

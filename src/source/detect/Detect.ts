@@ -127,6 +127,8 @@ const nothingFound = (
   options: LayoutOptions,
   layout: LayoutName | undefined,
 ): Result.Result<never, string> => {
+  const unequal = CompletionFinder.unequalSides(sample)
+  if (unequal !== undefined) return Result.fail(unequal)
   const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
   const left = prompt === undefined || (layout !== undefined && layout !== "wide") ? [] : leftOver(sample, prompt)
   if (left.length === 2) {
@@ -187,7 +189,8 @@ const promptOf = (
   return Result.flatMap(PromptFinder.prompt(sample, columnsOf(completions)), (prompt) =>
     prompt === undefined
       ? Result.fail(
-          `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${flags.prompt}, ${orJoin}`,
+          CompletionFinder.unequalSides(sample) ??
+            `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${flags.prompt}, ${orJoin}`,
         )
       : Result.succeed(prompt),
   )

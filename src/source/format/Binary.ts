@@ -1,4 +1,4 @@
-/** Detects unsupported formats and encodings by their first bytes, with what to do about each. */
+/** Detects unsupported formats and encodings, and pointers in place of a file, by their first bytes, with what to do about each. */
 import * as Windows1252 from "../../io/Windows1252.ts"
 
 /** Why a file that begins like this is not read, and what to do; `undefined` if none of it is known. */
@@ -34,10 +34,24 @@ const unpackFirst = (program: string) => `unpack it first (${program} FILE), or 
 const toParquet = "write it as Parquet or JSONL with the program that made it"
 
 const kinds: ReadonlyArray<Kind> = [
+  {
+    what: "a pointer of Git LFS, not the file itself",
+    magic: ascii("version https://git-lfs.github.com/spec/"),
+    advice: "get the file (git lfs install, then git lfs pull), or download it from its host",
+  },
+  {
+    what: "a pointer of git-annex, not the file itself",
+    magic: ascii("/annex/objects/"),
+    advice: "get the file: git annex get FILE",
+  },
   { what: "encrypted Parquet", magic: ascii("PARE"), advice: "write it without encryption" },
   { what: "an Arrow (Feather) file", magic: ascii("ARROW1"), advice: toParquet },
   { what: "a Feather (version 1) file", magic: ascii("FEA1"), advice: toParquet },
-  { what: "an Arrow stream", magic: [0xff, 0xff, 0xff, 0xff], advice: toParquet },
+  {
+    what: "an Arrow stream, as save_to_disk of Hugging Face datasets writes it",
+    magic: [0xff, 0xff, 0xff, 0xff],
+    advice: "write it as Parquet: datasets.Dataset.from_file(FILE).to_parquet(NEW)",
+  },
   { what: "an ORC file", magic: ascii("ORC"), advice: toParquet },
   { what: "an Avro file", magic: [...ascii("Obj"), 1], advice: toParquet },
   {

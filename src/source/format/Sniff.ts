@@ -9,6 +9,7 @@ import * as FileExtensions from "../place/FileExtensions.ts"
 import type { FormatName } from "../place/FileExtensions.ts"
 import { encodingRefusal, refusal } from "./Binary.ts"
 import * as Json from "../../io/Json.ts"
+import { isObject, joinWords } from "../../io/Values.ts"
 import * as JsonRecord from "./json/JsonRecord.ts"
 
 export { type FormatName, formatNames } from "../place/FileExtensions.ts"
@@ -42,7 +43,8 @@ export const sniff = (beginning: Beginning): Result.Result<FormatName, string> =
 
 /** Whether a file can be read in a format that was chosen for it. */
 export const check = (format: FormatName, head: Uint8Array, isDecoded = false): Result.Result<FormatName, string> => {
-  const problem = format === "parquet" || isDecoded ? undefined : encodingRefusal(head)
+  const pointer = startsWith(head, "version https://git-lfs") ? refusal(head) : undefined
+  const problem = pointer ?? (format === "parquet" || isDecoded ? undefined : encodingRefusal(head))
   return problem === undefined ? Result.succeed(format) : Result.fail(problem)
 }
 
@@ -104,7 +106,8 @@ const hasJsonLines = (text: string, isWhole: boolean): boolean => {
 /** A list of records, or lines of which each is a list, or no JSON at all. */
 const sniffArray = (text: string, named: FormatName | undefined): FormatName => {
   const line = /^[^\n]*/.exec(text)![0]
-  if (line.length < text.trimEnd().length && isJson(line)) return "jsonl"
+  // Several lists of records, one after the other, are read as one.
+  if (line.length < text.trimEnd().length && isJson(line)) return isListOfRecords(JSON.parse(line)) ? "json" : "jsonl"
   if (named !== "jsonl" && named !== "csv" && named !== "tsv") return "json"
   const inner = text.slice(1).trimStart()
   const { end } = outline(inner)
@@ -113,6 +116,12 @@ const sniffArray = (text: string, named: FormatName | undefined): FormatName => 
   return inner.startsWith("]") || (inner.startsWith("{") && isList) ? "json" : named
 }
 
+/** A conversation is a list of objects, too, but one record. */
+const isListOfRecords = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length > 0 &&
+  value.every((element) => isObject(element) && !Object.hasOwn(element, "role") && !Object.hasOwn(element, "from"))
+
 /** An object a line, or objects over several lines, or no JSON at all; or an object around the list of records. */
 const sniffObject = (
   text: string,
@@ -120,13 +129,17 @@ const sniffObject = (
   isWhole: boolean,
 ): Result.Result<FormatName, string> => {
   const line = /^[^\n]*/.exec(text)![0]
-  const { end, list } = outline(text)
+  const { end, lists } = outline(text)
   const first = text.slice(0, end)
   const isAlone = end === undefined ? named !== "jsonl" : isWhole && text.slice(end).trim() === ""
   const isSound = end === undefined ? Json.isBeginning(first) : isJson(first)
-  if (isSound && isAlone && list !== undefined) {
+  if (isSound && isAlone && lists.length > 0) {
+    const [list] = lists
+    const quoted = joinWords(lists.map((name) => JSON.stringify(name)))
     return Result.fail(
-      `it holds one object, the member "${list}" of which is the list of records; write that alone: jq .${list} FILE > NEW.json`,
+      lists.length === 1
+        ? `it holds one object, the member "${list}" of which is the list of records; write that alone: jq .${list} FILE > NEW.json`
+        : `it holds one object, the members ${quoted} of which are lists of records; write one alone (jq .${list} FILE > NEW.json), or all (jq '${lists.map((name) => `.${name}`).join(" + ")}' FILE > NEW.json)`,
     )
   }
   if (isJson(line)) return Result.succeed("jsonl")
@@ -145,8 +158,8 @@ const listNames = new Set(
 interface Outline {
   /** Where the text's first object or array ends, if it does. */
   readonly end: number | undefined
-  /** Which member of that object is a list of objects, and is called like a list of records. */
-  readonly list: string | undefined
+  /** Which members of that object are lists of objects, and are called like lists of records. */
+  readonly lists: ReadonlyArray<string>
 }
 
 const outline = (text: string): Outline => {
@@ -154,16 +167,16 @@ const outline = (text: string): Outline => {
   const token = /"(?:[^"\\]|\\.?)*(?:"|$)|[{}[\]]/gs
   const listBegins = /\s*:\s*\[\s*\{/y
   let depth = 0
-  let list: string | undefined
+  const lists: Array<string> = []
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
     const [found] = match
     if (found === "{" || found === "[") depth++
     else if (found === "}" || found === "]") depth--
-    else if (depth === 1 && list === undefined && listNames.has(found.slice(1, -1))) {
+    else if (depth === 1 && listNames.has(found.slice(1, -1))) {
       listBegins.lastIndex = token.lastIndex
-      if (listBegins.test(text)) list = found.slice(1, -1)
+      if (listBegins.test(text)) lists.push(found.slice(1, -1))
     }
-    if (depth <= 0) return { end: token.lastIndex, list }
+    if (depth <= 0) return { end: token.lastIndex, lists }
   }
-  return { end: undefined, list }
+  return { end: undefined, lists }
 }

@@ -2,8 +2,8 @@
  * The files that names mean: each a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`.
  *
  * Guarantees: files are in the order of the arguments, and those of one argument in the order of their names (by code
- * unit); none is listed twice. A folder means the data files directly in it, or, if prefstream wrote it as a dataset,
- * for its pairs in one format. A pattern or folder without files is reported; a named file that is missing is an error.
+ * unit); none is listed twice. A folder means the data files directly in it, without those that describe them, or, if prefstream wrote it as a
+ * dataset, for its pairs in one format. A pattern or folder without files is reported; a named file that is missing is an error.
  * A web server is not asked for its files.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
@@ -52,7 +52,24 @@ const filesOf = (name: string) => {
 }
 
 /** A data file's name, in a folder: one that is written or set aside begins with a dot or `_`. */
-const isDataFile = (name: string): boolean => /^[^._]/.test(name) && FileExtensions.formatOf(name) !== undefined
+const isDataFile = (name: string): boolean =>
+  /^[^._]/.test(name) && !descriptions.has(name) && FileExtensions.formatOf(name) !== undefined
+
+/** What Hugging Face's datasets and LLaMA-Factory write beside the data. */
+const descriptions: ReadonlySet<string> = new Set([
+  "dataset_info.json",
+  "dataset_infos.json",
+  "dataset_dict.json",
+  "state.json",
+])
+
+/** Why a folder without data files is none of data, if its files tell. */
+const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
+  const split = files.includes("dataset_dict.json") ? '["train"]' : ""
+  return split !== "" || files.some((name) => name.endsWith(".arrow"))
+    ? `a folder of save_to_disk of Hugging Face datasets, whose Arrow files are not read; write it as Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
+    : undefined
+}
 
 const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
@@ -71,8 +88,11 @@ const localFiles = Effect.fnUntraced(function* (
   // A file may well be called [1].jsonl.
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
-    const entries = (yield* fs.readDirectory(name)).filter(isDataFile)
+    const all = yield* fs.readDirectory(name)
+    const entries = all.filter(isDataFile)
     const folder = name.replace(/\/+$/, "")
+    const problem = entries.length === 0 ? folderProblem(folder, all) : undefined
+    if (problem !== undefined) return yield* unreadable(name, problem)
     const manifest = entries.includes("manifest.json")
       ? yield* Effect.option(Effect.flatMap(fs.readFileString(`${folder}/manifest.json`), decodeManifest))
       : Option.none()

@@ -75,6 +75,10 @@ describe("Sniff", () => {
     assert.strictEqual(sniff(pretty({ meta: { rows: [{}] }, data: [item] })), refusal)
     assert.strictEqual(sniff(JSON.stringify({ data: [item] })), refusal)
     assert.strictEqual(sniff(JSON.stringify({ data: [item, long] }).slice(0, 500), "f.json", false), refusal)
+    assert.strictEqual(
+      sniff(JSON.stringify({ train: [item], test: [item] })),
+      `it holds one object, the members "train" and "test" of which are lists of records; write one alone (jq .train FILE > NEW.json), or all (jq '.train + .test' FILE > NEW.json)`,
+    )
     assert.strictEqual(sniff(`${JSON.stringify({ data: [item] })}\n${JSON.stringify({ data: [item] })}`), "jsonl")
     assert.strictEqual(sniff(pretty({ data: ["a"] })), "json")
     assert.strictEqual(sniff(pretty({ a: { data: [item] } })), "json")
@@ -85,6 +89,15 @@ describe("Sniff", () => {
 
   it.each<[string, Uint8Array]>([
     ["encrypted Parquet; write it without", bytes("PARE")],
+    [
+      "a pointer of Git LFS, not the file itself; get the file (git lfs install, then git lfs pull)",
+      bytes("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+    ],
+    [
+      "a pointer of git-annex, not the file itself; get the file: git annex get",
+      bytes("/annex/objects/MD5-s5--d8e8\n"),
+    ],
+    ["an Arrow stream, as save_to_disk", bytes(0xff, 0xff, 0xff, 0xff)],
     ["an Arrow (Feather) file; write it as Parquet or JSONL", bytes("ARROW1\0\0")],
     ["an ORC file", bytes("ORC")],
     ["an Avro file", bytes("Obj", 1)],
@@ -101,6 +114,14 @@ describe("Sniff", () => {
     ["neither text nor a known format", bytes("\u0001\0\0\0abc\0")],
   ])("refused: %s", (expected, head) => {
     assert.isTrue(sniff(head).startsWith(`it is ${expected}`), sniff(head))
+  })
+
+  it("a pointer of Git LFS is refused in a format that was set, too", () => {
+    const head = bytes("version https://git-lfs.github.com/spec/v1\n")
+    for (const format of Sniff.formatNames) {
+      assert.match(Result.merge(Sniff.check(format, head)), /^it is a pointer of Git LFS/)
+      assert.match(sniff(head, `f.${format}`), /^it is a pointer of Git LFS/)
+    }
   })
 
   it("text in another encoding is refused with how to convert it", () => {

@@ -34,6 +34,27 @@ describe("names of files", () => {
       assert.deepStrictEqual(yield* filesOf(folder, "**/[ae].jsonl"), ["a.jsonl", "d/e.jsonl"])
     }))
 
+  test("of a folder that save_to_disk wrote are refused, with what to do", () =>
+    Effect.gen(function* () {
+      const folder = yield* folderWith(
+        "a/",
+        "a/data-00000-of-00001.arrow",
+        "a/dataset_info.json",
+        "b/",
+        "b/dataset_dict.json",
+      )
+      for (const [name, split] of [
+        ["a", ""],
+        ["b", '["train"]'],
+      ] as const) {
+        const { message } = yield* Effect.flip(Listing.expand([`${folder}/${name}/`]))
+        assert.strictEqual(
+          message,
+          `${folder}/${name}/: cannot be read: a folder of save_to_disk of Hugging Face datasets, whose Arrow files are not read; write it as Parquet: datasets.load_from_disk("${folder}/${name}")${split}.to_parquet("new.parquet")`,
+        )
+      }
+    }))
+
   test("of a folder stand for the data files right in it", () =>
     Effect.gen(function* () {
       const data = ["jsonl", "ndjson", "jsonlines", "json", "csv", "tsv", "tab", "parquet"].flatMap((format) =>
@@ -50,6 +71,10 @@ describe("names of files", () => {
         ".x.jsonl",
         "_SUCCESS",
         "_x.jsonl",
+        "dataset_info.json",
+        "dataset_infos.json",
+        "dataset_dict.json",
+        "state.json",
         "y.csv/",
         "deeper/",
         "deeper/x.jsonl",

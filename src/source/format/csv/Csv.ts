@@ -221,6 +221,13 @@ class RowReader {
         `expected a record in one way, found ${raw.split("\n").length} lines that are ${ways}`,
       )
     }
+    if (this.#dialect.header && columns.every((name, at) => name === plainCell(cells[at]))) {
+      return reject(
+        place,
+        "invalid_shape",
+        "expected a record, found the header again; were several files put together?",
+      )
+    }
     if (cells.length === columns.length) {
       return Result.succeed<Row>({ place, value: toObject(columns, cells), isTextual: true })
     }
@@ -243,6 +250,8 @@ const unusable = (file: string, line: number | undefined, problem: string): Resu
       reason: new FileUnreadable({ file, problem: `the header in line ${line} is unusable: ${problem}` }),
     }),
   )
+
+const plainCell = (cell: string | null | undefined): string | undefined => cell?.replace(/^\uFEFF"?|"$/g, "").trim()
 
 const columnName = (_: unknown, at: number): string => `column_${at + 1}`
 

@@ -1,10 +1,11 @@
 /**
- * A JSON array, an element at a time; or JSON values one after the other, over as many lines as they take.
+ * A JSON array, or several one after the other, an element at a time; or JSON values one after the other, over as many
+ * lines as they take.
  *
  * Guarantees: the file is never held as a whole, only the record being read. Each element gives one record, in
  * order, with the line it begins at and its ordinal, wherever the chunks' boundaries fall. An element that is
  * not JSON, not UTF-8 or larger than the limit is a reject, and the next ones are read. Where brackets or quotes
- * are missing, so that its end is unknown, all the rest is one reject; so is anything behind the array. A file
+ * are missing, so that its end is unknown, all the rest is one reject; so is anything else behind an array. A file
  * that ends within the array gives a reject where it ends.
  *
  * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its
@@ -47,7 +48,7 @@ class ElementScanner {
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   /** In the chunks before this one. */
   #passedBytes = 0
-  /** How many bytes of the byte order mark were found at the file's start. */
+  /** How many bytes of byte order marks were found, at the file's start and behind arrays. */
   #markBytes = 0
   /** In an array: whether a comma came, so that an element has to. */
   #isElementDue = false
@@ -144,6 +145,14 @@ class ElementScanner {
       // Part of a mark is no mark.
       if (this.#markBytes % 3 > 0) this.#held.add(byteOrderMark.subarray(0, this.#markBytes))
       else if (byte === OPEN_BRACKET) return true
+    }
+    if (this.#phase === "behind the array" && byte === OPEN_BRACKET) {
+      this.#phase = "array"
+      return true
+    }
+    if (this.#phase === "behind the array" && byte === byteOrderMark[this.#markBytes % 3]) {
+      this.#markBytes++
+      return true
     }
     const line = this.#countLines(chunk, at)
     if (this.#phase === "array" && (byte === COMMA || byte === CLOSE_BRACKET)) {

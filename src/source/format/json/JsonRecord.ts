@@ -1,8 +1,9 @@
 /**
  * The JSON of one record.
  *
- * Guarantees: what is not JSON by RFC 8259 is a failure, with one exception: `NaN`, which Python writes for what is missing. It
- * is null, as in Parquet, and in `json`, which others may parse again.
+ * Guarantees: what is not JSON by RFC 8259 is a failure, with two exceptions: `NaN`, which Python writes for what is missing,
+ * is null, as in Parquet; and a byte order mark, which files have in the middle that were put together of several, is left
+ * out. So it is in `json`, which others may parse again.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
@@ -17,7 +18,7 @@ export interface JsonRecord {
 export const parse = (text: string, end?: string): Result.Result<JsonRecord, string> => {
   const asItIs = Result.map(Json.parse(text, end), (value) => ({ value, json: text }))
   if (Result.isSuccess(asItIs)) return asItIs
-  const json = nanAsNull(text)
+  const json = nanAsNull(text.replace(/^\uFEFF/, ""))
   if (json === text) return asItIs
   return Result.match(Json.parse(json, end), {
     onFailure: () => asItIs,
