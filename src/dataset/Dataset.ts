@@ -1,6 +1,7 @@
 /**
  * Writes preference pairs as a dataset in the folder layout of the Hugging Face Hub: Parquet and JSON Lines with the
- * same rows in the same order, files for trainers, a card, and a manifest.
+ * same rows in the same order, but for lines that must be at the start (see `file/Jsonl.ts`), files for trainers, a card,
+ * and a manifest.
  *
  * Guarantees: one pass over the pairs in constant memory; the dataset appears complete or not at all; the same pairs
  * and options give the same bytes. A pair with a lone surrogate is omitted and counted.

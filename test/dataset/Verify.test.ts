@@ -139,6 +139,21 @@ it.layer(NodeServices.layer)("verify", (it) => {
     }),
   )
 
+  it.effect("finds a line at the start of JSON Lines, where others may stand first, that Parquet has nowhere", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset()
+      const file = "jsonl/test-00000-of-00001.jsonl"
+      yield* change(directory, file, (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`)
+      assert.deepStrictEqual(
+        (yield* lines(directory)).map((line) => line.slice(0, 102)),
+        [
+          `${file}: expected 10 lines, found 11`,
+          `${file}: expected lines of rows that Parquet has, found "{\\"prompt\\":\\"Forge`,
+        ],
+      )
+    }),
+  )
+
   it.effect("finds Parquet with other columns, or none that can be read", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
