@@ -138,7 +138,11 @@ describe("UnusedContext", () => {
           { prompt: "Use this:  The Reds won.\nWho won?", context: "The Reds won.", question: "Who won?", ...pair },
           { prompt: "Q", messages: [user("Q"), assistant("A")], ...pair },
           ...["", " ", "[]", "None", "nan", null, [], [""], {}, { path: null }].map((nothing) => ({
-            ...{ prompt: "Q", context: nothing, image: nothing, has_image: true, num_images: 2 },
+            prompt: "Q",
+            context: nothing,
+            image: nothing,
+            has_image: true,
+            num_images: 2,
             ...pair,
           })),
         ]
@@ -155,7 +159,8 @@ describe("UnusedContext", () => {
       Effect.gen(function* () {
         const records = Array.from({ length: 103 }, (_, i) => ({
           prompt: `Q${i}`,
-          ...{ context: i === 100 ? "late" : "", images: i === 101 ? ["a.png"] : null },
+          context: i === 100 ? "late" : "",
+          images: i === 101 ? ["a.png"] : null,
           ...pair,
         }))
         const { items, reasons, summary } = yield* read(records, {}, format)
