@@ -48,7 +48,7 @@ class ElementScanner {
   #phase: "start" | "array" | "values" | "behind the array" = "start"
   /** In the chunks before this one. */
   #passedBytes = 0
-  /** How many bytes of byte order marks were found, at the file's start and behind arrays. */
+  /** How many bytes of the byte order mark were found at the file's start. */
   #markBytes = 0
   /** In an array: whether a comma came, so that an element has to. */
   #isElementDue = false
@@ -150,10 +150,6 @@ class ElementScanner {
       this.#phase = "array"
       return true
     }
-    if (this.#phase === "behind the array" && byte === byteOrderMark[this.#markBytes % 3]) {
-      this.#markBytes++
-      return true
-    }
     const line = this.#countLines(chunk, at)
     if (this.#phase === "array" && (byte === COMMA || byte === CLOSE_BRACKET)) {
       if (byte === COMMA || this.#isElementDue) this.#addMissing("a value", byte === COMMA ? '","' : '"]"', line)
@@ -240,7 +236,10 @@ class ElementScanner {
   }
 
   #faultOfRest({ raw, raw_bytes }: Pick<Reject, "raw" | "raw_bytes">): string {
-    if (this.#phase === "behind the array") return 'expected the end of the file behind "]", found more'
+    if (this.#phase === "behind the array") {
+      const isSecondFile = raw?.startsWith("\uFEFF") === true
+      return `expected the end of the file behind "]", found ${isSecondFile ? "a byte order mark, as of a second file" : "more"}`
+    }
     if (raw === undefined) return "expected UTF-8, found bytes that are not; see raw_base64"
     const end = raw_bytes === undefined ? "the end of the file" : "no end of it"
     return Result.getOrElse(Result.flip(Json.parse(raw, end)), () => "expected one value, found more")

@@ -86,7 +86,14 @@ describe("JsonArray", () => {
     ['[1]\n{"a":2}\n', ["1/1 1", `2/2! invalid_json expected the end of the file behind "]", found more${rest(8)}`]],
     ["[1]]", ["1/1 1", `1/2! invalid_json expected the end of the file behind "]", found more${rest(1)}`]],
     // Arrays one after the other, as of several files.
-    ['[1]\n[{"a":2},3] [] \uFEFF[4]', ["1/1 1", '2/2 {"a":2}', "2/3 3", "2/4 4"]],
+    ['[1]\n[{"a":2},3] [] [4]', ["1/1 1", '2/2 {"a":2}', "2/3 3", "2/4 4"]],
+    [
+      "[1]\uFEFF[2]",
+      [
+        "1/1 1",
+        `1/2! invalid_json expected the end of the file behind "]", found a byte order mark, as of a second file${rest(6)}`,
+      ],
+    ],
     ["[1][2,", ["1/1 1", "1/2 2", "1/3! invalid_json expected a value, found the end of the file"]],
     ['[{"a":1},\uFEFF{"a":2}]', ['1/1 {"a":1}', '1/2 {"a":2}']],
     ["[1,2\uFEFF]", ["1/1 1", '1/2! invalid_json column 2: expected the end of the record, found "\\uFEFF"']],
