@@ -11,6 +11,7 @@ import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
 import type { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
+import * as CardSnippets from "./CardSnippets.ts"
 import { featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
@@ -134,7 +135,9 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
   const whole = `load_dataset("path/to/this/folder", split="${split}")`
   return [
     "## Loading",
-    hasCalls ? python([`dataset = ${whole}.with_transform(as_messages)`], asMessages) : python([whole]),
+    hasCalls
+      ? CardSnippets.python([`dataset = ${whole}.with_transform(as_messages)`], CardSnippets.asMessages)
+      : CardSnippets.python([whole]),
     form.shape === "standard"
       ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
       : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
@@ -158,11 +161,13 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
             ]),
           ),
         ]),
-    ...formats.filter(isParquet).map(({ name }) => python([`load_dataset("path/to/this/folder", "${name}")`])),
+    ...formats
+      .filter(isParquet)
+      .map(({ name }) => CardSnippets.python([`load_dataset("path/to/this/folder", "${name}")`])),
     ...(lines.length === 0
       ? []
       : [
-          python(
+          CardSnippets.python(
             lines.map(
               (format) => `load_dataset("json", data_files="${pathOf(format, splitsOf(subject, format)[0]!)}")`,
             ),
@@ -175,29 +180,6 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
       : []),
   ]
 }
-
-/** Undoes what Parquet needs: nulls, and arguments as text. Nulls within arguments stay. */
-const asMessages = `def as_messages(value):
-    if isinstance(value, list):
-        return [as_messages(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: json.loads(each) if name == "arguments" else as_messages(each)
-        for name, each in value.items()
-        if each is not None
-    }`
-
-const python = (calls: ReadonlyArray<string>, definition?: string) =>
-  [
-    "```python",
-    ...(definition === undefined ? [] : ["import json", ""]),
-    "from datasets import load_dataset",
-    "",
-    ...(definition === undefined ? [] : ["", definition, "", ""]),
-    ...calls,
-    "```",
-  ].join("\n")
 
 const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]-?: string } = {
   prompt: "What the completions answer",
