@@ -1,4 +1,7 @@
-/** Python in the card. `test/dataset/Card.test.ts` runs the first snippet of a card. */
+/**
+ * Parts of the card that are the same for all datasets: Python, which `test/dataset/Card.test.ts` runs, and the categories
+ * of the Hub.
+ */
 
 /** Undoes what Parquet needs: nulls, and arguments as text. Nulls within arguments stay. */
 export const asMessages = `def as_messages(value):
@@ -23,3 +26,11 @@ export const python = (calls: ReadonlyArray<string>, definition?: string) =>
     ...calls,
     "```",
   ].join("\n")
+
+/** The Hub's name for so many rows. */
+export const sizeCategory = (rows: number): string => {
+  if (rows < 1e3) return "n<1K"
+  const bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]
+  const at = Math.min(Math.floor(Math.log10(rows)) - 3, bounds.length - 1)
+  return at === bounds.length - 1 ? "n>1T" : `${bounds[at]}<n<${bounds[at + 1]}`
+}
