@@ -11,6 +11,7 @@ import { parse, stringify } from "yaml"
 import * as Judge from "../domain/Judge.ts"
 import type { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
+import * as CardParts from "./CardParts.ts"
 import { featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
@@ -59,7 +60,7 @@ const frontMatter = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, fo
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
   ...(facts.name === undefined ? {} : { pretty_name: facts.name }),
   task_categories: ["text-generation"],
-  size_categories: [sizeCategory(subject.rows)],
+  size_categories: [CardParts.sizeCategory(subject.rows)],
   tags: [...new Set(["preference", "rlhf", ...(facts.tags ?? [])])],
   configs: [
     {
@@ -111,13 +112,6 @@ const featureOf = (feature: Feature): object => {
   return { list: "struct" in list ? featureList(list.struct) : featureOf(list) }
 }
 
-const sizeCategory = (rows: number): string => {
-  if (rows < 1e3) return "n<1K"
-  const bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]
-  const at = Math.min(Math.floor(Math.log10(rows)) - 3, bounds.length - 1)
-  return at === bounds.length - 1 ? "n>1T" : `${bounds[at]}<n<${bounds[at + 1]}`
-}
-
 const content = ({ rows, splits }: Subject) => [
   `${counted(rows, "preference pair")}: of two completions of a prompt, which one is preferred. Written by prefstream ${version}.`,
   table(
@@ -134,7 +128,9 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
   const whole = `load_dataset("path/to/this/folder", split="${split}")`
   return [
     "## Loading",
-    hasCalls ? python([`dataset = ${whole}.with_transform(as_messages)`], asMessages) : python([whole]),
+    hasCalls
+      ? CardParts.python([`dataset = ${whole}.with_transform(as_messages)`], CardParts.asMessages)
+      : CardParts.python([whole]),
     form.shape === "standard"
       ? "`prompt`, `chosen` and `rejected` are text: TRL's standard preference format with an explicit prompt. A prompt that is a conversation is rendered, a line with the role in brackets before each message."
       : "`prompt`, `chosen` and `rejected` are lists of messages: TRL's conversational preference format with an explicit prompt.",
@@ -158,11 +154,13 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
             ]),
           ),
         ]),
-    ...formats.filter(isParquet).map(({ name }) => python([`load_dataset("path/to/this/folder", "${name}")`])),
+    ...formats
+      .filter(isParquet)
+      .map(({ name }) => CardParts.python([`load_dataset("path/to/this/folder", "${name}")`])),
     ...(lines.length === 0
       ? []
       : [
-          python(
+          CardParts.python(
             lines.map(
               (format) => `load_dataset("json", data_files="${pathOf(format, splitsOf(subject, format)[0]!)}")`,
             ),
@@ -175,29 +173,6 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
       : []),
   ]
 }
-
-/** Undoes what Parquet needs: nulls, and arguments as text. Nulls within arguments stay. */
-const asMessages = `def as_messages(value):
-    if isinstance(value, list):
-        return [as_messages(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: json.loads(each) if name == "arguments" else as_messages(each)
-        for name, each in value.items()
-        if each is not None
-    }`
-
-const python = (calls: ReadonlyArray<string>, definition?: string) =>
-  [
-    "```python",
-    ...(definition === undefined ? [] : ["import json", ""]),
-    "from datasets import load_dataset",
-    "",
-    ...(definition === undefined ? [] : ["", definition, "", ""]),
-    ...calls,
-    "```",
-  ].join("\n")
 
 const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]-?: string } = {
   prompt: "What the completions answer",

@@ -144,13 +144,11 @@ it.layer(NodeServices.layer)("verify", (it) => {
       const directory = yield* dataset()
       const file = "jsonl/test-00000-of-00001.jsonl"
       yield* change(directory, file, (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`)
-      assert.deepStrictEqual(
-        (yield* lines(directory)).map((line) => line.slice(0, 102)),
-        [
-          `${file}: expected 10 lines, found 11`,
-          `${file}: expected lines of rows that Parquet has, found "{\\"prompt\\":\\"Forge`,
-        ],
-      )
+      const found = yield* lines(directory)
+      assert.strictEqual(found.length, 2)
+      assert.strictEqual(found[0], `${file}: expected 10 lines, found 11`)
+      assert.include(found[1], `${file}: expected lines of rows that Parquet has, found `)
+      assert.include(found[1], "Forged")
     }),
   )
 

@@ -97,3 +97,11 @@ it("names the columns of LLaMA-Factory's files in dataset_info.json", () => {
     },
   })
 })
+
+it("names the options that OpenRLHF has since 0.10.2", () => {
+  // openrlhf/cli/train_rm.py: parser.add_argument("--data.prompt_key"), ("--data.apply_chat_template")
+  const [text, conversational] = [formats.openrlhf.description, formats["openrlhf-conversational"].description]
+  for (const description of [text, conversational]) assert.include(description, "--data.prompt_key prompt")
+  assert.include(conversational, "--data.apply_chat_template")
+  assert.notMatch(text + conversational, /--(apply_chat_template|prompt_key)/)
+})
