@@ -136,7 +136,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       return pairs
     }
 
-    const { voters } = yield* ExpertNames
+    const { voters = new Set<string>() } = yield* ExpertNames
     const { items, withdrawn } = Results.counted(campaign, settings.annotationPaths)
     const pairs = items.pipe(
       curation.curate,

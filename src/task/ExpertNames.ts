@@ -23,16 +23,16 @@ export interface ExpertNames {
   /** Whether names stay. */
   readonly keep: boolean
   /** Gets the name of everybody who voted. */
-  readonly voters: Set<string>
+  readonly voters?: Set<string>
 }
 
 /** Default: pseudonyms take the place of names. */
 export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/ExpertNames", {
-  defaultValue: () => ({ keep: false, voters: new Set() }),
+  defaultValue: () => ({ keep: false }),
 })
 
 /** For readers whose output stays with the team, or that only compare names. */
-export const keepNames = Effect.provideService(ExpertNames, { keep: true, voters: new Set() })
+export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
 
@@ -73,7 +73,7 @@ export const reader = Effect.gen(function* () {
     return pseudonymOf?.(name)
   }
   const read = (annotations: Annotations): Annotations => {
-    for (const name of votersIn(annotations)) voters.add(name)
+    for (const name of votersIn(annotations)) voters?.add(name)
     return keep ? annotations : renamed(annotations, rename)
   }
   return { read, isMissing: () => isMissing }
