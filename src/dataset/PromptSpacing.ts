@@ -104,6 +104,7 @@ export const make = <Row>(): PromptSpacing<Row> => {
       if (!recent.has(prompt)) makeReady(prompt)
       bytes += size + rowBytes
       const rows: Array<Row> = []
+      // oxlint-disable-next-line no-unmodified-loop-condition -- `next` subtracts from it
       while (bytes > maxBytes) rows.push(next()!.row)
       return rows
     },

@@ -7,6 +7,7 @@
  * not sent again, also after an interruption, and nothing is committed where the repository has the dataset.
  * Limits: changes that were made to the card on the Hub are replaced by the dataset's own.
  */
+/* oxlint-disable max-lines -- one commit: what is checked, uploaded, and replaced */
 import type { CommitOperation } from "@huggingface/hub"
 import { Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
 import * as Pseudonym from "../node/Pseudonym.ts"

@@ -134,7 +134,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       return pairs
     }
 
-    const { voters } = yield* ExpertNames
+    const { voters = new Map<string, string>() } = yield* ExpertNames
     const { items, unjudged } = Results.counted(campaign, settings.annotationPaths)
     const pairs = items.pipe(
       curation.curate,

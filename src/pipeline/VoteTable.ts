@@ -2,7 +2,7 @@
  * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
  *
  * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
- * `task_id`, and the same `task_id` where the votes were imported before. Memory is bounded: one batch's tasks.
+ * `task_id` and pseudonyms, and the same `task_id` where the votes were imported before. It names the experts. Memory is bounded: one batch's tasks.
  *
  * Not in the table: what a result with several votes says apart from them, but for its flags, a lead's decision, and another
  * choice of the service.
@@ -94,7 +94,7 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
     ),
     Stream.filter(Arr.isArrayNonEmpty),
     Stream.flattenArray,
-    Stream.provideService(ExpertNames, { keep: true, voters: new Map<string, string>() }),
+    Stream.provideService(ExpertNames, { keep: true }),
   )
 
 /** The table as text, in pieces. */

@@ -11,6 +11,7 @@
  * Does not: end by itself (`prefstream status` says when all is done); continue over a ledger that a newer prefstream has
  * changed.
  */
+/* oxlint-disable max-lines -- one process, whose loops share parts, limits and stop */
 import {
   Cause,
   Deferred,

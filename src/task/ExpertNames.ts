@@ -23,16 +23,16 @@ export interface ExpertNames {
   /** Whether names stay. */
   readonly keep: boolean
   /** Gets everybody who voted: by name, what takes its place. */
-  readonly voters: Map<string, string>
+  readonly voters?: Map<string, string>
 }
 
 /** Default: pseudonyms take the place of names. */
 export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/ExpertNames", {
-  defaultValue: () => ({ keep: false, voters: new Map() }),
+  defaultValue: () => ({ keep: false }),
 })
 
 /** For readers whose output stays with the team, or that only compare names. */
-export const keepNames = Effect.provideService(ExpertNames, { keep: true, voters: new Map() })
+export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
 
@@ -73,7 +73,7 @@ export const reader = Effect.gen(function* () {
     return pseudonymOf?.(name)
   }
   const read = (annotations: Annotations): Annotations => {
-    for (const name of votersIn(annotations)) voters.set(name, keep ? name : String(rename(name)))
+    for (const name of votersIn(annotations)) voters?.set(name, keep ? name : String(rename(name)))
     return keep ? annotations : renamed(annotations, rename)
   }
   return { read, isMissing: () => isMissing }

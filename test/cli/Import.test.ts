@@ -93,7 +93,7 @@ describe("prefstream import", () => {
       const { job, report } = yield* imported(table)
       assert.deepInclude(report, { read: 6, imported: 6, duplicates: 0, rejected: 0, items: 2, votes: 6, ties: 1 })
       yield* isSound(job)
-      const { pairs, report: quality } = yield* exported(job)
+      const { pairs, report: quality } = yield* exported(job, ["--expert-names"])
       assert.deepStrictEqual(
         pairs.map(({ agreement, chosen, item_id, rationale, vote_margin, votes }) => ({
           agreement,
@@ -517,14 +517,14 @@ describe("prefstream import", () => {
           line({ id: "q1", prompt: "P", completions: ["a", "b", "c"] }),
           line({ id: "q2", prompt: "Q", completions: ["d", "e", "f"] }),
         ])
-        const flags = ["--dir", job, "--batch-size", "1", "--votes", "2", "--no-shuffle"]
+        const flags = ["--dir", job, "--batch-size", "1", "--votes", "2", "--no-shuffle", "--expert-names"]
         const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
         assert.strictEqual(run.status, 0, run.stderr)
         const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
         yield* fs.writeFileString(`${folder}/votes.${format}`, printed.stdout)
         const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
         assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 2, votes: 6 })
-        const { pairs } = yield* exported(`${folder}/again`)
+        const { pairs } = yield* exported(`${folder}/again`, ["--expert-names"])
         const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
         const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
         assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))

@@ -189,7 +189,7 @@ it.layer(NodeServices.layer)("the card", (it) => {
       yield* Stream.run(
         Stream.map(Stream.take(pairs, 10), (pair) => ({
           ...pair,
-          prompt: [...prompt, { role: "user", content: String(pair.prompt) }] as const,
+          prompt: [...prompt, { role: "user", content: typeof pair.prompt === "string" ? pair.prompt : "" }] as const,
           edited: pair.item_id.endsWith("7") ? pair.edited : null,
         })),
         Dataset.write({ directory, splitOf, formats: ["hh", "trl-tpo", "trl", "verl", "llamafactory-alpaca"] }),

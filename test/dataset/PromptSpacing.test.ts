@@ -142,7 +142,7 @@ describe("the order of rows", () => {
   })
 
   it("keeps a prompt with many rows apart as far as the others reach", () => {
-    const { all } = ordered([..."aaaaa", ..."bcdef"], 10)
+    const { all } = ordered(Array.from("aaaaabcdef"), 10)
     const prompts = all.map((row) => "aaaaabcdef"[row]!)
     assert.notMatch(prompts.join(""), /aa/)
   })

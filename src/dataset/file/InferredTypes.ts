@@ -74,7 +74,9 @@ export const make = (features: Features): InferredTypes => {
       const element = (type.element ??= {})
       return value.reduce<boolean>((fits, part) => meet(element, part, isLearning) && fits, true)
     }
-    return type.kind === "struct" ? meetMembers(type, value as object, isLearning) : true
+    return typeof value === "object" && value !== null && type.kind === "struct"
+      ? meetMembers(type, value, isLearning)
+      : true
   }
 
   const meetMembers = (type: Type, value: object, isLearning: boolean): boolean => {

@@ -64,9 +64,9 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
   const speaker = value["role"] ?? value["from"]
   return Object.entries(value).flatMap(([name, member]) =>
     thoughtsIn(
-      member as Json,
+      member,
       `${field}.${name}`,
-      (name === "content" || name === "value") && assistants.includes(String(speaker)),
+      (name === "content" || name === "value") && typeof speaker === "string" && assistants.includes(speaker),
     ),
   )
 }

@@ -6,7 +6,7 @@
  * lanes takes time in proportion to the lanes, not to their items; listing the queue, to the lanes and to what is shown.
  * Does not: order what automatic experts judge, which is the oldest first.
  */
-import { Effect } from "effect"
+import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf } from "../database/TaskTables.ts"
 import { type GroupSummary, priorities, type Priority } from "../pageApi/GroupsApi.ts"
@@ -208,7 +208,7 @@ export const make = Effect.gen(function* () {
     const tasks = alone.filter(({ lane, seq }) => lane !== null || next === null || seq <= next)
     return {
       groups: yield* summarize(groups),
-      tasks: (yield* summarize(tasks)).map(({ seq: _, ...task }) => task),
+      tasks: (yield* summarize(tasks)).map(Struct.omit(["seq"])),
       next,
     }
   }, Effect.withSpan("VoteQueue.groups"))

@@ -7,6 +7,7 @@
  * with the same key, those without a prompt. The rows of a refused prompt are no rejects of their own. An item's
  * completions follow the order of the prompt's list of models, if any, otherwise the order of the files.
  */
+/* oxlint-disable max-lines -- one pass over the keys, whose steps share a scratch file */
 import { Effect, Result, Stream } from "effect"
 import { describe, type Origin } from "../../domain/Origin.ts"
 import type { PromptItem } from "../../domain/PromptItem.ts"

@@ -5,6 +5,7 @@
  * Guarantees: options that are set are used, the others are detected. Several candidates, or none, are a failure of one
  * line that names what was found and the flags to set. Later records may differ.
  */
+/* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"

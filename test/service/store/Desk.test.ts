@@ -408,7 +408,7 @@ describe("reports", () => {
       assert.deepInclude(p0, { prompt: "p0", votes: 3, votes_required: 3, agreement: 2 / 3 })
       assert.deepStrictEqual(p0.equal, [
         { task_id: tasks[1]!, index: 0 },
-        { task_id: tasks[0]!, index: 0 },
+        { task_id: tasks[0], index: 0 },
       ])
       // The filter decides which of them it is.
       const waiting = yield* desk.items({ state: "waiting" })
