@@ -54,8 +54,8 @@ export const files = (names: string | ReadonlyArray<string>, options: FilesOptio
 
 /** What else is read of records besides items. */
 export interface Adaptation {
-  /** What the layout is detected in, of a record's value; rejects keep the record's text. Default: the value itself. */
-  readonly rewrite?: ((value: unknown) => unknown) | undefined
+  /** The record as the layout is detected in it; rejects keep the record's text. Default: as it is. */
+  readonly rewrite?: ((row: Row) => Row) | undefined
   /** Members that are read besides those of the layout. */
   readonly columns?: ReadonlyArray<string> | undefined
   /** The options that the first records have, given those that are detected. */
@@ -79,9 +79,7 @@ export const find = Effect.fnUntraced(function* (
   const unknown = (problem: string) =>
     new SourceError({ reason: new LayoutUnknown({ file, problem: `${header}${problem}` }) })
   const adaptation = yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
-  const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite } = adaptation
-  const rewritten =
-    rewrite === undefined ? undefined : (row: Row): Row => ({ place: row.place, value: rewrite(row.value) })
+  const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite: rewritten } = adaptation
   const sample = rewritten === undefined ? asRead : asRead.map(rewritten)
   const members = OpenFile.membersOf([{ sample }])
   const named = MakeLayout.ofMembers(options, members)

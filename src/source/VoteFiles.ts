@@ -5,10 +5,12 @@
  * Guarantees: one `VoteRecord` per record; a record whose votes cannot be read is rejected with the field and its text. Items
  * are read in the layouts of `files`. An item's id is one that the first records have for one item each, or none.
  */
-import { Array as Arr, Effect, Result, Stream } from "effect"
+import { Array as Arr, Effect, Record, Result, Stream } from "effect"
 import { content, type SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
+import * as VoteRow from "../domain/VoteRow.ts"
 import { depthProblem } from "../io/JsonProblem.ts"
+import * as SpreadsheetCell from "../io/SpreadsheetCell.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as Files from "./Files.ts"
@@ -47,13 +49,15 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     const { layout, rows, summary } = yield* Files.find(all, options, (rows) =>
       Result.gen(function* () {
         const tool = ToolExports.recognize(valuesOf(rows))
-        const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
+        const rewrite =
+          tool !== undefined ? rewriteBy(tool) : valuesOf(rows).some(isNeutralized) ? restoreTexts : undefined
+        const rewritten = rewrite === undefined ? rows : rows.map(rewrite)
         const sample = Sample.of(rewritten)
         const fields = sample.members.length === 0 ? none : yield* VoteFields.detect(sample, given)
         const one: Found = { tool, fields, kind: given.choiceAs, labels: undefined }
         found = one
         return {
-          rewrite: tool === undefined ? undefined : rewriteBy(tool),
+          rewrite,
           columns: columnsOf(fields),
           complete: (detected: LayoutOptions) => {
             const complete = withoutVotes(sample, detected, options, fields)
@@ -113,10 +117,26 @@ const none: VoteFields.VoteFields = {
   judgedAt: undefined,
 }
 
+/** Records of a tool are not textual, whatever they were read from. */
 const rewriteBy =
   ({ toRecord }: ToolExports.Shape) =>
-  (value: unknown): unknown =>
-    isObject(value) ? toRecord(value) : value
+  ({ place, value }: Row): Row => ({ place, value: isObject(value) ? toRecord(value) : value })
+
+/** Whether a record is of CSV that prefstream wrote for spreadsheets: it has all its columns, and lists as text. */
+const isNeutralized = (value: unknown): value is { readonly [column: string]: unknown } =>
+  isObject(value) &&
+  typeof value["completions"] === "string" &&
+  !Object.hasOwn(value, VoteRow.rawColumn) &&
+  VoteRow.columns.every((name) => Object.hasOwn(value, name))
+
+/** The texts of such a record as they were. Those of a foreign table, with apostrophes of its own, stay as they are. */
+const restoreTexts = (row: Row): Row =>
+  isNeutralized(row.value)
+    ? {
+        ...row,
+        value: Record.map(row.value, (cell) => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)),
+      }
+    : row
 
 const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: VoteFields.VoteFields) =>
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
