@@ -128,6 +128,13 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
   }
 }
 
+/** What a base URL must be. */
+export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
+
+/** Paths are appended to it, and it is in messages. */
+export const isBaseUrl = (text: string): boolean =>
+  /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
+
 const isCount = (min: number) => (value: number) => Number.isInteger(value) && value >= min
 
 const isTime =
@@ -148,6 +155,8 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
     settings
   const { max, min } = pollInterval
   const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
+    // Another one may hold a secret.
+    ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another"],
     ["concurrency", isCount(1)(concurrency), "a whole number from 1 on", concurrency],
     [
       "requestsPerSecond",

@@ -9,7 +9,7 @@
  */
 /* oxlint-disable max-lines -- one commit: what is checked, uploaded, and replaced */
 import type { CommitOperation } from "@huggingface/hub"
-import { Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
+import { Duration, Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
 import * as Pseudonym from "../node/Pseudonym.ts"
 import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
@@ -104,7 +104,8 @@ export class PushError extends Schema.TaggedError<PushError>()("PushError", {
 /** The message of an error and those of its causes: `fetch` says only there what happened. */
 const textOf = (error: unknown): string =>
   Predicate.isError(error)
-    ? error.message + (error.cause === undefined ? "" : `: ${textOf(error.cause)}`)
+    ? (error.name === "TimeoutError" ? "no answer in time" : error.message) +
+      (error.cause === undefined ? "" : `: ${textOf(error.cause)}`)
     : String(error)
 
 /** Where a dataset is pushed to. */
@@ -121,6 +122,8 @@ export interface PushOptions {
   readonly expertNames?: boolean | undefined
   /** Default: `https://huggingface.co`. */
   readonly endpoint?: string | undefined
+  /** Time for a request to be answered, besides a second for each 64 kB that it sends. Default: 30 seconds. */
+  readonly requestTimeout?: Duration.Input | undefined
 }
 
 /** What the repository has now. */
@@ -164,6 +167,24 @@ const namesExperts = (report: string): boolean =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isOne(expert)),
   )
 
+const defaultRequestTimeout = Duration.seconds(30)
+
+/** Slower uploads count as silent. */
+const minBytesPerMilli = 64
+
+/** Ends requests that are not answered in time. @param maxBytes how many a request sends at most, where its body tells no size */
+const timedFetch =
+  (timeoutMillis: number, maxBytes: number): typeof fetch =>
+  (input, init) => {
+    const body = init?.body ?? undefined
+    const bytes = body === undefined ? 0 : body instanceof Blob ? body.size : maxBytes
+    const signals = [
+      AbortSignal.timeout(timeoutMillis + Math.ceil(bytes / minBytesPerMilli)),
+      init?.signal ?? [],
+    ].flat()
+    return fetch(input, { ...init, signal: AbortSignal.any(signals) })
+  }
+
 const client = Effect.tryPromise({
   try: () => import("@huggingface/hub"),
   catch: (cause) => new PushError({ reason: new HubClientMissing({ cause }) }),
@@ -175,7 +196,8 @@ const check = (option: string, expected: string, isValid: boolean) =>
 /**
  * Verifies the dataset in `directory`, and pushes it.
  *
- * Failures of the connection and refusals that may pass (408, 409, 412, 429, 5xx) are tried again, up to five times.
+ * Failures of the connection, requests that are not answered in time, and refusals that may pass (408, 409, 412, 429, 5xx)
+ * are tried again, up to five times.
  */
 export const push = Effect.fn("Dataset.push")(function* (
   directory: string,
@@ -186,7 +208,11 @@ export const push = Effect.fn("Dataset.push")(function* (
   yield* check("token", "an access token, which begins with hf_", Redacted.value(options.token).startsWith("hf_"))
   const hub = yield* client
   const endpoint = (options.endpoint ?? hub.HUB_URL).replace(/\/+$/, "")
-  yield* check("endpoint", "the address of a server, such as https://huggingface.co", /^https?:\/\/./.test(endpoint))
+  yield* check(
+    "endpoint",
+    "the address of a server, such as https://huggingface.co",
+    /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/.test(endpoint),
+  )
   const { findings, rows } = yield* verify(directory)
   const errors = findings.filter(({ severity }) => severity === "error")
   if (errors.length > 0) {
@@ -221,7 +247,13 @@ export const push = Effect.fn("Dataset.push")(function* (
       reason._tag === "HubRefused" && statuses.includes(reason.status)
 
   const repo = { type: "dataset", name: repository } as const
-  const access = { hubUrl: endpoint, accessToken: Redacted.value(options.token) }
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, manifestBytes)
+  const timeout = Duration.fromInputUnsafe(options.requestTimeout ?? defaultRequestTimeout)
+  const access = {
+    hubUrl: endpoint,
+    accessToken: Redacted.value(options.token),
+    fetch: timedFetch(Duration.toMillis(timeout), bytes),
+  }
 
   const isThere = asked(() => hub.repoExists({ repo, ...access }))
   const visibility = options.public === true ? "public" : "private"
@@ -300,7 +332,7 @@ export const push = Effect.fn("Dataset.push")(function* (
       unchanged: isSame,
       rows,
       files: manifest.files.length + 1,
-      bytes: manifest.files.reduce((sum, { bytes }) => sum + bytes, manifestBytes),
+      bytes,
       deleted,
     } satisfies Pushed
   })

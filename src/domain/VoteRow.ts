@@ -3,7 +3,8 @@
  * `prefstream import` reads.
  *
  * Guarantees: a table has all columns in each record, in the same order. In CSV, lists and objects are JSON, and null is an
- * empty cell.
+ * empty cell. CSV whose texts are as they are, also those that a spreadsheet takes for formulas, has the column `raw`, too; in
+ * other CSV of these columns, `io/SpreadsheetCell` has neutralized them.
  */
 import { Schema, Struct } from "effect"
 import * as CsvField from "./CsvField.ts"
@@ -63,13 +64,20 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
+/** The column, always `true`, of CSV whose texts are not neutralized. */
+export const rawColumn = "raw"
+
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   jsonl: (row) => JSON.stringify(ordered(row)),
   csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
-/** What precedes the records. */
-export const headOf = (format: Format): string => (format === "csv" ? `${columns.join(",")}\n` : "")
+/** What precedes the records. @param isRaw whether texts are not neutralized in CSV */
+export const headOf = (format: Format, isRaw = false): string =>
+  format === "csv" ? `${[...columns, ...(isRaw ? [rawColumn] : [])].join(",")}\n` : ""
 
-export const encode = (format: Format, rows: ReadonlyArray<VoteRow>): string =>
-  rows.map((row) => `${lineOf[format](row)}\n`).join("")
+/** @param isRaw as of the head */
+export const encode = (format: Format, rows: ReadonlyArray<VoteRow>, isRaw = false): string => {
+  const end = format === "csv" && isRaw ? ",true\n" : "\n"
+  return rows.map((row) => `${lineOf[format](row)}${end}`).join("")
+}

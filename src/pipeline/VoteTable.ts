@@ -7,7 +7,7 @@
  * Not in the table: what a result with several votes says apart from them, but for its flags, a lead's decision, and another
  * choice of the service.
  */
-import { Array as Arr, Stream } from "effect"
+import { Array as Arr, Record, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import * as Decision from "../domain/Decision.ts"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -17,6 +17,7 @@ import type { Judgment } from "../domain/Judgment.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
 import { onePerExpert } from "../domain/Vote.ts"
 import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
+import * as SpreadsheetCell from "../io/SpreadsheetCell.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
@@ -97,6 +98,25 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
     Stream.provideService(ExpertNames, { keep: true }),
   )
 
-/** The table as text, in pieces. */
-export const text = (format: Format, settings?: ResultsSettings) =>
-  Stream.concat(Stream.succeed(headOf(format)), rows(settings).pipe(Stream.mapArray((rows) => [encode(format, rows)])))
+/** Its texts; lists and objects become JSON, which begins like no formula. */
+const forSpreadsheet = (row: VoteRow): VoteRow =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts stay texts
+  Record.map(row, (value: unknown) =>
+    typeof value === "string" ? SpreadsheetCell.neutralize(value) : value,
+  ) as VoteRow
+
+/**
+ * The table as text, in pieces.
+ *
+ * @param isRaw whether texts stay as they are in CSV, also those that a spreadsheet takes for formulas. Default false.
+ */
+export const text = (
+  format: Format,
+  { isRaw = false, ...settings }: ResultsSettings & { readonly isRaw?: boolean } = {},
+) =>
+  Stream.concat(
+    Stream.succeed(headOf(format, isRaw)),
+    rows(settings).pipe(
+      Stream.mapArray((rows) => [encode(format, format === "csv" && !isRaw ? rows.map(forSpreadsheet) : rows, isRaw)]),
+    ),
+  )

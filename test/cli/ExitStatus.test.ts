@@ -197,6 +197,12 @@ describe("2: the command line or a setting is wrong", () => {
     ["no address to submit to", ["submit", sample], /PREFSTREAM_BASE_URL.*--base-url/],
     ["no address to collect from", ["collect"], /PREFSTREAM_BASE_URL.*--base-url/],
     ["an address that is none", ["submit", sample, "--base-url", "nowhere"], /--base-url: expected http/],
+    [
+      "an address with a query",
+      ["submit", sample, "--base-url", "http://h/v1?key=k3y"],
+      /--base-url: expected .*without .*query.*fragment$/m,
+    ],
+    ["an address with a fragment", ["submit", sample, "--base-url", "http://h/v1#x"], /--base-url: expected http/],
     ["a password in the address", ["submit", sample, "--base-url", "http://me:word@host/v1"], /without a user/],
     ["one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     [

@@ -1,3 +1,4 @@
+import { createServer, type Server } from "node:http"
 import { NodeServices } from "@effect/platform-node"
 import { assert, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Redacted, Stream } from "effect"
@@ -143,6 +144,25 @@ it.layer(NodeServices.layer)("push", (it) => {
       for (const path of before.slice(0, 2)) assert.notInclude(after, path)
       for (const path of before.slice(2)) assert.include(after, path)
       assert.strictEqual((yield* Dataset.push(directory, options(server))).unchanged, true)
+    }),
+  )
+
+  it.effect("ends in time where the Hub accepts requests, and answers none", () =>
+    Effect.gen(function* () {
+      const directory = yield* dataset()
+      const silent = yield* Effect.acquireRelease(
+        Effect.callback<Server>((resume) => {
+          const server = createServer(() => {}).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+        }),
+        (server) => Effect.sync(() => (server.closeAllConnections(), server.close())),
+      )
+      const address = silent.address()
+      assert(typeof address === "object" && address !== null)
+      const endpoint = `http://127.0.0.1:${address.port}`
+      const logs = Logs.make()
+      const pushed = Dataset.push(directory, { ...options({ url: endpoint }), requestTimeout: "20 millis" })
+      const failure = yield* Effect.flip(inNoTime(logs.during(pushed)))
+      assert.strictEqual(failure.message, `${endpoint} could not be reached (no answer in time)`)
     }),
   )
 

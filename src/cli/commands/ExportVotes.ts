@@ -7,7 +7,7 @@ import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
-import { option } from "../flags/Values.ts"
+import { option, raw } from "../flags/Values.ts"
 
 /** A reader that closes the pipe early, as `head` does, is no failure. */
 const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
@@ -19,6 +19,7 @@ export const exportVotesCommand = Command.make(
   "export-votes",
   {
     as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table (default: jsonl)"),
+    raw,
     campaign: campaignFlag("print"),
     ...annotationFlags,
     ...where,
@@ -27,6 +28,7 @@ export const exportVotesCommand = Command.make(
     const place = yield* placeOf(flags)
     const stdio = yield* Stdio.Stdio
     yield* VoteTable.text(flags.as ?? "jsonl", {
+      isRaw: flags.raw === true,
       campaign: flags.campaign,
       annotationPaths: annotationPathsOf(flags),
     }).pipe(
@@ -40,7 +42,7 @@ export const exportVotesCommand = Command.make(
   Command.withDescription(
     "Print all votes, one record per vote, with the experts' names: item, prompt, completions, expert, choice, order shown, " +
       "rationale, and time. The table is for the team; datasets and reports have pseudonyms. " +
-      "prefstream import reads the table again.",
+      "prefstream import reads the table again. In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe, which import removes.",
   ),
   Command.withExamples([
     { command: "prefstream export-votes --dir week-48 > votes.jsonl", description: "All votes of a job" },

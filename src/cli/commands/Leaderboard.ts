@@ -7,7 +7,7 @@ import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
-import { integer, numberIn, option, repeated, toggle } from "../flags/Values.ts"
+import { integer, numberIn, option, raw, repeated, toggle } from "../flags/Values.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import * as LeaderboardTable from "../output/LeaderboardTable.ts"
 import { present, printable, say } from "../output/Text.ts"
@@ -57,6 +57,7 @@ export const leaderboardCommand = Command.make(
     resampleSeed: option(integer("resample-seed"), "N", "Seed for drawing resamples (default: 0)"),
     ...annotationFlags,
     csv: toggle("csv", "Print the table as CSV on stdout"),
+    raw,
     ...ledgerFlags,
   },
   Effect.fn("prefstream leaderboard")(function* (flags) {
@@ -108,7 +109,13 @@ export const leaderboardCommand = Command.make(
     const printed = flags.by === undefined ? undefined : { by: flags.by, groups }
     yield* flags.json === true
       ? Console.log(JSON.stringify(printed ?? groups[0]!.leaderboard))
-      : Console.log(printable((flags.csv === true ? LeaderboardTable.csv : LeaderboardTable.text)(groups, flags.by)))
+      : Console.log(
+          printable(
+            flags.csv === true
+              ? LeaderboardTable.csv(groups, flags.by, flags.raw === true)
+              : LeaderboardTable.text(groups, flags.by),
+          ),
+        )
     if (dataset !== undefined) yield* say(LeaderboardTable.ofDataset, "info")
   }),
 ).pipe(

@@ -6,7 +6,9 @@
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
 import {
+  baseUrlForm,
   defaults,
+  isBaseUrl,
   type ItemLimits,
   ServiceProfile,
   type ServiceSettings,
@@ -146,10 +148,7 @@ export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<S
 /** The address and token that are given, if an address is. */
 export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) {
   if (baseUrl === undefined) return undefined
-  if (!/^https?:\/\/[^/@]+(\/[^@]*)?$/.test(baseUrl)) {
-    const message = "--base-url: expected http://… or https://…, without a user or password in it"
-    return yield* new UsageError({ message })
-  }
+  if (!isBaseUrl(baseUrl)) return yield* new UsageError({ message: `--base-url: expected ${baseUrlForm}` })
   const given = yield* token
   if (given === undefined) return yield* new UsageError({ message: "set the organization token in PREFSTREAM_TOKEN" })
   return { baseUrl, token: yield* usableToken(given) }

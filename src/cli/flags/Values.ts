@@ -64,6 +64,9 @@ export const parseDuration = (text: string): Option.Option<Duration.Duration> =>
   return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
 }
 
+/** For tables that are printed as CSV. */
+export const raw = toggle("raw", "CSV: leave texts that begin like a formula (= + - @) without an apostrophe")
+
 export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
 
 export const duration = (name: string, description: string) =>

@@ -5,6 +5,7 @@
  * without a bound. CSV (RFC 4180) has one line per model, full precision, and empty fields for what does not exist.
  */
 import * as CsvField from "../../domain/CsvField.ts"
+import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import type { Estimate, Leaderboard, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import { minItems } from "../../pair/rating/Accrual.ts"
 import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
@@ -139,7 +140,11 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
   ["extreme", ({ extreme }) => extreme],
 ]
 
-export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
+const forSpreadsheet = <A>(cell: A | string, isRaw: boolean): A | string =>
+  typeof cell === "string" && !isRaw ? SpreadsheetCell.neutralize(cell) : cell
+
+/** @param isRaw whether names stay as they are, also those that a spreadsheet takes for formulas */
+export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined, isRaw: boolean): string =>
   [
     [...(by === undefined ? [] : [by]), ...columns.map(([name]) => name)],
     ...groups.flatMap(({ group, leaderboard }) =>
@@ -149,5 +154,5 @@ export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefi
       ]),
     ),
   ]
-    .map((cells) => cells.map(CsvField.encode).join(","))
+    .map((cells) => cells.map((cell) => CsvField.encode(forSpreadsheet(cell, isRaw))).join(","))
     .join("\n")

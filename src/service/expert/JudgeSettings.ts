@@ -6,6 +6,7 @@
  * placeholders stops the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
+import { baseUrlForm, isBaseUrl } from "../../api/ServiceProfile.ts"
 import type { JudgeOptions } from "./JudgeExpert.ts"
 import { required } from "./JudgePrompt.ts"
 
@@ -45,9 +46,7 @@ export const resolve = Effect.fn("JudgeSettings.resolve")(function* (
       "set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL, or give it as --judge-base-url, such as http://127.0.0.1:11434/v1",
     )
   }
-  if (!/^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/.test(baseUrl)) {
-    return yield* error("expected a base URL of http://… or https://…, without a user, a password or a query in it")
-  }
+  if (!isBaseUrl(baseUrl)) return yield* error(`expected a base URL: ${baseUrlForm}`)
 
   const fromEnvironment = Option.orElse(ownKey, () => (`${baseUrl}/`.startsWith(openAi) ? openAiKey : Option.none()))
   const key = settings.apiKey ?? Option.getOrUndefined(fromEnvironment)

@@ -8,6 +8,9 @@
  * Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
  * https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
+import { Record } from "effect"
+import * as VoteRow from "../../domain/VoteRow.ts"
+import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import { isEmpty, isObject } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 import { fromText } from "../record/Field.ts"
@@ -169,6 +172,12 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
 }
 
 /** A table of prefstream as CSV, where the messages of a prompt are JSON text. */
+/** Whether prefstream wrote the record for spreadsheets. Those of a foreign table, with apostrophes of its own, stay as they are. */
+const isNeutralized = (record: Members): boolean =>
+  !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
+
+const restoreText = (cell: unknown): unknown => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)
+
 const voteTable: Shape = {
   name: "prefstream",
   is: (record) =>
@@ -177,8 +186,9 @@ const voteTable: Shape = {
     ),
   isTextual: true,
   toRecord: (record) => {
-    const prompt = fromText(record["prompt"])
-    return Messages.isList(prompt) ? { ...record, prompt } : record
+    const restored = isNeutralized(record) ? Record.map(record, restoreText) : record
+    const prompt = fromText(restored["prompt"])
+    return Messages.isList(prompt) ? { ...restored, prompt } : restored
   },
 }
 
