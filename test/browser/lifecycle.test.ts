@@ -145,14 +145,13 @@ it.live.skipIf(!hasBrowser)(
           rows.map((row) => (JSON.parse(row) as { readonly prompt: string }).prompt),
           ["Which is **red**?", "Which is **green**?", "Which is **blue**?"],
         )
-        // The links of an admin stand on one line, and the one to this page is in sight.
+        // All links of an admin are in sight.
         await page.setViewportSize(phone)
         await page.goto(`${origin}/dashboard/#/developer`)
         const links = page.getByRole("navigation", { name: "Main" }).getByRole("link")
         await page.getByRole("heading", { name: "Developer settings", level: 1 }).waitFor()
         const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()))
-        assert.lengthOf(new Set(boxes.map((box) => box?.y)), 1)
-        assert.isAtMost(boxes.at(-1)!.x + boxes.at(-1)!.width, phone.width)
+        for (const box of boxes) assert.isAtMost(box!.x + box!.width, phone.width)
         await picture(page, "lifecycle-9-navigation")
       })
       assert.deepStrictEqual(account.problems, [])

@@ -28,7 +28,7 @@ export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.Stri
 
 /** An item with those that are equal to it: of the same prompt and completions under the same guidelines, in the same group. Those of cancelled tasks are apart. */
 export const ItemSummary = Schema.Struct({
-  /** Of the newest of them that matches, as the members up to the state. */
+  /** Of the newest of them that matches, as the members up to the prompt; the state, too, if it was decided, disputed, or withdrawn. */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,

@@ -45,9 +45,13 @@ const stateOf = ({ agreement, choice, status, votes, votes_required, withdrawn }
   if (withdrawn === 1) return "withdrawn"
   if (choice !== null) return "decided"
   if (agreement !== null) return "disputed"
-  if (votes === votes_required) return "done"
-  return votes === 0 ? "waiting" : "open"
+  return stateBy(votes, votes_required)
 }
+
+const stateBy = (votes: number, required: number): ItemState =>
+  votes === required ? "done" : votes === 0 ? "waiting" : "open"
+/** States that follow from the number of votes alone. */
+const ofVotes: ReadonlyArray<ItemState> = ["done", "waiting", "open"]
 
 const toSummary = (row: ItemRow): ItemSummary => ({
   item_no: row.item_id,
@@ -148,6 +152,7 @@ export const make = Effect.gen(function* () {
       const others = equal.filter(({ item_id }) => item_id !== row.item_id).slice(0, maxEqual)
       return Effect.map(votes === votes_required ? agreementOn(equal) : Effect.succeed(null), (agreement) => ({
         ...own,
+        state: ofVotes.includes(own.state) ? stateBy(votes, votes_required) : own.state,
         votes,
         votes_required,
         flagged: equal.some(({ flagged }) => flagged === 1),

@@ -388,8 +388,11 @@ describe("reports", () => {
       const queue = yield* VoteQueue
       yield* queue.setGroup({ groupId: elsewhere[0]!, priority: "low", experts: undefined })
       yield* queue.setGroup({ groupId: "week 48", priority: "low", experts: undefined })
+      yield* judge([[ann, "red"]])
+      const begun = (yield* desk.items({ text: "p0" })).items
+      assert.deepInclude(begun[0], { state: "open", votes: 1, votes_required: 3, agreement: null })
       for (const expert of [ann, bob, cleo]) {
-        for (let i = 0; i < 30; i++) yield* judge([[expert, expert === ann && i === 0 ? "red" : "blue"] as const])
+        for (let i = expert === ann ? 1 : 0; i < 30; i++) yield* judge([[expert, "blue"]])
       }
       const all = yield* desk.items({ limit: 20 })
       const rest = yield* desk.items({ limit: 20, before: all.next! })
@@ -405,7 +408,7 @@ describe("reports", () => {
       assert.isNull(rest.next)
       const [p0, p1] = [rest.items.at(-1)!, rest.items.at(-2)!]
       assert.deepInclude(p1, { prompt: "p1", votes: 3, votes_required: 3, agreement: 1 })
-      assert.deepInclude(p0, { prompt: "p0", votes: 3, votes_required: 3, agreement: 2 / 3 })
+      assert.deepInclude(p0, { prompt: "p0", state: "done", votes: 3, votes_required: 3, agreement: 2 / 3 })
       assert.deepStrictEqual(p0.equal, [
         { task_id: tasks[1]!, index: 0 },
         { task_id: tasks[0], index: 0 },
