@@ -7,7 +7,7 @@
  * Not in the table: what a result with several votes says apart from them, but for its flags, a lead's decision, and another
  * choice of the service.
  */
-import { Array as Arr, Record, Stream } from "effect"
+import { Array as Arr, Stream } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
 import * as Decision from "../domain/Decision.ts"
 import * as ExpertKind from "../domain/ExpertKind.ts"
@@ -98,13 +98,6 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
     Stream.provideService(ExpertNames, { keep: true }),
   )
 
-/** Its texts; lists and objects become JSON, which begins like no formula. */
-const forSpreadsheet = (row: VoteRow): VoteRow =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts stay texts
-  Record.map(row, (value: unknown) =>
-    typeof value === "string" ? SpreadsheetCell.neutralize(value) : value,
-  ) as VoteRow
-
 /**
  * The table as text, in pieces.
  *
@@ -117,6 +110,6 @@ export const text = (
   Stream.concat(
     Stream.succeed(headOf(format, isRaw)),
     rows(settings).pipe(
-      Stream.mapArray((rows) => [encode(format, format === "csv" && !isRaw ? rows.map(forSpreadsheet) : rows, isRaw)]),
+      Stream.mapArray((rows) => [encode(format, format === "csv" && !isRaw ? rows.map(SpreadsheetCell.neutralizeTexts) : rows, isRaw)]),
     ),
   )

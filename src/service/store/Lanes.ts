@@ -35,6 +35,13 @@ const numberOf = (priority: Priority): number => normal - priorities.indexOf(pri
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
 /** Statements for use within one write of `Database`; `list` is for reading. */
+export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused"> {
+  readonly lane: number | null
+  readonly priority: number
+  readonly assigned: number
+  readonly paused: number
+}
+
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
@@ -151,14 +158,7 @@ export const make = Effect.gen(function* () {
     if (before === undefined) yield* move(tasks, lane!.lane)
   })
 
-  interface Row extends Omit<GroupSummary, "priority" | "assigned" | "paused"> {
-    readonly lane: number | null
-    readonly priority: number
-    readonly assigned: number
-    readonly paused: number
-  }
-
-  const summarize = Effect.fnUntraced(function* <A extends Row>(rows: ReadonlyArray<A>) {
+  const summarize = Effect.fnUntraced(function* <A extends LaneRow>(rows: ReadonlyArray<A>) {
     const lanes = JSON.stringify(rows.flatMap(({ assigned, lane }) => (assigned === 1 && lane !== null ? [lane] : [])))
     const experts = yield* sql<{ lane: number; expert_id: string; name: string }>`
       SELECT lane, expert_id, name FROM lane_expert JOIN expert USING (expert_no)
@@ -181,7 +181,7 @@ export const make = Effect.gen(function* () {
 
   /** Reads those that have a lane, and the oldest of the others: no more than are shown. */
   const list = Effect.fnUntraced(function* (after = 0) {
-    const groups = yield* sql<Row>`
+    const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,
         (SELECT created_at FROM task WHERE seq = first_open) AS created_at
       FROM (SELECT organization, group_id FROM lane UNION
@@ -189,7 +189,7 @@ export const make = Effect.gen(function* () {
             WHERE first_open IS NOT NULL ORDER BY first_open LIMIT ${maxListed})) AS listed
         CROSS JOIN task_group USING (organization, group_id) LEFT JOIN lane USING (organization, group_id)
       WHERE first_open IS NOT NULL ORDER BY priority DESC, first_open LIMIT ${maxListed}`
-    const alone = yield* sql<Row & { readonly seq: number; readonly prompt: string }>`
+    const alone = yield* sql<LaneRow & { readonly seq: number; readonly prompt: string }>`
       SELECT task.seq, task.group_id, ${ofLane}, 1 AS tasks, votes_given AS votes,
         prompts * votes_required + extra_votes - votes_spared AS votes_needed, created_at,
         COALESCE((SELECT prompt FROM item_text WHERE item_id = task.seq * ${itemIdOf(1, 0)}), '') AS prompt

@@ -7,7 +7,7 @@
  * Does not: contain void votes, those on withdrawn prompts, or those of cancelled tasks, which a pipeline never gets; or see one
  * moment as a whole.
  */
-import { DateTime, Effect, Option, Record, Stream } from "effect"
+import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Assessment from "../../domain/Assessment.ts"
 import type { Flag } from "../../domain/Flag.ts"
@@ -112,13 +112,6 @@ const rowsOf = (
   })
 }
 
-/** Its texts; lists and objects become JSON, which begins like no formula. */
-const forSpreadsheet = (row: VoteRow): VoteRow =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts stay texts
-  Record.map(row, (value: unknown) =>
-    typeof value === "string" ? SpreadsheetCell.neutralize(value) : value,
-  ) as VoteRow
-
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const requests = yield* TaskRequests
@@ -173,7 +166,7 @@ export const make = Effect.gen(function* () {
     Stream.unwrap(
       Effect.map(sql<{ n: number }>`SELECT COALESCE(MAX(n), 0) AS n FROM vote`, ([last]) =>
         Stream.concat(
-          Stream.succeed(headOf(format)),
+          Stream.succeed(headOf(format, raw)),
           Stream.paginate(0, (after) => pageAfter(after, last!.n, filter)).pipe(
             Stream.mapEffect(({ decided, flags, item_id, task_id, votes }) =>
               Effect.map(requests.of(seqOf(item_id)), ({ prompts }) =>
@@ -184,7 +177,7 @@ export const make = Effect.gen(function* () {
             Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
             // One by one: the texts of an item's records are not in memory together.
             Stream.rechunk(1),
-            Stream.map((row) => encode(format, [format === "csv" && !raw ? forSpreadsheet(row) : row])),
+            Stream.map((row) => encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw)),
           ),
         ).pipe(gather),
       ),
