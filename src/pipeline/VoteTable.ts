@@ -110,6 +110,8 @@ export const text = (
   Stream.concat(
     Stream.succeed(headOf(format, isRaw)),
     rows(settings).pipe(
-      Stream.mapArray((rows) => [encode(format, format === "csv" && !isRaw ? rows.map(SpreadsheetCell.neutralizeTexts) : rows, isRaw)]),
+      Stream.mapArray((rows) => [
+        encode(format, format === "csv" && !isRaw ? rows.map(SpreadsheetCell.neutralizeTexts) : rows, isRaw),
+      ]),
     ),
   )

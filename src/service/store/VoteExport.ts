@@ -177,7 +177,9 @@ export const make = Effect.gen(function* () {
             Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
             // One by one: the texts of an item's records are not in memory together.
             Stream.rechunk(1),
-            Stream.map((row) => encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw)),
+            Stream.map((row) =>
+              encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw),
+            ),
           ),
         ).pipe(gather),
       ),
