@@ -7,6 +7,7 @@
  * load in a third of the time that a thousand modules take.
  */
 import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
 import { defineConfig, type Plugin, type UserConfig } from "vite"
@@ -26,13 +27,48 @@ const woff2Only: Plugin = {
     id.endsWith("/katex.min.css") ? code.replaceAll(/,\s*url\([^)]+\.(woff|ttf)\) format\("\w+"\)/g, "") : undefined,
 }
 
+/**
+ * Emits the licenses of the packages that a page contains. `build.license` would miss those of workers, which are built apart:
+ * `inWorkers` finds them.
+ */
+const licenses = () => {
+  const folders = new Set<string>()
+  const find: Plugin["generateBundle"] = (_, bundle) => {
+    for (const file of Object.values(bundle)) {
+      for (const id of file.type === "chunk" ? file.moduleIds : []) {
+        const folder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]
+        if (folder !== undefined) folders.add(folder)
+      }
+    }
+  }
+  const textOf = (folder: string): string => {
+    const { license, name, version } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as {
+      readonly [field in "license" | "name" | "version"]: string
+    }
+    const file = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
+    return `## ${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(`${folder}/${file}`, "utf8").trim()}\n`
+  }
+  const inWorkers: Plugin = { name: "prefstream:licenses-in-workers", generateBundle: find }
+  const emitted = (fileName: string): Plugin => ({
+    name: "prefstream:licenses",
+    generateBundle(options, bundle, isWrite) {
+      find.call(this, options, bundle, isWrite)
+      const texts = [...folders].toSorted().map(textOf)
+      this.emitFile({ type: "asset", fileName, source: `# Licenses of bundled packages\n\n${texts.join("\n")}` })
+    },
+  })
+  return { inWorkers, emitted }
+}
+
+const ofPages = licenses()
+
 const pages: UserConfig = {
   ...shared,
   root: here("src/service/pages"),
   base: "/",
-  plugins: [woff2Only],
+  plugins: [woff2Only, ofPages.emitted("licenses.md")],
   // The worker loads KaTeX only where a text has formulas.
-  worker: { format: "es" },
+  worker: { format: "es", plugins: () => [ofPages.inWorkers] },
   build: {
     outDir: here("dist/pages"),
     emptyOutDir: true,
@@ -58,7 +94,7 @@ const inOneFile: Plugin = {
   name: "prefstream:in-one-file",
   enforce: "post",
   generateBundle: (_, bundle) => {
-    const files = Object.values(bundle)
+    const files = Object.values(bundle).filter(({ fileName }) => !fileName.endsWith(".md"))
     const page = files.find(({ fileName }) => fileName.endsWith(".html"))
     const scripts = files.flatMap((file) => (file.type === "chunk" ? [file.code] : []))
     const styles = files.flatMap((file) =>
@@ -87,7 +123,7 @@ const report: UserConfig = {
   ...shared,
   root: here("src/dataset/report"),
   base: "./",
-  plugins: [inOneFile],
+  plugins: [licenses().emitted("report.licenses.md"), inOneFile],
   build: {
     outDir: here("dist"),
     // The compiler's output is there too.
