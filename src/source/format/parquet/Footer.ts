@@ -74,9 +74,10 @@ const parse = (bytes: Uint8Array, end: number): Footer => {
   const rows = countOf(metadata.num_rows)
   const groups = metadata.row_groups.map((group) => groupOf(group, schema, end))
   const total = groups.reduce((sum, group) => sum + group.rows, 0)
-  if (total !== rows) corrupt(`its footer is damaged: ${rows} rows, and ${total} in its row groups`)
-  if (rows > 0 && schema.leaves.length === 0) corrupt("it has rows, and no columns")
-  return { rows, schema, groups }
+  // Some writers leave out the sum.
+  if (total !== rows && rows > 0) corrupt(`its footer is damaged: ${rows} rows, and ${total} in its row groups`)
+  if (total > 0 && schema.leaves.length === 0) corrupt("it has rows, and no columns")
+  return { rows: total, schema, groups }
 }
 
 /** For statistics, which are not used. */

@@ -95,8 +95,9 @@ export class Pages {
     const parts: Array<DecodedArray> = []
     let dictionary: DecodedArray | undefined
     for (const page of this.#pages) {
-      const bytes = this.#unpack(page)
-      const header = { ...page.header, compressed_page_size: bytes.length, uncompressed_page_size: bytes.length }
+      const { bytes, isEmpty } = this.#unpack(page)
+      const sizes = { compressed_page_size: bytes.length, uncompressed_page_size: bytes.length }
+      const header = { ...(isEmpty ? withPlainValues(page.header) : page.header), ...sizes }
       const reader = { view: new DataView(bytes.buffer), offset: 0 }
       const last = parts.at(-1)
       const { data } = readPage(reader, header, decoder, dictionary, last, 0)
@@ -111,9 +112,9 @@ export class Pages {
 
   /**
    * A page as if it had never been compressed, in a buffer of its own: `hyparquet` reads a value beyond the page's
-   * end as far as the buffer goes.
+   * end as far as the buffer goes. And whether it has nulls alone.
    */
-  #unpack(page: Page): Uint8Array {
+  #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
     const levels = levelBytes(header)
     const isCompressed = header.data_page_header_v2?.is_compressed !== false
@@ -124,10 +125,11 @@ export class Pages {
     )
     const bytes = levels === 0 ? values : concat([stored.subarray(0, levels), values])
     if (header.type === "DICTIONARY_PAGE") {
-      return page.count > bytes.length * 8 ? corrupt("a dictionary ends before its values do") : bytes
+      if (page.count > bytes.length * 8) corrupt("a dictionary ends before its values do")
+      return { bytes, isEmpty: false }
     }
-    const missing = this.#checkData(page, bytes)
-    return missing === 0 ? bytes : concat([bytes, new Uint8Array(missing)])
+    const { missing, present } = this.#checkData(page, bytes)
+    return { bytes: missing === 0 ? bytes : concat([bytes, new Uint8Array(missing)]), isEmpty: present === 0 }
   }
 
   #check(header: PageHeader, stored: Uint8Array): Page {
@@ -144,7 +146,30 @@ export class Pages {
     if (header.type === "DICTIONARY_PAGE") this.#hasDictionary = true
     else this.#requireEncoding(details.encoding)
     if (header.type === "DATA_PAGE") this.#requireLevelEncodings(header)
-    return { header, encoding: details.encoding, count, stored }
+    return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
+  }
+
+  /** Without the levels that some writers give to columns that need none, which `hyparquet` takes for others. */
+  #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
+    const { data_page_header_v2: details, type } = header
+    if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }
+    const { definition_levels_byte_length: definition, repetition_levels_byte_length: repetition } = details
+    const kept = {
+      repetition_levels_byte_length: this.#leaf.maxRepetition === 0 ? 0 : repetition,
+      definition_levels_byte_length: this.#leaf.maxDefinition === 0 ? 0 : definition,
+    }
+    const dropped = levelBytes(header) - kept.repetition_levels_byte_length - kept.definition_levels_byte_length
+    if (dropped === 0) return { header, stored }
+    const bytes = concat([
+      stored.subarray(0, kept.repetition_levels_byte_length),
+      stored.subarray(repetition, repetition + kept.definition_levels_byte_length),
+      stored.subarray(repetition + definition),
+    ])
+    const size = header.uncompressed_page_size - dropped
+    return {
+      header: { ...header, uncompressed_page_size: size, data_page_header_v2: { ...details, ...kept } },
+      stored: bytes,
+    }
   }
 
   #requireLevelEncodings({ data_page_header: details }: PageHeader): void {
@@ -166,8 +191,11 @@ export class Pages {
     if (!isSupported) corrupt(`a page of ${type} has encoding ${encoding}, which is not supported`)
   }
 
-  /** How many bytes its last run lacks: some writers write no more of it than they need. */
-  #checkData({ count, encoding, header }: Page, bytes: Uint8Array): number {
+  /** How many values are no nulls, and how many bytes the last run lacks: some writers write no more of it than they need. */
+  #checkData(
+    { count, encoding, header }: Page,
+    bytes: Uint8Array,
+  ): { readonly missing: number; readonly present: number } {
     const { maxDefinition, maxRepetition } = this.#leaf
     const details = header.data_page_header_v2
     let at = 0
@@ -188,7 +216,8 @@ export class Pages {
       corrupt("a page has another number of nulls than it claims")
     }
     this.#rows += rows
-    return missing + (present > 0 ? this.#checkValues(encoding, bytes.subarray(at), present) : 0)
+    if (present > 0) missing += this.#checkValues(encoding, bytes.subarray(at), present)
+    return { missing, present }
   }
 
   #checkValues(encoding: string, bytes: Uint8Array, count: number): number {
@@ -229,6 +258,13 @@ const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
+
+/** Of a page without values, so that `hyparquet` looks for none. */
+const withPlainValues = (header: PageHeader): PageHeader => ({
+  ...header,
+  ...(header.data_page_header && { data_page_header: { ...header.data_page_header, encoding: "PLAIN" } }),
+  ...(header.data_page_header_v2 && { data_page_header_v2: { ...header.data_page_header_v2, encoding: "PLAIN" } }),
+})
 
 const detailsOf = (header: PageHeader) => {
   if (header.type === "INDEX_PAGE" || header.type === undefined) return corrupt("a page is of an unknown kind")

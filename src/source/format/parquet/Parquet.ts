@@ -4,7 +4,7 @@
  * Guarantees: as many records as the footer says, or a failure that names the file, and where it is known
  * the row group and column: a file that is cut off or damaged never silently gives fewer rows. Damage is
  * noticed where the writer put checksums, or where what comes out is impossible; other changed bytes are values
- * like any others. A row is refused where a text of it is not UTF-8, or a JSON of it not JSON.
+ * like any others. A row is a reject where a text of it is not UTF-8, a JSON of it not JSON, or a value of it missing.
  *
  * Memory holds one row group: the columns that are read, compressed and as values. A row group that needs more
  * than `maxRowGroupBytes` is refused.

@@ -70,17 +70,11 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
       }
       const batchRows = Math.max(1, Math.min(maxBatchRows, Math.floor((batchBytes * group.rows) / (neededBytes + 1))))
       return Stream.paginate(0, (from: number) =>
-        Effect.andThen(
-          Effect.yieldNow,
-          Effect.try({
-            try: () => {
-              const end = Math.min(from + batchRows, group.rows)
-              const results = Array.makeBy(end - from, (i) => rowOf(part, from + i, columns, state))
-              return [results, end < group.rows ? Option.some(end) : Option.none<number>()] as const
-            },
-            catch: failed,
-          }),
-        ),
+        Effect.map(Effect.yieldNow, () => {
+          const end = Math.min(from + batchRows, group.rows)
+          const results = Array.makeBy(end - from, (i) => rowOf(part, from + i, columns, state))
+          return [results, end < group.rows ? Option.some(end) : Option.none<number>()] as const
+        }),
       )
     }),
   )
@@ -174,13 +168,19 @@ interface Column {
   readonly read: (value: unknown) => unknown
 }
 
-/** @throws CorruptFile */
+/** A row that cannot be read is a reject. */
 const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state: Rows.RowState): RowResult => {
   const { file, firstRow } = part
   const row = firstRow + index
   state.elements = 0
   state.unusable = undefined
-  const value = Object.fromEntries(columns.map(({ name, read, values }) => [name, read(values[index])]))
+  const members = Result.try(() =>
+    Object.fromEntries(columns.map(({ name, read, values }) => [name, read(values[index])])),
+  )
+  if (Result.isFailure(members)) {
+    return reject({ file, row, raw: undefined }, "invalid_shape", problemOf(members.failure))
+  }
+  const value = members.success
   if (state.unusable !== undefined) {
     const { path, value: found } = state.unusable as NonNullable<Rows.RowState["unusable"]>
     return reject({ file, row, raw: undefined }, found.code, `${path}: ${found.problem}`)

@@ -27,8 +27,10 @@ export const reader = (node: Node, state: RowState): Read => {
 }
 
 const repeated =
-  <A>({ path }: Node, read: (value: unknown) => A, state: RowState) =>
+  <A>({ kind, path }: Node, read: (value: unknown) => A, state: RowState) =>
   (values: unknown): Array<A> => {
+    // Of a list without a group of its own, `hyparquet` gives null where it is empty.
+    if (values === null && kind === "leaf") return []
     if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not fit those of other columns`)
     state.elements += values.length
     if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} values in lists`)

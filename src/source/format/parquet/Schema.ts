@@ -95,9 +95,9 @@ export const make = (elements: ReadonlyArray<SchemaElement>): Schema => {
 
   const node = (parent: Parent, depth: number): Node => {
     const element = elements[next] ?? corrupt("its schema is damaged")
-    const { name, repetition_type: repetition } = element
-    if (typeof name !== "string" || repetition === undefined || depth > maxDepth)
-      return corrupt("its schema is damaged")
+    // Some writers leave out the repetition of what is required, as for Arrow.
+    const { name, repetition_type: repetition = "REQUIRED" } = element
+    if (typeof name !== "string" || depth > maxDepth) return corrupt("its schema is damaged")
     const key = `c${next}`
     const place: Place = {
       name,

@@ -222,19 +222,6 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
       `${column}a page's levels are damaged`,
     ],
     [
-      "has an index beyond its dictionary",
-      byHand({
-        pages: [
-          [{ field_1: 2, field_2: 5, field_3: 5, field_7: { field_1: 1, field_2: 0 } }, Buffer.from([1, 0, 0, 0, 97])],
-          dataPage(1, Buffer.concat([levels(Buffer.from([2, 1])), Buffer.from([1, 2, 1])]), {
-            header: { field_5: { field_1: 1, field_2: 8, field_3: 3, field_4: 3 } },
-          }),
-        ],
-        rows: 1,
-      }),
-      `${column}a page is damaged: it lacks a value`,
-    ],
-    [
       "has a run longer than its page",
       byHand({ pages: [dataPage(3, levels(Buffer.from([...varint(2 ** 34), 0])))], rows: 3 }),
       `${column}a page has more values than it claims`,
@@ -257,6 +244,26 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
       }),
     )
   })
+
+  it.effect("an index beyond its dictionary is a reject of its row, and the next are read", () =>
+    Effect.gen(function* () {
+      const dictionary = [
+        { field_1: 2, field_2: 5, field_3: 5, field_7: { field_1: 1, field_2: 0 } },
+        Buffer.from([1, 0, 0, 0, 97]),
+      ] as const
+      const header = { field_5: { field_1: 2, field_2: 8, field_3: 3, field_4: 3 } }
+      // One bit each, of which the first is beyond the dictionary's one value.
+      const indices = Buffer.concat([levels(Buffer.from([4, 1])), Buffer.from([1, 3, 0b01])])
+      const { problem, rows } = yield* read(byHand({ pages: [dictionary, dataPage(2, indices, { header })], rows: 2 }))
+      assert.isUndefined(problem)
+      const [first, second] = rows
+      assert.strictEqual(
+        Result.isFailure(first!) ? first.failure.reason : undefined,
+        'column "text": a page is damaged: it lacks a value',
+      )
+      assert.deepStrictEqual<unknown>(Result.getOrThrow(second!).value, { text: "a" })
+    }),
+  )
 
   it.effect("a last run without its padding is no damage", () =>
     Effect.gen(function* () {
@@ -335,7 +342,16 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
       const indices = Buffer.concat([bytes, Buffer.from(varint(count * 2))])
       const schema = [root, { ...optionalText, field_3: 2 }]
       const file = byHand({ pages: [dictionary, dataPage(count, indices, { header })], rows: 1, values: count, schema })
-      assert.strictEqual(yield* problemOf(file), `${column}a row has more than 4000000 values in lists`)
+      const { problem, rows } = yield* read(file)
+      assert.isUndefined(problem)
+      assert.deepStrictEqual(rows.map(Result.merge), [
+        {
+          file: "a.parquet",
+          row: 1,
+          code: "invalid_shape",
+          reason: 'column "text": a row has more than 4000000 values in lists',
+        },
+      ])
     }),
   )
 

@@ -10,7 +10,19 @@ import * as Parquet from "../../../../src/source/format/parquet/Parquet.ts"
 import * as LocalFile from "../../../../src/source/place/LocalFile.ts"
 import { polars } from "../../../support/datasetReaders.ts"
 import { difficultPairs, difficultTexts } from "../../../support/pairs.ts"
-import { byHand, dataPage, duckdb, inputOf, optionalText, plainTexts, read, root, values } from "./parquetFiles.ts"
+import {
+  byHand,
+  dataPage,
+  duckdb,
+  inputOf,
+  levels,
+  oneColumn,
+  optionalText,
+  plainTexts,
+  read,
+  root,
+  values,
+} from "./parquetFiles.ts"
 
 const sqlText = (text: string | null) =>
   text === null ? "NULL" : Array.from(text, (character) => `chr(${character.codePointAt(0)})`).join(" || ") || "''"
@@ -302,6 +314,84 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
       assert.deepStrictEqual(yield* values(bytes), expected)
     }),
   )
+
+  describe("is valid, as other writers have it", () => {
+    const int32 = (...numbers: ReadonlyArray<number>) => Buffer.from(Int32Array.from(numbers).buffer)
+    /** Levels, each as a run of its own. */
+    const runs = (...all: ReadonlyArray<number>) => levels(Buffer.from(all.flatMap((level) => [2, level])))
+    const leaf = (name: string, type: number, repetition?: number) => ({
+      field_1: type,
+      ...(repetition === undefined ? undefined : { field_3: repetition }),
+      field_4: name,
+    })
+    const group = (repetition: number, more: object = {}) => ({
+      field_3: repetition,
+      field_4: "a",
+      field_5: 1,
+      ...more,
+    })
+    const list = { field_6: 3 }
+    const rle = (count: number) => ({ field_5: { field_1: count, field_2: 3, field_3: 3, field_4: 3 } })
+    const optionalBodies = Buffer.concat([runs(0, 1, 0, 0, 0), runs(2, 2, 1, 0, 2), int32(1, 2, 3)])
+    const requiredBodies = Buffer.concat([runs(0, 1, 0, 0), runs(1, 1, 0, 1), int32(1, 2, 3)])
+    const lists = [[1, 2], [], [3]]
+    it.effect.each<readonly [string, Uint8Array, ReadonlyArray<unknown>]>([
+      ["a column without its repetition", oneColumn([root, leaf("a", 1)], ["a"], [1, 2, 2], int32(1, 2)), [1, 2]],
+      [
+        "a list of two levels, empty and null",
+        oneColumn([root, group(1, list), leaf("array", 1, 2)], ["a", "array"], [1, 4, 5], optionalBodies),
+        [[1, 2], [], null, [3]],
+      ],
+      [
+        "a required list of two levels",
+        oneColumn([root, group(0, list), leaf("array", 1, 2)], ["a", "array"], [1, 3, 4], requiredBodies),
+        lists,
+      ],
+      ["a repeated column", oneColumn([root, leaf("a", 1, 2)], ["a"], [1, 3, 4], requiredBodies), lists],
+      [
+        "a repeated column in an optional group",
+        oneColumn([root, group(1), leaf("x", 1, 2)], ["a", "x"], [1, 4, 5], optionalBodies),
+        [{ x: [1, 2] }, { x: [] }, null, { x: [3] }],
+      ],
+      [
+        "a repeated group",
+        oneColumn([root, group(2), leaf("x", 1, 0)], ["a", "x"], [1, 3, 4], requiredBodies),
+        [[{ x: 1 }, { x: 2 }], [], [{ x: 3 }]],
+      ],
+      [
+        "booleans as runs",
+        oneColumn([root, leaf("a", 0, 0)], ["a"], [0, 3, 3], levels(Buffer.from([4, 1, 2, 0])), rle(3)),
+        [true, true, false],
+      ],
+      [
+        "booleans as runs, of which none is there",
+        oneColumn([root, leaf("a", 0, 1)], ["a"], [0, 2, 2], runs(0, 0), rle(2)),
+        [null, null],
+      ],
+      [
+        "booleans as runs, beside levels that the column does not need",
+        oneColumn(
+          [root, leaf("a", 0, 0)],
+          ["a"],
+          [0, 2, 2],
+          Buffer.concat([Buffer.from([4, 0, 4, 0]), levels(Buffer.from([2, 1, 2, 0]))]),
+          {
+            field_1: 3,
+            field_5: undefined,
+            field_8: { field_1: 2, field_2: 0, field_3: 2, field_4: 3, field_5: 2, field_6: 2, field_7: false },
+          } as never,
+        ),
+        [true, false],
+      ],
+    ])("%s", ([, bytes, expected]) =>
+      Effect.map(values(bytes), (found) =>
+        assert.deepStrictEqual<unknown>(
+          found,
+          expected.map((a) => ({ a })),
+        ),
+      ),
+    )
+  })
 
   it.effect("a row whose text is not UTF-8 is refused, and the rest is read", () =>
     Effect.gen(function* () {

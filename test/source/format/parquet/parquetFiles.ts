@@ -137,6 +137,29 @@ export const byHand = (file: ByHand): Uint8Array => {
   return withFooter(pages, thrift(footer))
 }
 
+/** A file of one column at any depth, in one page. */
+export const oneColumn = (
+  schema: ReadonlyArray<Struct>,
+  path: ReadonlyArray<string>,
+  [type, rows, values]: readonly [type: number, rows: number, values: number],
+  body: Uint8Array,
+  header: Struct = {},
+): Uint8Array => {
+  const page = dataPage(values, body, { header })
+  const size = BigInt(thrift(page[0]).length + page[1].length)
+  const meta = {
+    field_1: type,
+    field_2: [0, 3],
+    field_3: path,
+    field_4: 0,
+    field_5: BigInt(values),
+    field_6: size,
+    field_7: size,
+    field_9: 4n,
+  }
+  return byHand({ pages: [page], rows, values, schema, chunk: { field_3: meta } })
+}
+
 export const withFooter = (pages: Uint8Array, footer: Uint8Array, length = footer.length): Uint8Array => {
   const size = Buffer.alloc(4)
   size.writeUInt32LE(length)
