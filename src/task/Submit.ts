@@ -154,7 +154,9 @@ export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
 
 /** What a run read, and what became of the ledger's tasks. */
 export interface Submitted extends ReadCounts {
+  /** Number of the run in its job, from 1 on. */
   readonly run: number
+  /** Number of the campaign that the items were planned in, from 1 on. */
   readonly campaign: number
   /** All tasks of the ledger by state, when the run ended. */
   readonly tasks: StateCounts

@@ -203,7 +203,7 @@ describe("2: the command line or a setting is wrong", () => {
       /--base-url: expected .*without .*query.*fragment$/m,
     ],
     ["an address with a fragment", ["submit", sample, "--base-url", "http://h/v1#x"], /--base-url: expected http/],
-    ["a password in the address", ["submit", sample, "--base-url", "http://me:word@host/v1"], /without a user/],
+    ["a password in the address", ["submit", sample, "--base-url", "http://me:word@host/v1"], /without user/],
     ["one file of completions", ["run", sample, "--completions", sample], /at least two files/],
     [
       "an expert with a base URL",

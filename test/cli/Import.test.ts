@@ -60,7 +60,7 @@ const imported = Effect.fnUntraced(function* (
 })
 
 const exported = Effect.fnUntraced(function* (job: string, flags: ReadonlyArray<string> = []) {
-  const said = yield* cli(["export", "--dir", job, ...flags])
+  const said = yield* cli(["export", "--dir", job, "--expert-names", ...flags])
   assert.strictEqual(said.status, 0, said.stderr)
   return {
     pairs: yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`),
@@ -93,7 +93,7 @@ describe("prefstream import", () => {
       const { job, report } = yield* imported(table)
       assert.deepInclude(report, { read: 6, imported: 6, duplicates: 0, rejected: 0, items: 2, votes: 6, ties: 1 })
       yield* isSound(job)
-      const { pairs, report: quality } = yield* exported(job, ["--expert-names"])
+      const { pairs, report: quality } = yield* exported(job)
       assert.deepStrictEqual(
         pairs.map(({ agreement, chosen, item_id, rationale, vote_margin, votes }) => ({
           agreement,

@@ -233,7 +233,7 @@ describe("trouble with the ledger's file", () => {
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { args, directory } = yield* job
-      const gone = yield* cli([...args, "--ledger", `${directory}/gone/ledger.db`])
+      const gone = yield* cli([...args, "--new-ledger", "--ledger", `${directory}/gone/ledger.db`])
       assert.strictEqual(gone.status, 1)
       assert.match(gone.stderr, /gone\/ledger\.db: it cannot be opened: .*in an existing folder/)
       yield* fs.writeFileString(`${directory}/file`, "")

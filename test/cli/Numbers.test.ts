@@ -39,7 +39,7 @@ const imported = Effect.fnUntraced(function* (votes: ReadonlyArray<VoteRecord>) 
 
 const exported = Effect.fnUntraced(function* (job: string, ...flags: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
-  const { status, stderr, stdout } = yield* cli(["export", "--dir", job, ...flags])
+  const { status, stderr, stdout } = yield* cli(["export", "--dir", job, "--expert-names", ...flags])
   assert.strictEqual(status, 0, stderr)
   const read = (file: string) => fs.readFileString(`${job}/dataset/${file}`)
   const report: QualityReport = JSON.parse(yield* read("report.json"))

@@ -174,8 +174,8 @@ describe("pipelines/panel.ts", () => {
         assert.strictEqual(votes, 3)
         assert.isTrue(items.some((item) => bestOf(item) === chosen))
       }
-      const report = yield* fs.readFileString(`${folder}/panel/dataset/report.json`)
-      assert.include(report, '"judge:qwen2.5:7b"')
+      const card = yield* fs.readFileString(`${folder}/panel/dataset/README.md`)
+      assert.include(card, "qwen2.5:7b")
 
       // Refused, failed and cut off requests were sent again.
       assert.deepStrictEqual(

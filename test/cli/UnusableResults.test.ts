@@ -44,7 +44,7 @@ describe("annotations", () => {
         assert.match(said.stdout, /^invalid: task 2 \(task_1\): results\[0\]\.annotations.*100 levels/m)
         assert.lengthOf(yield* rowsIn(job), 4)
         assert.strictEqual((yield* cli(["resolve", "2", "--give-up", "--dir", job])).status, 0)
-        assert.strictEqual((yield* cli(["export", "--dir", job])).status, 0)
+        assert.strictEqual((yield* cli(["export", "--dir", job, "--expert-names"])).status, 0)
       }
     }))
 

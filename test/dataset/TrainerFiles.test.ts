@@ -25,7 +25,7 @@ const filesIn = (directory: string) => ({
 /** The dataset of this name, which the first reader writes. */
 const shared = Effect.fnUntraced(function* (name: string, pairs: ReadonlyArray<PreferencePair>, shape: readers.Shape) {
   const directory = `${scratch}/${name}-${shape}`
-  const write = Dataset.write({ directory, conversational: shape === "conversational" })
+  const write = Dataset.write({ directory, conversational: shape === "conversational", allowEmpty: true })
   if (!existsSync(directory)) yield* Stream.run(Stream.fromIterable(pairs), write)
   return filesIn(directory)
 })
@@ -37,7 +37,10 @@ const written = Effect.fnUntraced(function* <E, R>(
 ) {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  const info = yield* Stream.run(pairs, Dataset.write({ directory, conversational: shape === "conversational" }))
+  const info = yield* Stream.run(
+    pairs,
+    Dataset.write({ directory, conversational: shape === "conversational", allowEmpty: true }),
+  )
   return { info, ...filesIn(directory) }
 })
 

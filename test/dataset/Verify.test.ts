@@ -20,7 +20,7 @@ const dataset = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
   const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
-  yield* Stream.run(source, Dataset.write({ directory, splitOf, ...options }))
+  yield* Stream.run(source, Dataset.write({ directory, splitOf, allowEmpty: true, ...options }))
   return directory
 })
 

@@ -59,7 +59,7 @@ describe("JobStatus", () => {
         last_day: { tasks: 0, items: 0 },
         items_per_day: null,
       })
-      assert.strictEqual(status.status, "done")
+      assert.strictEqual(status.status, "unfinished")
       const begun = yield* JobStatus.make(Option.some("unknown"))
       assert.strictEqual(begun.status, "waiting")
     }),

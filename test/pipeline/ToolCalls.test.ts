@@ -433,7 +433,7 @@ describe("conversations with tools", () => {
           '7: prompt[1].tool_calls: expected a list of calls, found "f()"',
           "8: prompt[1].tool_calls: expected messages of role and content alone, found an array",
           "9: prompt[1].function_call: expected messages of role and content alone, found an object",
-          '10: prompt[1].content[0].type: expected "text", found "image_url"',
+          '10: prompt[1].content[0].type: expected "text", found "image_url"; experts are not shown pictures, sound, video or files',
           '11: completions[0][1]: expected a message of the assistant, found one of "tool"',
           "12: completions[0]: expected the prompt's messages and one of the assistant, or the latter alone, found 3 messages that begin otherwise",
           "13: tools[0]: expected the definition of a function, with its name, found nothing",

@@ -36,6 +36,7 @@ export interface Protocol {
       readonly idempotencyKey: string
     },
   ) => Effect.Effect<string, unknown>
+  /** Asks for the state of a task, and for its results once it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: Call) => Effect.Effect<TaskView, unknown>
 }
 

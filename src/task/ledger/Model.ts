@@ -244,6 +244,7 @@ export interface Issue {
   readonly sentAt: number | null
 }
 
+/** Tasks by state, and the items in them. */
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
 /** How an input record relates to earlier records. */
@@ -251,6 +252,7 @@ export type Classification = "new" | "known" | "duplicate" | "conflict"
 
 /** What a run has read and recorded. `read = new + known + duplicates + rejected`. */
 export interface ReadCounts {
+  /** Records of the input. */
   readonly read: number
   /** Items that no earlier run had seen. */
   readonly new: number
@@ -260,6 +262,7 @@ export interface ReadCounts {
   readonly duplicates: number
   /** How many of the duplicates are an item that has the same completions in another order. */
   readonly reordered: number
+  /** Records that could not be used. */
   readonly rejected: number
 }
 

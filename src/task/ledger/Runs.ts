@@ -26,7 +26,7 @@ const expertKeySetting = "expert_key"
 export const ensureExpertKey = Effect.fnUntraced(function* ({ job, sql }: Pick<Model.LedgerContext, "job" | "sql">) {
   if ((yield* settingOf({ job, sql }, expertKeySetting)) !== undefined) return
   const row = { job, name: expertKeySetting, value: yield* Pseudonym.drawKey }
-  yield* sql`INSERT INTO setting ${sql.insert(row)} ON CONFLICT DO NOTHING`
+  yield* sql.withTransaction(sql`INSERT INTO setting ${sql.insert(row)} ON CONFLICT DO NOTHING`)
 })
 
 interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {

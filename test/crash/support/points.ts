@@ -38,7 +38,7 @@ export const points = {
   "file: create ledger.db": { name: "open: the ledger's file is created", in: ["run"] },
   "job: added": { name: "open: the job gets its number", in: ["run"] },
   "prefstream_migration: added": { name: "open: the ledger's tables are created", in: ["run"] },
-  "setting: added": { name: "open: the ledger is bound to its service", in: ["run"] },
+  "setting: added": { name: "open: the ledger gets a key for pseudonyms, or is bound to its service", in: ["run"] },
   // submit
   "run: added": { name: "submit: a run is started", in: ["run", "submit"] },
   "task: added planned": { name: "submit: tasks are planned", in: ["run", "submit"] },

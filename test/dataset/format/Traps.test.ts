@@ -383,7 +383,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         "1: : expected a JSON object, found an empty line",
         '2: : expected a JSON object, found invalid JSON (column 2: expected a name in double quotes or "}", found the end of the line)',
         "3: : expected an object, found an empty array",
-        '4: : expected a JSON object, found invalid JSON (column 1: expected a value, found "\uFEFF")',
+        '4: : expected a JSON object, found invalid JSON (column 1: expected a value, found "\\uFEFF")',
       ],
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, string, ReadonlyArray<string>, ReadonlyArray<string>]>)(

@@ -196,13 +196,13 @@ describe("AnnotationClient", () => {
     )
 
     test(
-      "comes from an address that is none",
+      "is asked for of an address that is none",
       Effect.gen(function* () {
-        for (const baseUrl of ["not an address", "example.invalid/v1"]) {
-          const profile = ServiceProfile.layer({ baseUrl, token: Redacted.make("t") }).pipe(Layer.orDie)
-          const failure = yield* failureOf(create, clientOf(profile))
-          assert.strictEqual(failure.reason._tag, "NoSuchService", baseUrl)
-          assert.include(failure.message, baseUrl)
+        for (const baseUrl of ["not an address", "example.invalid/v1", "http://127.0.0.1/v1?key=k"]) {
+          const profile = Layer.build(ServiceProfile.layer({ baseUrl, token: Redacted.make("t") }))
+          const failure = yield* Effect.flip(Effect.scoped(profile))
+          assert.strictEqual(failure.setting, "baseUrl", baseUrl)
+          assert.notInclude(failure.message, baseUrl)
         }
       }),
     )
