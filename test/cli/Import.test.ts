@@ -524,7 +524,7 @@ describe("prefstream import", () => {
         yield* fs.writeFileString(`${folder}/votes.${format}`, printed.stdout)
         const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
         assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 2, votes: 6 })
-        const { pairs } = yield* exported(`${folder}/again`, ["--expert-names"])
+        const { pairs } = yield* exported(`${folder}/again`)
         const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
         const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
         assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))

@@ -44,7 +44,7 @@ describe("annotations", () => {
         assert.match(said.stdout, /^invalid: task 2 \(task_1\): results\[0\]\.annotations.*100 levels/m)
         assert.lengthOf(yield* rowsIn(job), 4)
         assert.strictEqual((yield* cli(["resolve", "2", "--give-up", "--dir", job])).status, 0)
-        assert.strictEqual((yield* cli(["export", "--dir", job, "--expert-names"])).status, 0)
+        assert.strictEqual((yield* cli(["export", "--dir", job])).status, 0)
       }
     }))
 
@@ -56,7 +56,7 @@ describe("annotations", () => {
         const vote = `{"expert":"e","choice":0,"${name}":"v","aspects":{"${name}":[1,2]},"details":{"${name}":{"x":1}}}`
         const annotations = `{"rationale":"because","${name}":"v","flags":[{"${name}":"f"}],"votes":[${vote}]}`
         const service = yield* answering(() => annotations)
-        const said = yield* cli([...runArgs(job), "--shuffle-seed", "3"], to(service))
+        const said = yield* cli([...runArgs(job), "--shuffle-seed", "3", "--expert-names"], to(service))
         assert.strictEqual(said.status, 0, said.stderr)
         const row = (yield* rowsIn(job)).find(({ task_id }) => task_id === "task_1")
         assert.include(row?.aspects, `{"${name}":{"chosen":`)

@@ -27,7 +27,7 @@ export const histories = words(
 export const contexts = words(
   "context contexts passage passages document documents article background paragraph paragraphs evidence knowledge " +
     "source_text source_document source_documents reference_text retrieved_context retrieved_contexts retrieved_documents " +
-    "retrieved_passages search_results scenario premise story transcript",
+    "retrieved_passages search_results premise story transcript",
 )
 /** All that may be part of what experts must see. */
 export const partsOfPrompts: ReadonlySet<string> = new Set([
