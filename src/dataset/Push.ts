@@ -182,6 +182,7 @@ const timedFetch =
       AbortSignal.timeout(timeoutMillis + Math.ceil(bytes / minBytesPerMilli)),
       init?.signal ?? [],
     ].flat()
+    // @effect-diagnostics-next-line globalFetch:off -- the Hub's client takes a `fetch`
     return fetch(input, { ...init, signal: AbortSignal.any(signals) })
   }
 

@@ -55,7 +55,12 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        const fields = sample.members.length === 0 ? none : yield* VoteFields.detect(sample, given)
+        // What was judged in a tool is in its list; other members are of the data, which may have labels of their own.
+        const isListed =
+          tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
+        const fieldOptions =
+          isListed && given.choice === undefined ? { ...given, votes: given.votes ?? "votes" } : given
+        const fields = sample.members.length === 0 ? none : yield* VoteFields.detect(sample, fieldOptions)
         const one: Found = { tool, fields, reading: set ?? {}, isFromNumbers: false, labels: undefined }
         found = one
         return {
@@ -143,6 +148,8 @@ const none: VoteFields.VoteFields = {
   strength: undefined,
   judgedAt: undefined,
 }
+
+const hasVotes = (value: unknown): boolean => isObject(value) && Array.isArray(value["votes"])
 
 const rewriteBy =
   ({ toRecord }: Shape) =>

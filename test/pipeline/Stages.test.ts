@@ -1,6 +1,6 @@
 /** A program that puts the stages together itself: what it learns of a night in which nothing came out. */
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem, Stream } from "effect"
+import { Effect, FileSystem, Layer, Stream } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import * as Pairs from "../../src/pair/Pairs.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
@@ -37,9 +37,8 @@ const night = (directory: string, expert: Expert.Expert, options: Partial<Datase
       Pipeline.layer({
         directory,
         service: layerEmbedded({ database: `${directory}/service.db`, experts: [expert] }),
-      }),
+      }).pipe(Layer.provideMerge(platform)),
     ),
-    Effect.provide(platform),
   )
 
 describe("a program of stages", () => {

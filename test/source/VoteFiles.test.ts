@@ -61,6 +61,27 @@ describe("exports of annotation tools", () => {
       ])
     }))
 
+  test("Label Studio: what was judged there counts, not the labels that its data had before", () =>
+    Effect.gen(function* () {
+      const { votes } = yield* read(
+        [0, 1, 0, 1].map((winner, i) => ({
+          id: i,
+          data: {
+            prompt: `P${i}`,
+            ...{ response_a: "one", response_b: "two", winner: "response_a" },
+            ...{ winner_model_a: 1 - winner, winner_model_b: winner, winner_tie: 0 },
+          },
+          annotations: [
+            { completed_by: 7, result: [{ type: "choices", value: { choices: [winner === 0 ? "b" : "a"] } }] },
+          ],
+        })),
+      )
+      assert.deepStrictEqual(
+        votes.map((item) => item.votes.map(({ choice, expert }) => [expert, choice])),
+        [[["7", 1]], [["7", 0]], [["7", 1]], [["7", 0]]],
+      )
+    }))
+
   test("Label Studio: ranker, in order and in buckets", () =>
     Effect.gen(function* () {
       const items = ["a", "b", "c"].map((id) => ({ id, title: `Title ${id}`, body: `Body ${id}` }))

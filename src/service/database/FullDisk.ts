@@ -36,15 +36,14 @@ export const watch = Effect.fnUntraced(function* (write: Write) {
   /** Epoch milliseconds; undefined while there is space. */
   let failedAt: number | undefined
 
-  const note = ({ message }: SqlError) =>
-    Effect.gen(function* () {
-      const isNew = failedAt === undefined
-      failedAt = yield* Clock.currentTimeMillis
-      if (!isNew) return
-      yield* Effect.logError(
-        `The database cannot be written (${message}): what is sent now is refused (503), and what is there stays. Make space on its disk; the service then goes on by itself`,
-      )
-    })
+  const note = Effect.fnUntraced(function* ({ message }: SqlError) {
+    const isNew = failedAt === undefined
+    failedAt = yield* Clock.currentTimeMillis
+    if (!isNew) return
+    yield* Effect.logError(
+      `The database cannot be written (${message}): new data is refused (503), stored data is kept. Make space on its disk; the service then accepts writes again`,
+    )
+  })
 
   const noteSuccess = Effect.gen(function* () {
     if (failedAt === undefined || (yield* Clock.currentTimeMillis) - failedAt < quiet) return

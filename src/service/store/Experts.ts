@@ -4,7 +4,7 @@
  * Guarantees: counters (judged, agreement with the majority of the others, accuracy on gold items) are updated in the
  * same commit as the votes, so listing reads no votes.
  */
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
           : new NameTaken({ name: same.name, active: same.active === 1 })
       }),
     )
-    return created instanceof NameTaken ? yield* created : created
+    return Predicate.isTagged(created, "NameTaken") ? yield* created : created
   })
 
   const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
