@@ -10,7 +10,8 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { fileURLToPath } from "node:url"
-import { defineConfig, type Plugin, type UserConfig } from "vite"
+import { Schema } from "effect"
+import { defineConfig, type Plugin, type Rolldown, type UserConfig } from "vite"
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -27,13 +28,17 @@ const woff2Only: Plugin = {
     id.endsWith("/katex.min.css") ? code.replaceAll(/,\s*url\([^)]+\.(woff|ttf)\) format\("\w+"\)/g, "") : undefined,
 }
 
+const decodePackage = Schema.decodeUnknownSync(
+  Schema.fromJsonString(Schema.Struct({ license: Schema.String, name: Schema.String, version: Schema.String })),
+)
+
 /**
  * Emits the licenses of the packages that a page contains. `build.license` would miss those of workers, which are built apart:
  * `inWorkers` finds them.
  */
 const licenses = () => {
   const folders = new Set<string>()
-  const find: Plugin["generateBundle"] = (_, bundle) => {
+  const find = (bundle: Rolldown.OutputBundle) => {
     for (const file of Object.values(bundle)) {
       for (const id of file.type === "chunk" ? file.moduleIds : []) {
         const folder = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0]
@@ -42,17 +47,15 @@ const licenses = () => {
     }
   }
   const textOf = (folder: string): string => {
-    const { license, name, version } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")) as {
-      readonly [field in "license" | "name" | "version"]: string
-    }
+    const { license, name, version } = decodePackage(readFileSync(`${folder}/package.json`, "utf8"))
     const file = readdirSync(folder).find((file) => /^licen[cs]e/i.test(file))
     return `## ${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(`${folder}/${file}`, "utf8").trim()}\n`
   }
-  const inWorkers: Plugin = { name: "prefstream:licenses-in-workers", generateBundle: find }
+  const inWorkers: Plugin = { name: "prefstream:licenses-in-workers", generateBundle: (_, bundle) => find(bundle) }
   const emitted = (fileName: string): Plugin => ({
     name: "prefstream:licenses",
-    generateBundle(options, bundle, isWrite) {
-      find.call(this, options, bundle, isWrite)
+    generateBundle(_, bundle) {
+      find(bundle)
       const texts = [...folders].toSorted().map(textOf)
       this.emitFile({ type: "asset", fileName, source: `# Licenses of bundled packages\n\n${texts.join("\n")}` })
     },

@@ -55,7 +55,7 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // What was judged in a tool is in its list; other members are of the data, which may have labels of their own.
+        // Labels beside a tool's list of votes are of its data.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =
@@ -150,7 +150,6 @@ const none: VoteFields.VoteFields = {
 }
 
 const hasVotes = (value: unknown): boolean => isObject(value) && Array.isArray(value["votes"])
-
 const rewriteBy =
   ({ toRecord }: Shape) =>
   (value: unknown): unknown =>

@@ -162,7 +162,7 @@ it.live.skipIf(!hasBrowser)(
           rowsOf("trl-unpaired")
             .filter(isOf(i))
             .map(({ label }) => label)
-            .toSorted(),
+            .toSorted((a, b) => Number(a) - Number(b)),
         ),
         [
           [false, true],

@@ -68,8 +68,12 @@ describe("exports of annotation tools", () => {
           id: i,
           data: {
             prompt: `P${i}`,
-            ...{ response_a: "one", response_b: "two", winner: "response_a" },
-            ...{ winner_model_a: 1 - winner, winner_model_b: winner, winner_tie: 0 },
+            response_a: "one",
+            response_b: "two",
+            winner: "response_a",
+            winner_model_a: 1 - winner,
+            winner_model_b: winner,
+            winner_tie: 0,
           },
           annotations: [
             { completed_by: 7, result: [{ type: "choices", value: { choices: [winner === 0 ? "b" : "a"] } }] },

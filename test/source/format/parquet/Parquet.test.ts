@@ -379,7 +379,7 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
             field_1: 3,
             field_5: undefined,
             field_8: { field_1: 2, field_2: 0, field_3: 2, field_4: 3, field_5: 2, field_6: 2, field_7: false },
-          } as never,
+          },
         ),
         [true, false],
       ],
