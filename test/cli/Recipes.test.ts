@@ -107,7 +107,8 @@ describe("the example pipelines run", () => {
         'import recipe from "./pipelines/own-service.ts"',
         "export default { ...recipe, batch: { maxPrompts: 6, maxBytes: 1_000_000 } }",
       ])
-      const args = [bin, "run", "small.ts", "--json", ...quick]
+      // One at a time: with more, another task may be claimed that the service never gets.
+      const args = [bin, "run", "small.ts", "--json", ...quick, "--concurrency", "1"]
       const where = { cwd: folder, env: { LABELING_URL: service.url } }
       const { child, ended } = startSources(args, where)
       yield* Effect.promise(() => Promise.race([until("the third job", () => service.jobs().length >= 3), ended]))

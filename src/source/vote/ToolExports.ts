@@ -171,13 +171,13 @@ const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members>
   })
 }
 
-/** A table of prefstream as CSV, where the messages of a prompt are JSON text. */
 /** Whether prefstream wrote the record for spreadsheets. Those of a foreign table, with apostrophes of its own, stay as they are. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 
 const restoreText = (cell: unknown): unknown => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)
 
+/** A table of prefstream as CSV, where the messages of a prompt are JSON text. */
 const voteTable: Shape = {
   name: "prefstream",
   is: (record) =>
