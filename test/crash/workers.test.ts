@@ -210,7 +210,11 @@ describe.skipIf(notInstalled || !isAsked)(
             replace: begin,
             random,
           })
-          await until("the end", () => count("state NOT IN ('completed', 'in_doubt')") === 0 && count("true") === tasks)
+          const isRead = () => ask("SELECT read_finished FROM run ORDER BY run DESC LIMIT 1") === "1"
+          await until(
+            "the end",
+            () => count("state NOT IN ('completed', 'in_doubt')") === 0 && count("true") === tasks && isRead(),
+          )
         } catch (failure) {
           const ended = workers.filter(({ child }) => child.exitCode !== null)
           const said = await Promise.all(ended.map(async (worker) => (await worker.ended).stderr.slice(-3_000)))
