@@ -149,6 +149,11 @@ const undiciByName: Plugin = {
   },
 }
 
+/** What runs in threads: `node/Thread` finds it beside the chunks. */
+const stages = {
+  ThreadEntry: here("src/node/ThreadEntry.ts"),
+}
+
 const cli: UserConfig = {
   root: here("."),
   plugins: [undiciByName],
@@ -157,13 +162,16 @@ const cli: UserConfig = {
   // Effect, and what imports it, must be one copy. `eld` does not, and is mostly data; optional peers stay outside.
   ssr: { target: "node", noExternal: true, external: ["@aws-sdk/client-s3", "@huggingface/hub", "eld"] },
   build: {
-    ssr: here("src/cli/Process.ts"),
+    ssr: true,
     outDir: here("dist/bundle"),
     target: "node22",
     // Stack traces name functions and lines.
     minify: false,
     license: { fileName: "licenses.md" },
-    rolldownOptions: { output: { entryFileNames: "Process.js", chunkFileNames: "[name]-[hash].js" } },
+    rolldownOptions: {
+      input: { Process: here("src/cli/Process.ts"), ...stages },
+      output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
+    },
   },
 }
 

@@ -66,13 +66,12 @@ export const setup = async () => {
 export const bundle = async (name: string, entry: string) => {
   const place = await made(name, ["vite.config.ts", "src/**/*.ts", "test/support/*.ts", entry], async (outDir) => {
     const { build } = await import("vite")
-    const rolldownOptions = { output: { entryFileNames: `${name}.mjs` } }
     await build({
       configFile: `${root}vite.config.ts`,
       logLevel: "error",
       mode: "cli",
-      build: { ssr: root + entry, outDir, rolldownOptions },
+      build: { outDir, rolldownOptions: { input: { [name]: root + entry } } },
     })
   })
-  return `${place}/${name}.mjs`
+  return `${place}/${name}.js`
 }

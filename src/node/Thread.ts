@@ -1,0 +1,177 @@
+/**
+ * Adapter: a stage of the work in a thread of its own, by `node:worker_threads`; or in this thread where there is one core, where
+ * the stage's file is not beside this one (in a program that was bundled), and where `PREFSTREAM_THREADS=0` says so.
+ *
+ * Guarantees: messages are answered one after the other, in their order, with the same answers in either thread; errors of the system keep their code and
+ * path, others are defects; a thread that ends before it has answered is an error; it ends with the scope, once the
+ * message that it works on is done.
+ *
+ * A stage is a module that exports `start`. It has no Effect in it, since the thread would load all of it. Its messages
+ * are cloned, which is quick for numbers, short texts and buffers that are transferred.
+ */
+import { existsSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { fileURLToPath } from "node:url"
+import { Worker } from "node:worker_threads"
+import { Cause, Context, Effect, Schema, type Scope } from "effect"
+
+/** Answers a message. A buffer in `transfer` is the receiver's. */
+export type Stage<Ask, Answer> = (ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }
+
+export interface StageModule<Setup, Ask, Answer> {
+  /** The module's place in the sources, such as `dataset/DatasetStage`. */
+  readonly path: string
+  /** The module for this thread. */
+  readonly load: () => Promise<{ readonly start: (setup: Setup) => Stage<Ask, Answer> }>
+}
+
+/** What a thread begins with. */
+export interface ThreadData {
+  readonly url: string
+  readonly setup: unknown
+}
+
+interface Failure extends Pick<NodeJS.ErrnoException, "code" | "message" | "path" | "syscall"> {
+  readonly stack?: string | undefined
+}
+
+export interface FromThread {
+  readonly answer?: unknown
+  readonly failure?: Failure
+}
+
+/** A call of the system failed in the thread, or the thread ended. */
+export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFailed", {
+  /** With the system's `code` and `path` where it has them. */
+  cause: Schema.Defect(),
+}) {
+  override get message() {
+    return this.cause instanceof Error ? this.cause.message : String(this.cause)
+  }
+}
+
+export interface Thread<Ask> {
+  /** Sends a message; what is in `transfer` is gone here. Nobody waits for the thread: `room` does. */
+  readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
+  /** Waits while as many messages as allowed have no answer. */
+  readonly room: Effect.Effect<void, ThreadFailed>
+  /** Waits until all messages are answered. */
+  readonly drain: Effect.Effect<void, ThreadFailed>
+}
+
+/** Whether stages have threads of their own. Default: with two cores or more, unless `PREFSTREAM_THREADS` is 0. */
+export const Threads = Context.Reference<boolean>("prefstream/node/Threads", {
+  defaultValue: () => process.env["PREFSTREAM_THREADS"] !== "0" && availableParallelism() > 1,
+})
+
+/** In a bundle the stages are beside its chunks. */
+const urlOf = (path: string): URL | undefined => {
+  const [, ending = ""] = /(\.ts|\.js)$/.exec(import.meta.url) ?? []
+  return [`./${path.slice(path.lastIndexOf("/") + 1)}`, `../${path}`]
+    .map((place) => new URL(`${place}${ending}`, import.meta.url))
+    .find((url) => url.protocol === "file:" && existsSync(fileURLToPath(url)))
+}
+
+const entry = "node/ThreadEntry"
+
+const causeOf = (error: Failure) =>
+  error.syscall !== undefined || error.code === "ERR_WORKER_OUT_OF_MEMORY"
+    ? Cause.fail(new ThreadFailed({ cause: error }))
+    : Cause.die(error)
+
+/**
+ * @param ahead how many messages may be without an answer before `room` waits
+ * @param onAnswer called with each answer, in the order of the messages
+ */
+export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
+  module: StageModule<Setup, Ask, Answer>,
+  setup: Setup,
+  { ahead, onAnswer }: { readonly ahead: number; readonly onAnswer: (answer: Answer) => void },
+): Effect.fn.Return<Thread<Ask>, never, Scope.Scope> {
+  const [url, entryUrl] = [urlOf(module.path), urlOf(entry)]
+  return (yield* Threads) && url !== undefined && entryUrl !== undefined
+    ? yield* inThread(module.path, entryUrl, { url: url.href, setup }, ahead, onAnswer)
+    : yield* inThisThread(module, setup, onAnswer)
+})
+
+const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
+  { load }: StageModule<Setup, Ask, Answer>,
+  setup: Setup,
+  onAnswer: (answer: Answer) => void,
+) {
+  const { start } = yield* Effect.promise(load)
+  const stage = start(setup)
+  let failure: Cause.Cause<ThreadFailed> | undefined
+  const state = Effect.suspend(() => (failure === undefined ? Effect.yieldNow : Effect.failCause(failure)))
+  return {
+    send: (ask) => {
+      if (failure !== undefined) return
+      try {
+        onAnswer(stage(ask).answer)
+      } catch (thrown) {
+        failure = causeOf(thrown as Failure)
+      }
+    },
+    room: state,
+    drain: state,
+  } satisfies Thread<Ask>
+})
+
+/** Of a thread's young generation: with more, a thread that copies bytes takes more memory, and no less time. */
+const youngMegabytes = 16
+
+const inThread = Effect.fnUntraced(function* <Ask, Answer>(
+  name: string,
+  entryUrl: URL,
+  workerData: ThreadData,
+  ahead: number,
+  onAnswer: (answer: Answer) => void,
+) {
+  const worker = yield* Effect.acquireRelease(
+    Effect.sync(
+      () => new Worker(entryUrl, { name, workerData, resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } }),
+    ),
+    (worker) => Effect.promise(() => worker.terminate()),
+  )
+  let unanswered = 0
+  let failure: Cause.Cause<ThreadFailed> | undefined
+  let wake = () => {}
+  const fail = (cause: Cause.Cause<ThreadFailed>) => {
+    failure ??= cause
+    wake()
+  }
+  worker.on("message", ({ answer, failure }: FromThread) => {
+    if (failure !== undefined) {
+      return fail(causeOf(Object.assign(new Error(failure.message), failure)))
+    }
+    unanswered--
+    try {
+      onAnswer(answer as Answer)
+    } catch (thrown) {
+      return fail(Cause.die(thrown))
+    }
+    wake()
+  })
+  worker.on("error", (error) => fail(causeOf(error as Failure)))
+  worker.on("exit", () =>
+    fail(Cause.fail(new ThreadFailed({ cause: new Error(`the thread ${name} ended before its work was done`) }))),
+  )
+
+  const until = (isReady: () => boolean) =>
+    Effect.callback<void, ThreadFailed>((resume) => {
+      wake = () => {
+        if (failure === undefined && !isReady()) return
+        wake = () => {}
+        resume(failure === undefined ? Effect.void : Effect.failCause(failure))
+      }
+      wake()
+    })
+  return {
+    send: (ask, transfer = []) => {
+      unanswered++
+      worker.postMessage(ask, transfer)
+    },
+    room: until(() => unanswered < ahead),
+    drain: until(() => unanswered === 0),
+  } satisfies Thread<Ask>
+})

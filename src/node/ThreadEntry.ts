@@ -1,0 +1,19 @@
+/** The first module of a thread: loads the stage, and answers each message of `Thread` in the order in which they come. */
+import { parentPort, workerData } from "node:worker_threads"
+import type { FromThread, Stage, ThreadData } from "./Thread.ts"
+
+const port = parentPort!
+const { setup, url } = workerData as ThreadData
+const { start } = (await import(url)) as { readonly start: (setup: unknown) => Stage<unknown, unknown> }
+const stage = start(setup)
+
+port.on("message", (ask: unknown) => {
+  try {
+    const { answer, transfer = [] } = stage(ask)
+    port.postMessage({ answer } satisfies FromThread, transfer)
+  } catch (thrown) {
+    // A clone of an error would lose the system's code.
+    const { code, message, path, stack, syscall } = thrown as NodeJS.ErrnoException
+    port.postMessage({ failure: { code, message, path, stack, syscall } } satisfies FromThread)
+  }
+})
