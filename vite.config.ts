@@ -154,7 +154,8 @@ const stages = {
   ThreadEntry: here("src/node/ThreadEntry.ts"),
 }
 
-const cli: UserConfig = {
+/** Modules with all that they import, for Node. */
+export const bundled = (input: Readonly<Record<string, string>>): UserConfig => ({
   root: here("."),
   plugins: [undiciByName],
   publicDir: false,
@@ -169,10 +170,10 @@ const cli: UserConfig = {
     minify: false,
     license: { fileName: "licenses.md" },
     rolldownOptions: {
-      input: { Process: here("src/cli/Process.ts"), ...stages },
+      input: { ...input, ...stages },
       output: { entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" },
     },
   },
-}
+})
 
-export default defineConfig(({ mode }) => (mode === "report" ? report : mode === "cli" ? cli : pages))
+export default defineConfig(({ mode }) => (mode === "report" ? report : mode === "cli" ? bundled({ Process: here("src/cli/Process.ts") }) : pages))

@@ -65,13 +65,10 @@ export const setup = async () => {
 /** A module of the sources or a fixture with all that it imports, bundled as the package's command line is. */
 export const bundle = async (name: string, entry: string) => {
   const place = await made(name, ["vite.config.ts", "src/**/*.ts", "test/support/*.ts", entry], async (outDir) => {
-    const { build } = await import("vite")
-    await build({
-      configFile: `${root}vite.config.ts`,
-      logLevel: "error",
-      mode: "cli",
-      build: { outDir, rolldownOptions: { input: { [name]: root + entry } } },
-    })
+    const { build, mergeConfig } = await import("vite")
+    const { bundled } = await import("../../vite.config.ts")
+    const config = bundled({ [name]: root + entry })
+    await build(mergeConfig(config, { configFile: false, logLevel: "error", build: { outDir } }))
   })
   return `${place}/${name}.js`
 }
