@@ -152,6 +152,7 @@ const undiciByName: Plugin = {
 /** What runs in threads: `node/Thread` finds it beside the chunks. */
 const stages = {
   ThreadEntry: here("src/node/ThreadEntry.ts"),
+  DatasetStage: here("src/dataset/DatasetStage.ts"),
 }
 
 /** Modules with all that they import, for Node. */

@@ -86,8 +86,13 @@ type Texts = { readonly [Side in "prompt" | "chosen" | "rejected"]: RowText }
 type RowText = string | ReadonlyArray<RowMessage>
 type RowMessage = ReturnType<typeof toRowMessage> | Pick<Message, "role" | "content">
 
-export const toRow = (pair: PreferencePair, { shape, tools }: Form): PairRow => ({
-  ...(shape === "standard" ? standardTexts(pair) : conversationalTexts(pair, tools)),
+export const toRow = (pair: PreferencePair, form: Form): PairRow => ({
+  ...(form.shape === "standard" ? standardTexts(pair) : conversationalTexts(pair, form.tools)),
+  ...restOfRow(pair, form),
+})
+
+/** The row without its texts. */
+export const restOfRow = (pair: PreferencePair, { tools }: Form): Omit<PairRow, keyof Texts> => ({
   rationale: pair.rationale,
   item_id: pair.item_id,
   task_id: pair.task_id,

@@ -7,21 +7,20 @@
  * and options give the same bytes. A pair with a lone surrogate is omitted and counted.
  * Not checked: that no prompt is in two splits (`verify` does), and that the pairs of an item are consecutive.
  */
-import { Effect, type FileSystem, Number, type Path, type Scope, Sink, Stream, Struct } from "effect"
+import { Effect, type FileSystem, Number, type Path, Sink, Stream, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
-import { featuresOf, findLoneSurrogate, type Form, needsTools, type PairRow, toRow } from "./Columns.ts"
+import { featuresOf, findLoneSurrogate, type Form, needsTools, restOfRow, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
+import * as DatasetThread from "./DatasetThread.ts"
 import { DatasetError, NoPairs } from "./file/DatasetError.ts"
-import * as EncodedRow from "./file/EncodedRow.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
-import * as OutputFile from "./file/OutputFile.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
-import * as Shards from "./Shards.ts"
+import * as PairBytes from "./PairBytes.ts"
 import * as TrainerFiles from "./TrainerFiles.ts"
 
 export { recover } from "./AtomicDirectory.ts"
@@ -155,38 +154,44 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
     ...(options.tools === true && { tools: true }),
   }
   const formats = yield* TrainerFiles.resolve(options.formats ?? [])
-  const written = yield* writeRows(pairs, directory, form, formats, options)
+  const thread = yield* DatasetThread.make(directory)
+  const written = yield* writeRows(pairs, thread, form, formats, options)
   const final: FinalAttachments = options.finalize === undefined ? {} : yield* options.finalize(written)
   if (written.rows === 0 && options.allowEmpty !== true) {
     return yield* new DatasetError({ reason: new NoPairs({ directory: options.directory }) })
   }
   const files = [...written.files]
-  for (const { content, path } of final.attachments ?? []) files.push(yield* writeText(directory, path, content))
+  for (const { content, path } of final.attachments ?? []) files.push(yield* writeText(thread, path, content))
   const facts: DatasetFacts = { ...options.facts, ...final.facts }
   const card = Card.make({ ...written, files }, formats, form, facts)
-  files.push(yield* writeText(directory, Card.fileName, card))
+  files.push(yield* writeText(thread, Card.fileName, card))
   const whole = { ...written, files }
   const provenance = Struct.pick(facts, ["inputs", "judges", "service", "guidelines", "settings", "counts"])
   const manifest = Manifest.make({ ...form, ...whole, ...provenance })
-  yield* OutputFile.writeFile(directory, Manifest.fileName, Manifest.encode(manifest))
+  yield* thread.file(Manifest.fileName, Manifest.encode(manifest))
   return whole
-})
+}, Effect.scoped)
 
 /** Writes a file without rows. */
-const writeText = Effect.fnUntraced(function* (directory: string, path: string, content: Uint8Array | string) {
-  const digest = yield* OutputFile.writeFile(directory, path, content)
+const writeText = Effect.fnUntraced(function* (
+  thread: DatasetThread.DatasetThread,
+  path: string,
+  content: Uint8Array | string,
+) {
+  const digest = yield* thread.file(path, content)
   return { path, rows: null, ...digest } satisfies Manifest.DatasetFile
 })
 
-/** What is written of a split: its rows, and the same for each trainer. */
+/** Where the rows of a split go: to its files, and to those for each trainer. */
 interface SplitOutput {
-  readonly rows: Shards.SplitWriter
+  readonly split: Split
+  readonly output: number
   readonly trainers: ReadonlyArray<TrainerFiles.TrainerWriter>
 }
 
 const writeRows = Effect.fnUntraced(function* <E, R>(
   pairs: Stream.Stream<PreferencePair>,
-  directory: string,
+  thread: DatasetThread.DatasetThread,
   form: Form,
   formats: ReadonlyArray<TrainerFormat>,
   {
@@ -194,29 +199,22 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
     splitOf,
     ...trainerOptions
   }: Pick<Options<E, R>, "edited" | "margin" | "marginFrom" | "shardBytes" | "splitOf">,
-): Effect.fn.Return<Written, E | DatasetError, R | FileSystem.FileSystem | Path.Path | Scope.Scope> {
-  const encode = EncodedRow.encoder()
+): Effect.fn.Return<Written, E | DatasetError, R> {
   const counter = OmittedPairs.counter()
   const outputs = new Map<Split, SplitOutput>()
+  const options = { tools: form.tools, ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]) }
 
-  const open = Effect.fnUntraced(function* (split: Split) {
-    const rows = Shards.make(directory, split, { encode, features: featuresOf(form), shardBytes })
-    const trainers = yield* Effect.forEach(formats, (format) =>
-      TrainerFiles.make(directory, format, split, {
-        encode,
-        tools: form.tools,
-        ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]),
-      }),
-    )
-    const output: SplitOutput = { rows, trainers }
-    outputs.set(split, output)
-    return output
-  })
+  const open = (split: Split): SplitOutput => {
+    const output = thread.open({ split, features: featuresOf(form), shardBytes })
+    const trainers = formats.map((format) => TrainerFiles.make(thread, format, split, options))
+    const opened = { split, output, trainers }
+    outputs.set(split, opened)
+    return opened
+  }
 
   yield* Stream.runForEachArray(
     pairs,
     Effect.fnUntraced(function* (chunk) {
-      const parts = new Map<Split, { readonly pairs: Array<PreferencePair>; readonly rows: Array<PairRow> }>()
       for (const pair of chunk) {
         const field = findLoneSurrogate(pair)
         if (field !== undefined) {
@@ -231,36 +229,27 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
         }
         const chosen = splitOf === undefined ? "train" : splitOf(pair)
         const split = Effect.isEffect(chosen) ? yield* chosen : chosen
-        const part = parts.get(split) ?? { pairs: [], rows: [] }
-        parts.set(split, part)
-        part.pairs.push(pair)
-        part.rows.push(toRow(pair, form))
-      }
-      for (const [split, { pairs, rows }] of parts) {
-        const output = outputs.get(split) ?? (yield* open(split))
-        yield* Effect.all([output.rows.write(rows), ...output.trainers.map((trainer) => trainer.write(pairs))], {
-          concurrency: "unbounded",
-          discard: true,
-        })
+        const { output, trainers } = outputs.get(split) ?? open(split)
+        const bytes = form.shape === "standard" ? PairBytes.of(pair) : undefined
+        let isSent = thread.add(output, bytes === undefined ? toRow(pair, form) : restOfRow(pair, form), bytes)
+        for (const trainer of trainers) isSent = trainer.write(pair) || isSent
+        if (isSent) yield* thread.room
       }
     }),
   )
 
   // A dataset without pairs still has files with its columns.
-  if (outputs.size === 0) yield* open("train")
-  const finished = yield* Effect.forEach(
-    splits.flatMap((split) => outputs.get(split) ?? []),
-    ({ rows, trainers }) =>
-      Effect.all([rows.finish, Effect.forEach(trainers, ({ finish }) => finish, { concurrency: "unbounded" })], {
-        concurrency: "unbounded",
-      }),
-    { concurrency: "unbounded" },
+  if (outputs.size === 0) open("train")
+  for (const { trainers } of outputs.values()) for (const { end } of trainers) end()
+  const written = yield* thread.finish
+  const inOrder = splits.flatMap((split) => outputs.get(split) ?? [])
+  const trainerFiles = inOrder.flatMap(({ trainers }) =>
+    trainers.map(({ output, summary }) => summary(written[output]!)),
   )
-  const trainerFiles = finished.flatMap(([, files]) => files)
-  const summaries = finished.map(([{ bytes, rows, split }]) => ({ split, rows, bytes }))
+  const summaries = inOrder.map(({ output, split }) => ({ split, ...Struct.pick(written[output]!, ["rows", "bytes"]) }))
   const info = TrainerFiles.datasetInfo(trainerFiles)
   const infoFiles =
-    info === undefined ? [] : [yield* writeText(directory, `${TrainerFiles.folder}/dataset_info.json`, info)]
+    info === undefined ? [] : [yield* writeText(thread, `${TrainerFiles.folder}/dataset_info.json`, info)]
   return {
     rows: Number.sumAll(summaries.map(({ rows }) => rows)),
     splits: summaries,
@@ -275,6 +264,10 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
       }
     }),
     omitted: counter.omitted(),
-    files: [...finished.flatMap(([{ files }]) => files), ...trainerFiles.map(({ file }) => file), ...infoFiles],
+    files: [
+      ...inOrder.flatMap(({ output }) => written[output]!.files),
+      ...trainerFiles.map(({ file }) => file),
+      ...infoFiles,
+    ],
   }
-}, Effect.scoped)
+})

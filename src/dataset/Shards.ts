@@ -6,17 +6,14 @@
  * reaches it. File names contain the number of shards, so files are named in `finish`. Lines that `datasets` could not
  * read after the first ones (`Jsonl.leadingLines`) are moved to the start of the split's first file of JSON Lines.
  */
-import type { Scope } from "effect"
-import { Effect, Fiber, FileSystem, Path } from "effect"
 import type { Split } from "../domain/Split.ts"
-import type { PairRow } from "./Columns.ts"
-import { about, type DatasetError } from "./file/DatasetError.ts"
-import type { Encode, EncodedRow } from "./file/EncodedRow.ts"
+import * as OutputFile from "../node/OutputFile.ts"
+import { type EncodedRow, Text } from "./file/EncodedRow.ts"
 import type { Features } from "./file/Features.ts"
 import * as Jsonl from "./file/Jsonl.ts"
-import type { DatasetFile } from "./Manifest.ts"
-import * as OutputFile from "./file/OutputFile.ts"
 import * as Parquet from "./file/Parquet.ts"
+import type { RowWriter } from "./file/RowWriter.ts"
+import type { DatasetFile } from "./Manifest.ts"
 
 export interface SplitFiles {
   readonly split: Split
@@ -26,11 +23,11 @@ export interface SplitFiles {
   readonly files: ReadonlyArray<DatasetFile>
 }
 
-type Environment = FileSystem.FileSystem | Path.Path | Scope.Scope
-
 export interface SplitWriter {
-  readonly write: (rows: ReadonlyArray<PairRow>) => Effect.Effect<void, DatasetError, Environment>
-  readonly finish: Effect.Effect<SplitFiles, DatasetError, Environment>
+  readonly write: (row: EncodedRow) => void
+  readonly finish: () => SplitFiles
+  /** Frees the files that are not finished. */
+  readonly close: () => void
 }
 
 const folders = ["data", "jsonl"] as const
@@ -46,7 +43,7 @@ const number = (n: number) => String(n).padStart(5, "0")
 type RowFile = DatasetFile & { readonly rows: number }
 
 interface Shard {
-  readonly writers: ReadonlyArray<readonly [Folder, OutputFile.RowWriter]>
+  readonly writers: ReadonlyArray<readonly [Folder, RowWriter]>
   size: number
 }
 
@@ -54,97 +51,62 @@ interface Shard {
 export const make = (
   directory: string,
   split: Split,
-  {
-    encode,
-    features,
-    shardBytes,
-  }: { readonly encode: Encode; readonly features: Features; readonly shardBytes: number },
+  { features, shardBytes }: { readonly features: Features; readonly shardBytes: number },
 ): SplitWriter => {
   let shard: Shard | undefined
   const leading = Jsonl.leadingLines(features)
-  let lastItem: string | undefined
+  let lastItem: unknown
   let shards = 0
   const done: Array<{ readonly folder: Folder; readonly index: number; readonly file: RowFile }> = []
-  let closing: Fiber.Fiber<void, DatasetError> | undefined
   let rows = 0
   let bytes = 0
 
   /** Named as if it were the only one, which most are. */
-  const open = Effect.gen(function* () {
-    const writers = yield* Effect.forEach(folders, (folder) =>
-      Effect.map(
-        OutputFile.create(directory, pathOf(folder, split, shards, 1)),
-        (file) =>
-          [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)] as const,
-      ),
-    )
+  const open = (): Shard => {
+    const writers = folders.map((folder) => {
+      const file = OutputFile.create(directory, pathOf(folder, split, shards, 1))
+      return [folder, folder === "data" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)] as const
+    })
     shards++
-    return { writers, size: 0 } satisfies Shard
-  })
+    return { writers, size: 0 }
+  }
 
-  const append = Effect.fnUntraced(function* (part: ReadonlyArray<EncodedRow>) {
-    if (part.length === 0) return
-    shard ??= yield* open
-    const { writers } = shard
-    yield* Effect.forEach(writers, ([, writer]) => writer.write(part), { concurrency: "unbounded", discard: true })
-  })
-
-  /** Ends the shard. At most one waits for the disk. */
-  const close = Effect.fnUntraced(function* ({ writers }: Shard) {
+  const end = () => {
     const index = shards - 1
+    for (const [folder, writer] of shard?.writers ?? []) {
+      done.push({ folder, index, file: { path: pathOf(folder, split, index, 1), ...writer.finish() } })
+    }
     shard = undefined
-    yield* Effect.forEach(writers, ([, writer]) => writer.end, { concurrency: "unbounded", discard: true })
-    if (closing !== undefined) yield* Fiber.join(closing)
-    closing = yield* Effect.forEach(
-      writers,
-      Effect.fnUntraced(function* ([folder, writer]) {
-        const digest = yield* writer.finish
-        done.push({ folder, index, file: { path: pathOf(folder, split, index, 1), ...digest } })
-      }),
-      { concurrency: "unbounded", discard: true },
-    ).pipe(Effect.forkIn(yield* Effect.scope))
-  })
+  }
 
   return {
-    write: Effect.fnUntraced(function* (newRows) {
-      let part: Array<EncodedRow> = []
-      let size = shard?.size ?? 0
-      for (const row of newRows) {
-        if (size >= shardBytes && row.item_id !== lastItem) {
-          yield* append(part)
-          if (shard !== undefined) yield* close(shard)
-          part = []
-          size = 0
-        }
-        const encoded = encode(row)
-        part.push(encoded)
-        lastItem = row.item_id
-        size += encoded.size
-        bytes += encoded.size
-      }
-      rows += newRows.length
-      yield* append(part)
-      if (shard !== undefined) shard.size = size
-    }),
-    finish: Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const paths = yield* Path.Path
-      if (shard === undefined && shards === 0) shard = yield* open
-      if (shard !== undefined) yield* close(shard)
-      if (closing !== undefined) yield* Fiber.join(closing)
+    write: (row) => {
+      const item = itemOf(row)
+      if (shard !== undefined && shard.size >= shardBytes && item !== lastItem) end()
+      shard ??= open()
+      for (const [, writer] of shard.writers) writer.write(row)
+      lastItem = item
+      shard.size += row.size
+      bytes += row.size
+      rows++
+    },
+    finish: () => {
+      if (shards === 0) shard = open()
+      end()
       done.sort((a, b) => folders.indexOf(a.folder) - folders.indexOf(b.folder) || a.index - b.index)
-      const files = yield* Effect.forEach(
-        done,
-        Effect.fnUntraced(function* ({ file, folder, index }) {
-          const path = pathOf(folder, split, index, shards)
-          const place = paths.join(directory, path)
-          if (shards > 1) yield* fs.rename(paths.join(directory, file.path), place).pipe(about(place))
-          if (folder !== "jsonl" || index > 0 || leading.lines.length === 0) return { ...file, path }
-          const digest = yield* OutputFile.prepend(directory, path, leading.lines.join(""))
-          return { path, rows: file.rows + leading.lines.length, ...digest }
-        }),
-      )
+      const files = done.map(({ file, folder, index }) => {
+        const path = pathOf(folder, split, index, shards)
+        if (shards > 1) OutputFile.rename(directory, file.path, path)
+        if (folder !== "jsonl" || index > 0 || leading.lines.length === 0) return { ...file, path }
+        const digest = OutputFile.prepend(directory, path, leading.lines.join(""))
+        return { path, rows: file.rows + leading.lines.length, ...digest }
+      })
       return { split, rows, bytes, files }
-    }),
+    },
+    close: () => {
+      for (const [, writer] of shard?.writers ?? []) writer.close()
+    },
   }
 }
+
+const itemOf = ({ columns: { item_id } }: EncodedRow) => (item_id instanceof Text ? item_id.value : item_id)

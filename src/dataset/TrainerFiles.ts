@@ -9,13 +9,11 @@ import { Effect, Option, Record, Result, Struct } from "effect"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Split } from "../domain/Split.ts"
 import { needsTools } from "./Columns.ts"
+import type { Written } from "./DatasetStage.ts"
+import { type DatasetThread, sizeOf } from "./DatasetThread.ts"
 import { DatasetError, FormatNameInvalid } from "./file/DatasetError.ts"
-import type { Encode, EncodedRow } from "./file/EncodedRow.ts"
-import type { Features } from "./file/Features.ts"
-import * as Jsonl from "./file/Jsonl.ts"
+import type { Features, JsonRow } from "./file/Features.ts"
 import * as OmittedPairs from "./file/OmittedPairs.ts"
-import * as OutputFile from "./file/OutputFile.ts"
-import * as Parquet from "./file/Parquet.ts"
 import * as PairTexts from "./format/PairTexts.ts"
 import type { Encoded, FormatOptions, TrainerFormat } from "./format/TrainerFormat.ts"
 import { type FormatName, formats } from "./format/TrainerFormats.ts"
@@ -103,18 +101,12 @@ export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<For
   return [...chosen.values()]
 })
 
-export const make = Effect.fnUntraced(function* (
-  directory: string,
-  format: TrainerFormat,
-  split: Split,
-  { edited, encode, ...options }: Options & { readonly encode: Encode },
-) {
+/** @param thread what writes the file */
+export const make = (thread: DatasetThread, format: TrainerFormat, split: Split, { edited, ...options }: Options) => {
   const path = pathOf(format, split)
   const encoder = format.encoder(options)
-  const file = yield* OutputFile.create(directory, path)
   const features = format.features(options)
-  const leading = Jsonl.leadingLines(features)
-  const writer = format.container === "parquet" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)
+  const output = thread.open({ path, features, container: format.container })
   const counter = OmittedPairs.counter()
   let rows = 0
   const missing = unreadColumns(format, features, options, edited)
@@ -127,22 +119,20 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const { promptOf } = format
-  const spacing = PromptSpacing.make<EncodedRow>()
+  const spacing = PromptSpacing.make<JsonRow>()
 
-  const append = (encoded: ReadonlyArray<EncodedRow>) => {
-    rows += encoded.length
-    return writer.write(encoded)
+  /** @returns as `DatasetThread.add` */
+  const append = (rowsOf: ReadonlyArray<JsonRow>): boolean => {
+    rows += rowsOf.length
+    return rowsOf.reduce((isSent, row) => thread.add(output, row) || isSent, false)
   }
 
-  const write = (results: ReadonlyArray<Encoded>) => {
-    const encoded: Array<EncodedRow> = []
+  const write = (results: ReadonlyArray<Encoded>): boolean => {
+    const encoded: Array<JsonRow> = []
     for (const result of results) {
       if (Result.isFailure(result)) counter.add(result.failure)
-      else {
-        const row = encode(result.success)
-        if (promptOf === undefined) encoded.push(row)
-        else encoded.push(...spacing.add(promptOf(result.success), row, row.size))
-      }
+      else if (promptOf === undefined) encoded.push(result.success)
+      else encoded.push(...spacing.add(promptOf(result.success), result.success, sizeOf(result.success)))
     }
     return append(encoded)
   }
@@ -155,21 +145,28 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    write: (pairs: ReadonlyArray<PreferencePair>) => write(pairs.flatMap(encodePair)),
-    finish: Effect.gen(function* () {
-      yield* write(encoder.end())
-      yield* append(spacing.end())
-      yield* writer.end
-      const finished = yield* writer.finish
-      const digest =
-        leading.lines.length === 0 ? finished : yield* OutputFile.prepend(directory, path, leading.lines.join(""))
-      const omitted = counter.omitted()
-      const unwritten = Object.fromEntries([...counts].filter(([, pairs]) => pairs > 0))
-      return { format, options, split, file: { path, ...digest, rows }, rows, omitted, unwritten } satisfies TrainerFile
+    output,
+    /** @returns as `DatasetThread.add` */
+    write: (pair: PreferencePair): boolean => write(encodePair(pair)),
+    /** Adds the remaining rows. Called once, after the last pair. */
+    end: (): void => {
+      write(encoder.end())
+      append(spacing.end())
+    },
+    /** @param written what the thread has written of it */
+    summary: ({ files: [file] }: Written): TrainerFile => ({
+      format,
+      options,
+      split,
+      file: file!,
+      rows,
+      omitted: counter.omitted(),
+      unwritten: Object.fromEntries([...counts].filter(([, pairs]) => pairs > 0)),
     }),
   }
-})
-export type TrainerWriter = Effect.Success<ReturnType<typeof make>>
+}
+
+export type TrainerWriter = ReturnType<typeof make>
 
 /** `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file with rows; undefined if there are none. */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {

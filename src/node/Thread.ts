@@ -15,8 +15,11 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, type Scope } from "effect"
 
-/** Answers a message. A buffer in `transfer` is the receiver's. */
-export type Stage<Ask, Answer> = (ask: Ask) => { readonly answer: Answer; readonly transfer?: Array<ArrayBuffer> }
+/** Answers a message. A buffer in `transfer` is the receiver's. `close` frees what the stage has of the system; a thread's end does, too. */
+export type Stage<Ask, Answer> = ((ask: Ask) => {
+  readonly answer: Answer
+  readonly transfer?: Array<ArrayBuffer>
+}) & { readonly close?: () => void }
 
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
@@ -100,7 +103,10 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   onAnswer: (answer: Answer) => void,
 ) {
   const { start } = yield* Effect.promise(load)
-  const stage = start(setup)
+  const stage = yield* Effect.acquireRelease(
+    Effect.sync(() => start(setup)),
+    (stage) => Effect.sync(() => stage.close?.()),
+  )
   let failure: Cause.Cause<ThreadFailed> | undefined
   const state = Effect.suspend(() => (failure === undefined ? Effect.yieldNow : Effect.failCause(failure)))
   return {

@@ -39,19 +39,18 @@ const pairsOf = (input: string) =>
   )
 
 const parquetAlone: Contender = async (input, output) => {
-  const OutputFile = await import("../../src/dataset/file/OutputFile.ts")
+  const OutputFile = await import("../../src/node/OutputFile.ts")
   const Parquet = await import("../../src/dataset/file/Parquet.ts")
   const { encoder } = await import("../../src/dataset/file/EncodedRow.ts")
   const { featuresOf, toRow } = await import("../../src/dataset/Columns.ts")
   const program = Effect.gen(function* () {
-    const file = yield* OutputFile.create(output, "train.parquet")
+    const file = OutputFile.create(output, "train.parquet")
     const writer = Parquet.make(file, featuresOf({ shape: "standard" }))
     const encode = encoder()
-    yield* Stream.runForEachArray(pairsOf(input), (pairs) =>
-      writer.write(pairs.map((pair) => encode(toRow(pair, { shape: "standard" })))),
+    yield* Stream.runForEach(pairsOf(input), (pair) =>
+      Effect.sync(() => writer.write(encode(toRow(pair, { shape: "standard" })))),
     )
-    yield* writer.end
-    yield* writer.finish
+    writer.finish()
   })
   await Effect.runPromise(Effect.scoped(program).pipe(Effect.provide(NodeServices.layer)))
 }

@@ -10,7 +10,7 @@ import { Clock, Console, Effect, FileSystem, Result, Stream } from "effect"
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet"
 import * as Dataset from "../../src/dataset/file/Parquet.ts"
 import { encoder } from "../../src/dataset/file/EncodedRow.ts"
-import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
+import * as OutputFile from "../../src/node/OutputFile.ts"
 import * as Zstd from "../../src/node/Zstd.ts"
 import * as Parquet from "../../src/source/format/parquet/Parquet.ts"
 import * as LocalFile from "../../src/source/place/LocalFile.ts"
@@ -38,8 +38,8 @@ const rowOf = (i: number) => ({
   metadata: JSON.stringify({ ordinal: i, topic: words[random(words.length)] }),
 })
 
-const write = Effect.fn(function* (directory: string) {
-  const file = yield* OutputFile.create(directory, "bench.parquet")
+const write = (directory: string) => {
+  const file = OutputFile.create(directory, "bench.parquet")
   const writer = Dataset.make(file, { prompt: "string", completions: { list: "string" }, metadata: "string" })
   const encode = encoder()
   let text = 0
@@ -47,12 +47,11 @@ const write = Effect.fn(function* (directory: string) {
   while (text < megabytes * 1e6) {
     const rows = Array.from({ length: 256 }, () => encode(rowOf(count++)))
     for (const { size } of rows) text += size
-    yield* writer.write(rows)
+    for (const row of rows) writer.write(row)
   }
-  yield* writer.end
-  yield* writer.finish
+  writer.finish()
   return count
-})
+}
 
 const hyparquet = async (path: string) => {
   const file = await asyncBufferFromFile(path)
@@ -81,7 +80,7 @@ const prefstream = Effect.fn(function* (path: string) {
 await Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const directory = yield* fs.makeTempDirectoryScoped()
-  const count = yield* write(directory)
+  const count = write(directory)
   const path = `${directory}/bench.parquet`
   const size = Number((yield* fs.stat(path)).size)
   const times = { hyparquet: [] as Array<number>, prefstream: [] as Array<number> }

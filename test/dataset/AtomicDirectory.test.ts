@@ -5,8 +5,11 @@ import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
+import { Threads } from "../../src/node/Thread.ts"
 import { bundle } from "../support/built.ts"
 import { pair } from "../support/pairs.ts"
+import { importedByThreads } from "../support/threads.ts"
+import * as FullDevice from "./fixtures/fullDevice.ts"
 
 const crashingWrite = await bundle("crashingWrite", "test/dataset/fixtures/crashingWrite.ts")
 
@@ -259,26 +262,27 @@ it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) =
 })
 
 it.layer(NodeServices.layer)("a file system that fails", (it) => {
-  it.effect.skipIf(!existsSync("/dev/full"))("for want of space leaves the old dataset and says so", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const before = yield* contents(directory)
-      // The Parquet file is a device on which every write fails as on a full disk.
-      const open: FileSystem.FileSystem["open"] = (path, options) =>
-        path.endsWith(".parquet") ? fs.open("/dev/full", { flag: "w" }) : fs.open(path, options)
-      const full = Effect.provideService(Stream.run(many, Dataset.write({ directory })), FileSystem.FileSystem, {
-        ...fs,
-        open,
-      })
-      const { reason, message } = yield* failure(full)
-      assert.strictEqual(reason._tag, "NoSpace")
-      assert.include(message, "train-00000-of-00001.parquet")
-      assert.deepStrictEqual(yield* contents(directory), before)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
-  )
+  for (const inThread of [true, false]) {
+    it.effect.skipIf(!existsSync("/dev/full"))(
+      `for want of space leaves the old dataset and says so, ${inThread ? "in a thread" : "in this thread"}`,
+      () =>
+        Effect.gen(function* () {
+          const { folder, directory } = yield* workspace
+          yield* Stream.run(pairs(3), Dataset.write({ directory }))
+          const before = yield* contents(directory)
+          yield* Effect.acquireRelease(
+            Effect.sync(() => (inThread ? importedByThreads(new URL("fixtures/fullDevice.ts", import.meta.url)) : FullDevice.install())),
+            (takeBack) => Effect.sync(takeBack),
+          )
+          const full = Effect.provideService(Stream.run(many, Dataset.write({ directory })), Threads, inThread)
+          const { reason, message } = yield* failure(full)
+          assert.strictEqual(reason._tag, "NoSpace")
+          assert.include(message, "train-00000-of-00001.parquet")
+          assert.deepStrictEqual(yield* contents(directory), before)
+          assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+        }),
+    )
+  }
 
   it.effect.skipIf(process.getuid?.() === 0)("for want of permission says which folder it is about", () =>
     Effect.gen(function* () {

@@ -6,7 +6,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Schema, Stream } from "effect"
 import { featuresOf, toRow } from "../../src/dataset/Columns.ts"
 import * as Dataset from "../../src/dataset/Dataset.ts"
-import * as OutputFile from "../../src/dataset/file/OutputFile.ts"
+import * as OutputFile from "../../src/node/OutputFile.ts"
 import { encoder } from "../../src/dataset/file/EncodedRow.ts"
 import * as Parquet from "../../src/dataset/file/Parquet.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
@@ -333,7 +333,7 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
       const fs = yield* FileSystem.FileSystem
       const directory = yield* fs.makeTempDirectoryScoped()
       for (const shape of drawn(shapes)) {
-        const file = yield* OutputFile.create(directory, `${shape}.parquet`)
+        const file = OutputFile.create(directory, `${shape}.parquet`)
         const writer = Parquet.make(file, featuresOf({ shape }))
         const encode = encoder()
         // Two row groups, with more than one page of 8 MB in each.
@@ -341,10 +341,9 @@ it.layer(NodeServices.layer)("the Parquet file", (it) => {
         for (let i = 0; i < rows; i++) {
           const rejected = difficultTexts[i % difficultTexts.length]!
           const row = toRow(pair(i, { chosen: `${i} ${kilobyte.repeat(800)}`, rejected }), { shape })
-          yield* writer.write([encode(row)])
+          writer.write(encode(row))
         }
-        yield* writer.end
-        yield* writer.finish
+        writer.finish()
         const { row_groups } = yield* Effect.promise(() => readers.metadata(`${directory}/${shape}.parquet`))
         assert.isAbove(row_groups.length, 1)
         const read = yield* Effect.promise(() => readers.duckdbParquet(`${directory}/${shape}.parquet`, shape))

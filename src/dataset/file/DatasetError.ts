@@ -95,12 +95,12 @@ export const about =
     Effect.mapError(effect, (error) => errorAbout(path, error))
 
 export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
-  new DatasetError({ reason: reasonOf(path, error) })
+  new DatasetError({ reason: reasonOf(path, error.reason.cause ?? error) })
 
-const reasonOf = (path: string, error: PlatformError.PlatformError) => {
-  const cause = error.reason.cause
+/** @param cause the system's error */
+export const reasonOf = (path: string, cause: unknown) => {
   const code = Predicate.hasProperty(cause, "code") ? cause.code : undefined
   if (code === "ENOSPC" || code === "EDQUOT") return new NoSpace({ path })
-  if (error.reason._tag === "PermissionDenied" || code === "EROFS") return new PermissionDenied({ path })
-  return new FileSystemFailure({ path, cause: cause ?? error })
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return new PermissionDenied({ path })
+  return new FileSystemFailure({ path, cause })
 }

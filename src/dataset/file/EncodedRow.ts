@@ -4,25 +4,60 @@
  *
  * Guarantees: an encoder remembers texts of 8 MB; it encodes again what it does not remember.
  */
-import { Record } from "effect"
-import type { Json, JsonRow } from "./Features.ts"
+import type { Json } from "./Features.ts"
+import * as JsonText from "../../io/JsonText.ts"
 
 /** A text as Parquet and JSON Lines have it. */
-export class Text {
-  readonly value: string
+export abstract class Text {
   /** As UTF-8. */
+  abstract readonly bytes: number
+  abstract readonly value: string
+  /** In quotes, with escapes. */
+  abstract readonly json: string
+  /** The same as UTF-8, if it is there. */
+  readonly jsonBytes: Uint8Array | undefined = undefined
+  /** Writes `bytes` bytes. */
+  abstract readonly writeTo: (buffer: Buffer, at: number) => void
+}
+
+class StringText extends Text {
+  readonly value: string
   readonly bytes: number
   #json: string | undefined
 
   constructor(value: string) {
+    super()
     this.value = value
     this.bytes = Buffer.byteLength(value)
   }
 
-  /** In quotes, with escapes. */
   get json(): string {
     return (this.#json ??= JSON.stringify(this.value))
   }
+
+  readonly writeTo = (buffer: Buffer, at: number): void => void buffer.write(this.value, at)
+}
+
+/** A text as `JSON.stringify` writes it, in UTF-8. It becomes a string only where somebody asks for one. */
+export class BytesText extends Text {
+  override readonly jsonBytes: Uint8Array
+  readonly bytes: number
+
+  constructor(json: Uint8Array) {
+    super()
+    this.jsonBytes = json
+    this.bytes = JsonText.byteLength(json)
+  }
+
+  get json(): string {
+    return Buffer.from(this.jsonBytes.buffer, this.jsonBytes.byteOffset, this.jsonBytes.length).toString()
+  }
+
+  get value(): string {
+    return JSON.parse(this.json) as string
+  }
+
+  readonly writeTo = (buffer: Buffer, at: number): void => JsonText.unescape(this.jsonBytes, buffer, at)
 }
 
 export type Cell = Text | number | boolean | null | ReadonlyArray<Cell> | Members
@@ -44,7 +79,8 @@ const keyOf = (text: string): number => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-export type Encode = (row: JsonRow) => EncodedRow
+/** A row, of which a text may be bytes already. */
+export type Encode = (row: { readonly [column: string]: Json | Text | undefined }) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
@@ -57,7 +93,7 @@ export const encoder = (): Encode => {
     const key = keyOf(value)
     const known = texts.get(key)
     if (known?.value === value) return known
-    const text = new Text(value)
+    const text = new StringText(value)
     remembered += text.bytes
     if (remembered > maxRememberedBytes) {
       texts.clear()
@@ -68,14 +104,18 @@ export const encoder = (): Encode => {
   }
 
   /** Of a format that no compiler has checked: as for `JSON.stringify`, `undefined` is no member. */
-  const membersOf = (value: { readonly [name: string]: Json | undefined }): Cell =>
-    Object.fromEntries(
-      Object.entries(value).flatMap(([name, member]) => (member === undefined ? [] : [[name, cellOf(member)]])),
-    )
+  const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {
+    const members: { [name: string]: Cell } = {}
+    for (const name of Object.keys(value)) {
+      const member = value[name]
+      if (member !== undefined) members[name] = cellOf(member)
+    }
+    return members
+  }
 
-  const cellOf = (value: Json): Cell => {
-    if (typeof value === "string") {
-      const text = textOf(value)
+  const cellOf = (value: Json | Text): Cell => {
+    if (typeof value === "string" || value instanceof Text) {
+      const text = typeof value === "string" ? textOf(value) : value
       size += 4 + text.bytes
       return text
     }
@@ -86,7 +126,7 @@ export const encoder = (): Encode => {
 
   return (row) => {
     size = 0
-    const columns = Record.map(row, cellOf)
+    const columns = membersOf(row)
     return { columns, size }
   }
 }

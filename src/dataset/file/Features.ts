@@ -1,5 +1,5 @@
 /** Rows and the types of their columns, shared by all file formats. */
-import { Record, type Schema } from "effect"
+import type { Schema } from "effect"
 
 /** A value that JSON has. */
 export type Json = Schema.Json
@@ -24,9 +24,9 @@ export type Features = { readonly [column: string]: Feature }
  * lists and how later ones read them, while `List` is unknown to the former (features/features.py of 3.6.0 and 5.0.1).
  */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
-  Record.map(features, declarationOf)
+  Object.fromEntries(Object.entries(features).map(([name, feature]) => [name, declarationOf(feature)]))
 
 const declarationOf = (feature: Feature): Json => {
   if (typeof feature === "string") return { dtype: feature, _type: "Value" }
-  return "list" in feature ? [declarationOf(feature.list)] : Record.map(feature.struct, declarationOf)
+  return "list" in feature ? [declarationOf(feature.list)] : declaration(feature.struct)
 }

@@ -29,6 +29,7 @@ const maxTimeLength = 20
 const isList = (value: unknown): value is ReadonlyArray<unknown> => Array.isArray(value)
 
 const kindOf = (value: unknown): Kind => {
+  if (value instanceof Text && value.bytes > maxTimeLength) return "text"
   const plain = value instanceof Text ? value.value : value
   if (typeof plain === "string") return plain.length <= maxTimeLength && time.test(plain) ? "time" : "text"
   if (typeof plain === "boolean") return "boolean"

@@ -4,22 +4,40 @@
  * Guarantees: `JSON.parse` gives the row back. Numbers of a `float64` column always have a decimal point:
  * `load_dataset` infers types from the first 10 MB of a file, and fails if a fraction follows integers only.
  */
-import { Record } from "effect"
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
-/** The line, without its end. */
-export const make = (features: Features): ((row: EncodedRow) => string) => {
-  const floats = new Set(Record.keys(features).filter((column) => features[column] === "float64"))
-  return ({ columns }) => {
-    let members = ""
+/** Gives out the line, without its end, in parts: JSON, and texts whose JSON is there as bytes. */
+export const parts = (features: Features): ((row: EncodedRow, emit: (part: string | Uint8Array) => void) => void) => {
+  const floats = new Set(Object.keys(features).filter((column) => features[column] === "float64"))
+  const keys = new Map(Object.keys(features).map((column) => [column, `${JSON.stringify(column)}:`]))
+  return ({ columns }, emit) => {
+    let json = ""
+    let separator = "{"
     for (const column in columns) {
       const value = columns[column]
       if (value === undefined) continue
-      const point = floats.has(column) && Number.isSafeInteger(value) ? ".0" : ""
-      members += `${members === "" ? "" : ","}${JSON.stringify(column)}:${jsonOf(value)}${point}`
+      json += `${separator}${keys.get(column) ?? `${JSON.stringify(column)}:`}`
+      separator = ","
+      if (value instanceof Text && value.jsonBytes !== undefined) {
+        emit(json)
+        emit(value.jsonBytes)
+        json = ""
+      } else json += `${jsonOf(value)}${floats.has(column) && Number.isSafeInteger(value) ? ".0" : ""}`
     }
-    return `{${members}}`
+    emit(`${separator === "{" ? "{" : json}}`)
+  }
+}
+
+/** The line, without its end. */
+export const make = (features: Features): ((row: EncodedRow) => string) => {
+  const partsOf = parts(features)
+  return (row) => {
+    let line = ""
+    partsOf(row, (part) => {
+      line += typeof part === "string" ? part : new TextDecoder().decode(part)
+    })
+    return line
   }
 }
 

@@ -5,12 +5,12 @@
  * A row that `datasets` could not read after the first ones (see `InferredTypes`) is not written, but handed over as
  * one of the leading lines, which the caller puts at the start of the file.
  */
-import { Effect } from "effect"
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 import * as InferredTypes from "./InferredTypes.ts"
 import * as JsonLine from "./JsonLine.ts"
-import type { OutputFile, RowWriter } from "./OutputFile.ts"
+import type { OutputFile } from "../../node/OutputFile.ts"
+import type { RowWriter } from "./RowWriter.ts"
 
 const bufferBytes = 1024 * 1024
 
@@ -25,24 +25,27 @@ export const maxLeadingLines = 100
 /** The lines at the start of a file, or of the first of several that are read together. */
 export interface LeadingLines {
   /** Whether the row was added to the lines, and so must not be written elsewhere. */
-  readonly takes: (row: EncodedRow, line: string) => boolean
+  readonly takes: (row: EncodedRow) => boolean
   readonly lines: ReadonlyArray<string>
 }
 
 export const leadingLines = (features: Features): LeadingLines => {
   const types = InferredTypes.make(features)
+  const lineOf = JsonLine.make(features)
   const lines: Array<string> = []
   let startBytes = 0
   let leadingBytes = 0
   return {
     lines,
-    takes: ({ columns }, line) => {
+    takes: (row) => {
+      const { columns } = row
       if (startBytes < maxStartBytes) {
         types.learn(columns)
-        startBytes += Buffer.byteLength(line)
+        startBytes += Buffer.byteLength(lineOf(row)) + 1
         return false
       }
       if (types.misfit(columns) === undefined) return false
+      const line = `${lineOf(row)}\n`
       const bytes = Buffer.byteLength(line)
       if (leadingBytes + bytes > maxStartBytes || lines.length === maxLeadingLines) return false
       types.learn(columns)
@@ -54,30 +57,37 @@ export const leadingLines = (features: Features): LeadingLines => {
 }
 
 export const make = (file: OutputFile, features: Features, leading: LeadingLines): RowWriter => {
-  const lineOf = JsonLine.make(features)
-  const buffer = Buffer.allocUnsafe(bufferBytes)
+  const partsOf = JsonLine.parts(features)
+  const buffer = Buffer.allocUnsafeSlow(bufferBytes)
   let length = 0
   let count = 0
 
-  const flush = Effect.suspend(() => file.append(buffer.subarray(0, length))).pipe(
-    Effect.map(() => {
-      length = 0
-    }),
-  )
+  const flush = () => {
+    file.append(buffer.subarray(0, length))
+    length = 0
+  }
+  const append = (part: string | Uint8Array) => {
+    const maxBytes = typeof part === "string" ? maxUnitBytes * part.length : part.length
+    if (length + maxBytes > buffer.length) flush()
+    if (maxBytes > buffer.length) file.append(typeof part === "string" ? Buffer.from(part) : part)
+    else if (typeof part === "string") length += buffer.write(part, length)
+    else {
+      buffer.set(part, length)
+      length += part.length
+    }
+  }
 
   return {
-    write: Effect.fnUntraced(function* (rows) {
-      for (const row of rows) {
-        const line = `${lineOf(row)}\n`
-        if (leading.takes(row, line)) continue
-        count++
-        const maxBytes = maxUnitBytes * line.length
-        if (length + maxBytes > buffer.length) yield* flush
-        if (maxBytes > buffer.length) yield* file.append(Buffer.from(line))
-        else length += buffer.write(line, length)
-      }
-    }),
-    end: flush,
-    finish: Effect.map(file.finish, (digest) => ({ ...digest, rows: count })),
+    write: (row) => {
+      if (leading.takes(row)) return
+      count++
+      partsOf(row, append)
+      append("\n")
+    },
+    finish: () => {
+      flush()
+      return { ...file.finish(), rows: count }
+    },
+    close: file.close,
   }
 }

@@ -3,16 +3,15 @@
  *
  * Guarantees: the schema is declared, never inferred, so a file without rows has it, too; every column is nullable
  * (readers ignore the `huggingface` metadata otherwise); the same rows give the same bytes, however they are chunked.
- * Each row group is encoded synchronously, in a few tenths of a second: the writer has no interface for row groups that
- * were encoded in another thread.
+ * Calls block for a few tenths of a second where a row group ends.
  */
-import { Effect, Record } from "effect"
 import type { SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
 import * as Zstd from "../../node/Zstd.ts"
 import { type Cell, Text } from "./EncodedRow.ts"
 import { declaration, type Feature, type Features } from "./Features.ts"
-import type { OutputFile, RowWriter } from "./OutputFile.ts"
+import type { OutputFile } from "../../node/OutputFile.ts"
+import type { RowWriter } from "./RowWriter.ts"
 
 /** A row group ends with the row that reaches either. Groups of twice the size save 0.3% of the file, and cost 130 MB of memory. */
 const rowGroupBytes = 16 * 1024 * 1024
@@ -45,15 +44,15 @@ const elementsOf = (name: string, feature: Feature): ReadonlyArray<SchemaElement
       ...elementsOf("element", feature.list),
     ]
   }
-  return [{ name, ...optional, num_children: Record.size(feature.struct) }, ...membersOf(feature.struct)]
+  return [{ name, ...optional, num_children: Object.keys(feature.struct).length }, ...membersOf(feature.struct)]
 }
 
 const membersOf = (features: Features) =>
-  Record.toEntries(features).flatMap(([name, feature]) => elementsOf(name, feature))
+  Object.entries(features).flatMap(([name, feature]) => elementsOf(name, feature))
 
 /** The schema of a file with these columns, as its footer holds it. */
 export const schemaOf = (features: Features): Array<SchemaElement> => [
-  { name: "root", num_children: Record.size(features) },
+  { name: "root", num_children: Object.keys(features).length },
   ...membersOf(features),
 ]
 
@@ -72,7 +71,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
     kvMetadata: keyValues(features),
     createdBy: "prefstream version 1",
   })
-  const names = Record.keys(features)
+  const names = Object.keys(features)
   const emptyColumns = () => names.map((): Array<unknown> => [])
   let columns = emptyColumns()
   const texts = makeTexts()
@@ -80,14 +79,18 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   let count = 0
   let byteCount = 0
 
-  const drain = Effect.suspend(() => file.append(buffer.getBytes())).pipe(
-    Effect.map(() => {
-      buffer.index = 0
-    }),
-  )
+  const drain = () => {
+    file.append(buffer.getBytes())
+    buffer.index = 0
+  }
 
-  const endGroup = Effect.suspend(() => {
-    const columnData = names.map((name, i) => ({ name, data: columns[i]!, columnIndex: true }))
+  const endGroup = () => {
+    const columnData = names.map((name, i) => ({
+      name,
+      data: columns[i]!,
+      columnIndex: true,
+      ...(isPlain(columns[i]!) && { encoding: "PLAIN" as const }),
+    }))
     const written = parquet.pendingIndexes.length
     void parquet.write({ columnData, rowGroupSize: count, pageSize: pageBytes })
     parquet.pendingIndexes.slice(written).forEach(copyBounds)
@@ -95,52 +98,84 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
     texts.clear()
     count = 0
     byteCount = 0
-    return drain
-  })
+    drain()
+  }
 
   return {
-    write: Effect.fnUntraced(function* (rows) {
-      for (const row of rows) {
-        for (let i = 0; i < names.length; i++) columns[i]!.push(texts.encode(row.columns[names[i]!]))
-        byteCount += row.size
-        count++
-        rowCount++
-        if (byteCount >= rowGroupBytes || count === rowGroupRows) yield* endGroup
-      }
-    }),
-    end: Effect.gen(function* () {
-      if (count > 0) yield* endGroup
+    write: (row) => {
+      for (let i = 0; i < names.length; i++) columns[i]!.push(texts.encode(row.columns[names[i]!]))
+      byteCount += row.size
+      count++
+      rowCount++
+      if (byteCount >= rowGroupBytes || count === rowGroupRows) endGroup()
+    },
+    finish: () => {
+      if (count > 0) endGroup()
       void parquet.finish()
       if (parquet.row_groups.length === 0) typeEmptyRowGroups(buffer.getBytes())
-      yield* drain
-    }),
-    finish: Effect.map(file.finish, (digest) => ({ ...digest, rows: rowCount })),
+      drain()
+      return { ...file.finish(), rows: rowCount }
+    },
+    close: file.close,
   }
+}
+
+/** Of a column, in bytes. Many large texts that are all different are no dictionary, which takes the writer long to find out. */
+const minPlainBytes = 1024 * 1024
+
+/** Whether a dictionary would be larger than half of the values: the writer makes none then, but hashes all of them first. */
+const isPlain = (column: ReadonlyArray<unknown>): boolean => {
+  const seen = new Set<Uint8Array>()
+  let all = 0
+  let different = 0
+  for (const value of column) {
+    if (value === null) continue
+    if (!(value instanceof Uint8Array)) return false
+    all += 4 + value.length
+    if (seen.size < seen.add(value).size) different += 4 + value.length
+  }
+  return all >= minPlainBytes && 2 * different > all
+}
+
+/** Much cheaper than a hash of all bytes. Of several texts with the same key, the last one is remembered. */
+const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
+  let key = length
+  for (let i = 1; i <= 7; i++) key = (Math.imul(key, 31) + (bytes[start + ((length * i) >> 3)] ?? 0)) | 0
+  return key
 }
 
 /**
  * The texts of a row group as UTF-8, whose bounds are in the order of bytes, one after the other in a buffer that all groups
- * use, and that is as large as they need. Each text has one view, by which the writer knows equal ones: otherwise its
+ * use, and that is as large as they need. Equal texts have one view, by which the writer knows them: otherwise its
  * dictionaries take a tenth of an export.
  */
 const makeTexts = () => {
   const views = new Map<Text, Uint8Array>()
+  const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
   let end = 0
 
-  const bytesOf = (text: Text): Uint8Array => {
-    const known = views.get(text)
-    if (known !== undefined) return known
+  const viewOf = (text: Text): Uint8Array => {
+    const length = text.bytes
     // The views of a buffer that is full keep it.
-    if (end + text.bytes > buffer.length) {
-      buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), text.bytes))
+    if (end + length > buffer.length) {
+      buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0
     }
-    const start = end
-    end += buffer.write(text.value, start)
-    const bytes = new Uint8Array(buffer.buffer, start, end - start)
-    views.set(text, bytes)
+    text.writeTo(buffer, end)
+    const key = keyOf(buffer, end, length)
+    const same = known.get(key)
+    if (same?.length === length && buffer.compare(same, 0, length, end, end + length) === 0) return same
+    const bytes = new Uint8Array(buffer.buffer, end, length)
+    end += length
+    known.set(key, bytes)
     return bytes
+  }
+
+  const bytesOf = (text: Text): Uint8Array => {
+    let view = views.get(text)
+    if (view === undefined) views.set(text, (view = viewOf(text)))
+    return view
   }
 
   const encode = (cell: Cell | undefined): unknown => {
@@ -154,6 +189,7 @@ const makeTexts = () => {
     encode,
     clear: (): void => {
       views.clear()
+      known.clear()
       if (buffer.length > rowGroupBytes) buffer = Buffer.allocUnsafeSlow(rowGroupBytes)
       end = 0
     },

@@ -8,6 +8,7 @@ import { type BatchPlace, ItemDetails, type LedgerContext, type ParsedRequest, t
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
+import * as RequestTexts from "./RequestTexts.ts"
 
 /** SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767; a row has at most six. */
 const rowsPerStatement = 4096
@@ -55,7 +56,9 @@ export const parsePrompts = (row: Payloads): ParsedRequest => {
   const sent: Array<TaskPrompt> = []
   for (let start = body.indexOf(startOfPrompt); start !== -1;) {
     const next = body.indexOf(startOfPrompt, start + 1)
-    sent.push(decodePrompt(body.toString("utf8", start, next === -1 ? endOfLast : next - ",".length)))
+    const prompt = decodePrompt(body.toString("utf8", start, next === -1 ? endOfLast : next - ",".length))
+    sent.push(prompt)
+    RequestTexts.set(prompt.completions, { body, start: start + startOfPrompt.length })
     start = next
   }
   // Not as prefstream writes it.
@@ -70,7 +73,10 @@ export const promptsOf = (
 ): ReadonlyArray<TaskPrompt> =>
   sent.map((prompt, i) => {
     const order = items[i]?.order
-    return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
+    if (order === undefined) return prompt
+    const completions = CompletionOrder.undo(prompt.completions, order)
+    RequestTexts.copy(prompt.completions, completions, order)
+    return { ...prompt, completions }
   })
 
 /** A sent prompt as the input had it: a conversation as messages. */

@@ -1,0 +1,148 @@
+/**
+ * The files of a dataset, in a thread of their own (`node/Thread`): splits with their shards, files for trainers, and others.
+ *
+ * Guarantees: rows are written in the order of the messages; a file that is announced has reached the disk.
+ */
+import type { Split } from "../domain/Split.ts"
+import * as OutputFile from "../node/OutputFile.ts"
+import type { Stage } from "../node/Thread.ts"
+import { BytesText, encoder, type Text } from "./file/EncodedRow.ts"
+import type { Features, Json } from "./file/Features.ts"
+import * as Jsonl from "./file/Jsonl.ts"
+import * as Parquet from "./file/Parquet.ts"
+import * as Shards from "./Shards.ts"
+
+export interface Setup {
+  readonly directory: string
+}
+
+/** Where rows go. */
+export type Output =
+  | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
+  | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
+
+/** Rows of one output, by column: a value for each row; undefined where a row has no such member. */
+export interface Rows {
+  /** The number of the output, in the order in which they were opened. */
+  readonly output: number
+  readonly count: number
+  /** A column without a list is null in each row. */
+  readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
+  /** For each row, start and end in `texts` of the texts of `placed` columns; both 0 where the value is in the column. */
+  readonly places?: Int32Array | undefined
+}
+
+/** The columns that may have places instead of values, in their order. */
+export const placed: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
+
+export type Ask =
+  | { readonly kind: "open"; readonly output: Output }
+  /** `texts`: JSON texts as `file/JsonText` describes them, in UTF-8. */
+  | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array }
+  | { readonly kind: "finish" }
+  | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
+
+/** What was written to an output. */
+export interface Written extends Omit<Shards.SplitFiles, "split"> {}
+
+export type Answer =
+  /** With the buffer of the message, which may be used again. */
+  | { readonly kind: "taken"; readonly texts?: Uint8Array }
+  | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Written> }
+  | ({ readonly kind: "file" } & OutputFile.FileDigest)
+
+interface OutputWriter extends Pick<Shards.SplitWriter, "close" | "write"> {
+  readonly finish: () => Written
+  /** Of the columns. */
+  readonly names: ReadonlyArray<string>
+}
+
+const taken: Answer = { kind: "taken" }
+
+export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
+  const encode = encoder()
+  const outputs: Array<OutputWriter> = []
+
+  const open = (output: Output): OutputWriter => ({
+    ...("split" in output ? Shards.make(directory, output.split, output) : fileOf(directory, output)),
+    names: Object.keys(output.features),
+  })
+
+  const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
+    const { names, write } = outputs[output]!
+    /** The texts of the message by their starts, since pairs of an item share them. */
+    const known = new Map<number, Text>()
+    const textAt = (start: number, end: number) => {
+      let text = known.get(start)
+      if (text === undefined) known.set(start, (text = new BytesText(texts.subarray(start, end))))
+      return text
+    }
+    const given = new Map(columns)
+    // In the order of the files' columns, whichever row of the message was the first with one.
+    const order = [...new Set([...names, ...given.keys()])].map((name) => [name, given.get(name), placed.indexOf(name)] as const)
+    for (let row = 0; row < count; row++) {
+      const cells: { [column: string]: Json | Text | undefined } = {}
+      for (const [name, values, place] of order) {
+        const at = 2 * (row * placed.length + place)
+        const value =
+          place >= 0 && places !== undefined && places[at + 1]! > 0
+            ? textAt(places[at]!, places[at + 1]!)
+            : values === null
+              ? null
+              : values?.[row]
+        if (value !== undefined) cells[name] = value
+      }
+      write(encode(cells))
+    }
+  }
+
+  const answer = (ask: Ask): Answer => {
+    switch (ask.kind) {
+      case "open":
+        outputs.push(open(ask.output))
+        return taken
+      case "rows":
+        for (const rows of ask.parts) write(rows, ask.texts)
+        return { kind: "taken", texts: ask.texts }
+      case "finish":
+        return { kind: "finished", outputs: outputs.map(({ finish }) => finish()) }
+      case "file":
+        return { kind: "file", ...OutputFile.write(directory, ask.path, ask.content) }
+    }
+  }
+  const close = () => {
+    for (const { close } of outputs) close()
+  }
+  return Object.assign(
+    (ask: Ask) => ({
+      answer: answer(ask),
+      ...(ask.kind === "rows" && { transfer: [ask.texts.buffer as ArrayBuffer] }),
+    }),
+    { close },
+  )
+}
+
+/** One file, with its leading lines (`Jsonl`) at its start. */
+const fileOf = (
+  directory: string,
+  { container, features, path }: Extract<Output, { readonly path: string }>,
+) => {
+  const leading = Jsonl.leadingLines(features)
+  const file = OutputFile.create(directory, path)
+  const writer = container === "parquet" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)
+  let bytes = 0
+  return {
+    write: (row: Parameters<typeof writer.write>[0]) => {
+      bytes += row.size
+      writer.write(row)
+    },
+    finish: (): Written => {
+      const finished = writer.finish()
+      const digest =
+        leading.lines.length === 0 ? finished : OutputFile.prepend(directory, path, leading.lines.join(""))
+      const rows = finished.rows + leading.lines.length
+      return { rows, bytes, files: [{ path, ...digest, rows }] }
+    },
+    close: writer.close,
+  }
+}

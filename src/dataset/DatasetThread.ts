@@ -1,0 +1,186 @@
+/**
+ * The files of a dataset, written by `DatasetStage`.
+ *
+ * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half a megabyte of texts.
+ * A text of the ledger goes there as the bytes that the ledger has (`PairTexts`).
+ */
+import { Effect, type Scope } from "effect"
+import type { FileDigest } from "../node/OutputFile.ts"
+import * as Thread from "../node/Thread.ts"
+import { type Answer, type Ask, type Output, placed, type Rows, type Setup, type Written } from "./DatasetStage.ts"
+import type { Json, JsonRow } from "./file/Features.ts"
+import { DatasetError, reasonOf } from "./file/DatasetError.ts"
+import type { PairBytes } from "./PairBytes.ts"
+
+const stage: Thread.StageModule<Setup, Ask, Answer> = {
+  path: "dataset/DatasetStage",
+  load: () => import("./DatasetStage.ts"),
+}
+
+/** A row group is encoded while this many messages wait. */
+const ahead = 24
+
+const messageBytes = 512 * 1024
+
+/** A row takes this many bytes besides its texts, about. */
+const rowBytes = 200
+
+export interface DatasetThread {
+  /** @returns the number of the output */
+  readonly open: (output: Output) => number
+  /**
+   * @param bytes where the row's `placed` texts are as bytes; they are not in the row then
+   * @returns whether a message was sent: then wait for `room`
+   */
+  readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
+  /** Waits while the thread is too far behind. */
+  readonly room: Effect.Effect<void, DatasetError>
+  /** Finishes all files of rows. Called once. */
+  readonly finish: Effect.Effect<ReadonlyArray<Written>, DatasetError>
+  /** Writes a file without rows. */
+  readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
+}
+
+/** Of one output in a message. */
+interface Part {
+  count: number
+  readonly columns: Map<string, Array<Json | undefined>>
+  readonly places: Array<number>
+}
+
+const lengthOf = (value: Json | undefined): number =>
+  typeof value === "string"
+    ? value.length
+    : typeof value !== "object" || value === null
+      ? 0
+      : Object.values(value).reduce<number>((sum, member) => sum + 8 + lengthOf(member as Json), 0)
+
+/** What a row takes in memory, about. */
+export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
+
+const isNull = (values: ReadonlyArray<Json | undefined>) => values.every((value) => value === null)
+
+const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
+  output,
+  count,
+  columns: [...columns].map(([name, values]) => {
+    values.length = count
+    return [name, isNull(values) ? null : values] as const
+  }),
+  ...(places.length > 0 && { places: allOf(places, count) }),
+})
+
+/** With zeros for rows without places. */
+const allOf = (places: ReadonlyArray<number>, count: number): Int32Array => {
+  const all = new Int32Array(2 * placed.length * count)
+  all.set(places)
+  return all
+}
+
+export const make = Effect.fnUntraced(function* (
+  directory: string,
+): Effect.fn.Return<DatasetThread, never, Scope.Scope> {
+  const buffers: Array<Uint8Array<ArrayBuffer>> = []
+  let latest: Answer = { kind: "taken" }
+  const thread = yield* Thread.make(
+    stage,
+    { directory },
+    {
+      ahead,
+      onAnswer: (answer) => {
+        latest = answer
+        if (answer.kind === "taken" && answer.texts?.length === messageBytes) {
+          buffers.push(answer.texts as Uint8Array<ArrayBuffer>)
+        }
+      },
+    },
+  )
+  const failing = Effect.mapError(({ cause }: Thread.ThreadFailed) => {
+    const { path = directory } = cause as NodeJS.ErrnoException
+    return new DatasetError({ reason: reasonOf(path, cause) })
+  })
+
+  let outputs = 0
+  let parts = new Map<number, Part>()
+  let texts: Uint8Array<ArrayBuffer> | undefined
+  let used = 0
+  /** Of texts that go as strings. */
+  let characters = 0
+  let body: Uint8Array | undefined
+  let known = new Map<number, number>()
+
+  const send = () => {
+    if (parts.size === 0) return
+    const bytes = texts ?? new Uint8Array(0)
+    const rows = [...parts].map(([output, part]) => rowsOf(output, part))
+    const places = rows.flatMap(({ places }) => (places === undefined ? [] : [places.buffer as ArrayBuffer]))
+    thread.send({ kind: "rows", parts: rows, texts: bytes }, [bytes.buffer, ...places])
+    parts = new Map()
+    texts = undefined
+    used = 0
+    characters = 0
+    body = undefined
+  }
+
+  /** Copies a text into the message, once for each item. @returns where it begins there */
+  const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
+    if (body !== bytes) known = new Map()
+    body = bytes
+    let at = known.get(start)
+    if (at !== undefined) return at
+    at = used
+    texts!.set(bytes.subarray(start, end), at)
+    used += end - start
+    known.set(start, at)
+    return at
+  }
+
+  const answered = (ask: Ask) =>
+    Effect.suspend(() => {
+      thread.send(ask)
+      return Effect.map(thread.drain, () => latest)
+    }).pipe(failing)
+
+  return {
+    open: (output) => {
+      thread.send({ kind: "open", output })
+      return outputs++
+    },
+    add: (output, row, bytes) => {
+      const size = bytes === undefined ? 0 : bytes.places.reduce((sum, [start, end]) => sum + end - start, 0)
+      const isSent = used + size > messageBytes || characters > messageBytes
+      if (isSent) send()
+      let part = parts.get(output)
+      if (part === undefined) parts.set(output, (part = { count: 0, columns: new Map(), places: [] }))
+      for (const name in row) {
+        const value = row[name]
+        let values = part.columns.get(name)
+        if (values === undefined) part.columns.set(name, (values = []))
+        values[part.count] = value
+        characters += typeof value === "object" || typeof value === "string" ? lengthOf(value) : 0
+      }
+      if (bytes !== undefined) {
+        texts ??= size > messageBytes ? new Uint8Array(size) : (buffers.pop() ?? new Uint8Array(messageBytes))
+        placed.forEach((_, i) => {
+          const [start, end] = bytes.places[i]!
+          const at = placeOf(bytes.body, start, end)
+          part.places[2 * (part.count * placed.length + i)] = at
+          part.places[2 * (part.count * placed.length + i) + 1] = at + end - start
+        })
+      }
+      characters += rowBytes
+      part.count++
+      return isSent
+    },
+    room: failing(thread.room),
+    finish: Effect.suspend(() => {
+      send()
+      return Effect.map(answered({ kind: "finish" }), (answer) => (answer.kind === "finished" ? answer.outputs : []))
+    }),
+    file: (path, content) =>
+      Effect.map(answered({ kind: "file", path, content: Buffer.from(content) }), (answer) => {
+        if (answer.kind !== "file") throw new Error("expected the digest of a file")
+        return { bytes: answer.bytes, sha256: answer.sha256 }
+      }),
+  }
+})
