@@ -2,7 +2,6 @@
  * Text as `JSON.stringify` writes it, in UTF-8: quotes around it, an escape for a quote, a backslash and what is below U+0020, and no other
  * but for lone surrogates, which no dataset has.
  */
-
 const backslash = 0x5c
 const u = 0x75
 
@@ -20,17 +19,19 @@ for (const [letter, text] of Object.entries({
   unescaped[letter.charCodeAt(0)] = text.charCodeAt(0)
 }
 
-/** A control character: two of the digits are always 0. */
+/** A control character, as `00` and two digits after `\\u`. */
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 
 /** The length of the text without quotes and escapes, in UTF-8. */
 export const byteLength = (json: Uint8Array): number => {
-  let length = json.length - 2
-  for (let at = json.indexOf(backslash); at !== -1; at = json.indexOf(backslash, at)) {
-    const escape = json[at + 1] === u ? 6 : 2
-    length -= escape - 1
-    at += escape
+  const end = json.length - 1
+  let length = end - 1
+  for (let at = 1; at < end; at++) {
+    if (json[at] !== backslash) continue
+    const more = json[at + 1] === u ? 5 : 1
+    length -= more
+    at += more
   }
   return length
 }
@@ -72,3 +73,7 @@ export const endOf = (bytes: Buffer, start: number): number => {
     if ((quote - first) % 2 === 0) return quote + 1
   }
 }
+
+/** The text whose quotes are at `start` and before `end`. */
+export const decode = (bytes: Buffer, start: number, end: number): string =>
+  JSON.parse(bytes.toString("utf8", start, end)) as string

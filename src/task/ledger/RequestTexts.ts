@@ -3,7 +3,6 @@
  *
  * Guarantees: at each place is `JSON.stringify` of the text, in UTF-8.
  */
-import * as JsonText from "../../io/JsonText.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 
 export type Place = readonly [start: number, end: number]
@@ -16,9 +15,9 @@ export interface RequestTexts {
 }
 
 interface Source {
-  readonly body: Buffer
-  /** Where the prompt's text begins, of which the completions follow. */
-  readonly start: number
+  readonly body: Uint8Array
+  /** Of the prompt, then of the completions as they were sent. */
+  readonly places: ReadonlyArray<Place>
   /** In which order the completions were sent. */
   readonly order?: CompletionOrder.CompletionOrder
 }
@@ -34,18 +33,10 @@ export const copy = (from: ReadonlyArray<string>, to: ReadonlyArray<string>, ord
   if (source !== undefined) sources.set(to, { ...source, order })
 }
 
-const middle = ',"completions":['.length
-
 export const of = (completions: ReadonlyArray<string>): RequestTexts | undefined => {
   const source = sources.get(completions)
   if (source === undefined) return undefined
-  const { body, order, start } = source
-  const prompt: Place = [start, JsonText.endOf(body, start)]
-  let at = prompt[1] + middle
-  const sent = completions.map((): Place => {
-    const place: Place = [at, JsonText.endOf(body, at)]
-    at = place[1] + 1
-    return place
-  })
-  return { body, prompt, completions: order === undefined ? sent : CompletionOrder.undo(sent, order) }
+  const { body, order } = source
+  const [prompt, ...sent] = source.places
+  return { body, prompt: prompt!, completions: order === undefined ? sent : CompletionOrder.undo(sent, order) }
 }

@@ -3,8 +3,9 @@ import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
-import { parseTaskRequest, TaskPrompt } from "../../domain/Task.ts"
+import { parseTaskRequest, type TaskPrompt } from "../../domain/Task.ts"
 import { type BatchPlace, ItemDetails, type LedgerContext, type ParsedRequest, type StoredRequest } from "./Model.ts"
+import * as JsonText from "../../io/JsonText.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
@@ -39,31 +40,48 @@ export const parseRequest = (row: Payloads): ParsedRequest => {
   return { prompts: promptsOf(prompts, items), items }
 }
 
-const decodePrompt = Schema.decodeUnknownSync(Schema.fromJsonString(TaskPrompt))
-const startOfPrompt = Buffer.from('{"prompt":')
-const endOfPrompts = Buffer.from('],"guidelines":')
+const beforePrompt = Buffer.from('{"prompt":')
+const beforeCompletions = Buffer.from(',"completions":[')
+const afterCompletions = Buffer.from("]}")
+const comma = 0x2c
+
+const isAt = (body: Buffer, text: Buffer, at: number): boolean => body.compare(text, 0, text.length, at, at + text.length) === 0
 
 /**
- * The same, faster. Each prompt is decoded and parsed alone, which takes a third less time than the body at once
- * and leaves no large strings. The bytes around a prompt are nowhere else, since in a text a quote is after a backslash.
+ * The same, faster: texts are decoded one by one, and nothing else is. The bytes around a prompt are nowhere else, since in
+ * a text a quote is after a backslash.
  */
 export const parsePrompts = (row: Payloads): ParsedRequest => {
   const items = decodeItems(Payload.decode(row.items))
   const bytes = Payload.unpack(row.body)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const guidelines = body.indexOf(endOfPrompts)
-  const endOfLast = guidelines === -1 ? body.length - "]}".length : guidelines
   const sent: Array<TaskPrompt> = []
-  for (let start = body.indexOf(startOfPrompt); start !== -1;) {
-    const next = body.indexOf(startOfPrompt, start + 1)
-    const prompt = decodePrompt(body.toString("utf8", start, next === -1 ? endOfLast : next - ",".length))
-    sent.push(prompt)
-    RequestTexts.set(prompt.completions, { body, start: start + startOfPrompt.length })
-    start = next
+  for (let at = body.indexOf(beforePrompt); at !== -1; at = body.indexOf(beforePrompt, at)) {
+    const texts = textsOf(body, at + beforePrompt.length)
+    if (texts === undefined) return parseRequest(row)
+    const [prompt = "", ...completions] = texts.places.map(([start, end]) => JsonText.decode(body, start, end))
+    sent.push({ prompt, completions })
+    RequestTexts.set(completions, { body, places: texts.places })
+    at = texts.end
   }
   // Not as prefstream writes it.
   if (sent.length !== items.length) return parseRequest(row)
   return { prompts: promptsOf(sent, items), items }
+}
+
+/** Where the texts of a prompt and its completions are, and what follows; undefined where it is not as prefstream writes it. */
+const textsOf = (body: Buffer, start: number) => {
+  const places: Array<RequestTexts.Place> = [[start, JsonText.endOf(body, start)]]
+  let end = places[0]![1]
+  if (!isAt(body, beforeCompletions, end)) return undefined
+  end += beforeCompletions.length - 1
+  do {
+    const next = end + 1
+    if (body[next] !== 0x22) return undefined
+    end = JsonText.endOf(body, next)
+    places.push([next, end])
+  } while (body[end] === comma)
+  return isAt(body, afterCompletions, end) ? { places, end: end + afterCompletions.length } : undefined
 }
 
 /** Sent prompts with their completions in the order of the input. */

@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as fc from "fast-check"
+import * as JsonText from "../../src/io/JsonText.ts"
+
+const wellFormed = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed())
+const escaped = fc.string({ unit: fc.constantFrom(..."a\\\"/\b\f\n\r\t\0\u001f\u007fé—😀") })
+const long = fc.tuple(escaped, fc.integer({ min: 0, max: 9_000 })).map(([text, n]) => text + "line\n".repeat(n))
+
+describe("JsonText", () => {
+  it("unescapes what JSON.stringify writes, to the byte, and knows its length before", () => {
+    fc.assert(
+      fc.property(fc.oneof(wellFormed, escaped, long), (text) => {
+        const json = Buffer.from(JSON.stringify(text))
+        const bytes = Buffer.from(text)
+        assert.strictEqual(JsonText.byteLength(json), bytes.length)
+        const into = Buffer.alloc(bytes.length + 3, 0xff)
+        JsonText.unescape(json, into, 2)
+        assert.deepStrictEqual(into, Buffer.concat([Buffer.from([0xff, 0xff]), bytes, Buffer.from([0xff])]))
+      }),
+    )
+  })
+
+  it("finds the end of a text, and decodes it, also a lone surrogate", () => {
+    const any = fc.oneof(escaped, long, fc.string({ unit: "binary" }))
+    fc.assert(
+      fc.property(any, any, (before, text) => {
+        const [head, json] = [before, text].map((each) => JSON.stringify(each)) as [string, string]
+        const bytes = Buffer.from(`[${head},${json},"next"]`)
+        const start = Buffer.byteLength(head) + 2
+        assert.strictEqual(JsonText.endOf(bytes, 1), start - 1)
+        const end = JsonText.endOf(bytes, start)
+        assert.strictEqual(bytes.toString("utf8", start, end), json)
+        assert.strictEqual(JsonText.decode(bytes, start, end), text)
+      }),
+    )
+  })
+})
