@@ -21,8 +21,12 @@ export type Stage<Ask, Answer> = (ask: Ask) => { readonly answer: Answer; readon
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** The module for this thread. */
-  readonly load: () => Promise<{ readonly start: (setup: Setup) => Stage<Ask, Answer> }>
+  /** The module for this thread, which is ready without a promise where it was imported anyway. */
+  readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
+}
+
+interface Loaded<Setup, Ask, Answer> {
+  readonly start: (setup: Setup) => Stage<Ask, Answer>
 }
 
 /** What a thread begins with. */
@@ -99,17 +103,29 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   setup: Setup,
   onAnswer: (answer: Answer) => void,
 ) {
-  const { start } = yield* Effect.promise(load)
-  const stage = start(setup)
+  const loading = load()
+  const { start } = loading instanceof Promise ? yield* Effect.promise(() => loading) : loading
+  let stage: Stage<Ask, Answer> | undefined
   let failure: Cause.Cause<ThreadFailed> | undefined
   const state = Effect.suspend(() => (failure === undefined ? Effect.yieldNow : Effect.failCause(failure)))
+  const answerOf = (ask: Ask): Answer | undefined => {
+    try {
+      stage ??= start(setup)
+      return stage(ask).answer
+    } catch (thrown) {
+      failure = causeOf(thrown as Failure)
+      return undefined
+    }
+  }
   return {
     send: (ask) => {
       if (failure !== undefined) return
+      const answer = answerOf(ask)
+      if (failure !== undefined) return
       try {
-        onAnswer(stage(ask).answer)
+        onAnswer(answer as Answer)
       } catch (thrown) {
-        failure = causeOf(thrown as Failure)
+        failure = Cause.die(thrown)
       }
     },
     room: state,
@@ -135,23 +151,28 @@ const inThread = Effect.fnUntraced(function* <Ask, Answer>(
   )
   let unanswered = 0
   let failure: Cause.Cause<ThreadFailed> | undefined
-  let wake = () => {}
+  const waiting = new Set<() => void>()
+  const wake = () => {
+    for (const check of waiting) check()
+  }
   const fail = (cause: Cause.Cause<ThreadFailed>) => {
     failure ??= cause
     wake()
   }
-  worker.on("message", ({ answer, failure }: FromThread) => {
-    if (failure !== undefined) {
-      return fail(causeOf(Object.assign(new Error(failure.message), failure)))
+  worker.on("message", (message: FromThread) => {
+    if (failure !== undefined) return
+    if (message.failure !== undefined) {
+      return fail(causeOf(Object.assign(new Error(message.failure.message), message.failure)))
     }
     unanswered--
     try {
-      onAnswer(answer as Answer)
+      onAnswer(message.answer as Answer)
     } catch (thrown) {
       return fail(Cause.die(thrown))
     }
     wake()
   })
+  worker.on("messageerror", (error) => fail(Cause.die(error)))
   worker.on("error", (error) => fail(causeOf(error as Failure)))
   worker.on("exit", () =>
     fail(Cause.fail(new ThreadFailed({ cause: new Error(`the thread ${name} ended before its work was done`) }))),
@@ -159,17 +180,19 @@ const inThread = Effect.fnUntraced(function* <Ask, Answer>(
 
   const until = (isReady: () => boolean) =>
     Effect.callback<void, ThreadFailed>((resume) => {
-      wake = () => {
+      const check = () => {
         if (failure === undefined && !isReady()) return
-        wake = () => {}
+        waiting.delete(check)
         resume(failure === undefined ? Effect.void : Effect.failCause(failure))
       }
-      wake()
+      waiting.add(check)
+      check()
+      return Effect.sync(() => waiting.delete(check))
     })
   return {
     send: (ask, transfer = []) => {
-      unanswered++
       worker.postMessage(ask, transfer)
+      unanswered++
     },
     room: until(() => unanswered < ahead),
     drain: until(() => unanswered === 0),
