@@ -3,8 +3,8 @@
  * the stage's file is not beside this one (in a program that was bundled), and where `PREFSTREAM_THREADS=0` says so.
  *
  * Guarantees: messages are answered one after the other, in their order, with the same answers in either thread; errors of the system keep their code and
- * path, others are defects; a thread that ends before it has answered is an error; it ends with the scope, once the
- * message that it works on is done.
+ * path, others are defects; no message is worked on after a failure; a thread that ends before it has answered is an error; it
+ * ends with the scope, which breaks off the message that it works on.
  *
  * A stage is a module that exports `start`. It has no Effect in it, since the thread would load all of it. Its messages
  * are cloned, which is quick for numbers, short texts and buffers that are transferred.
@@ -94,7 +94,7 @@ export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 ): Effect.fn.Return<Thread<Ask>, never, Scope.Scope> {
   const [url, entryUrl] = [urlOf(module.path), urlOf(entry)]
   return (yield* Threads) && url !== undefined && entryUrl !== undefined
-    ? yield* inThread(module.path, entryUrl, { url: url.href, setup }, ahead, onAnswer)
+    ? yield* inThread(module.path, entryUrl, { url: url.href, setup }, ahead, (answer) => onAnswer(answer as Answer))
     : yield* inThisThread(module, setup, onAnswer)
 })
 
@@ -136,12 +136,12 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 /** Of a thread's young generation: with more, a thread that copies bytes takes more memory, and no less time. */
 const youngMegabytes = 16
 
-const inThread = Effect.fnUntraced(function* <Ask, Answer>(
+const inThread = Effect.fnUntraced(function* (
   name: string,
   entryUrl: URL,
   workerData: ThreadData,
   ahead: number,
-  onAnswer: (answer: Answer) => void,
+  onAnswer: (answer: unknown) => void,
 ) {
   const worker = yield* Effect.acquireRelease(
     Effect.sync(
@@ -166,7 +166,7 @@ const inThread = Effect.fnUntraced(function* <Ask, Answer>(
     }
     unanswered--
     try {
-      onAnswer(message.answer as Answer)
+      onAnswer(message.answer)
     } catch (thrown) {
       return fail(Cause.die(thrown))
     }
@@ -196,5 +196,5 @@ const inThread = Effect.fnUntraced(function* <Ask, Answer>(
     },
     room: until(() => unanswered < ahead),
     drain: until(() => unanswered === 0),
-  } satisfies Thread<Ask>
+  } satisfies Thread<unknown>
 })

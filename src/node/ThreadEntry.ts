@@ -1,4 +1,4 @@
-/** The first module of a thread: loads the stage, and answers each message of `Thread` in the order in which they come. */
+/** Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in the order in which they come. */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 

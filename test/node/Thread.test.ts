@@ -46,7 +46,10 @@ const make = Effect.fnUntraced(function* (setup: EchoSetup = {}, ahead = 2) {
 
 /** The typed failure of an effect. */
 const failureOf = (effect: Effect.Effect<void, Thread.ThreadFailed>) =>
-  Effect.map(Effect.flip(effect), ({ cause, message }) => ({ cause: cause as NodeJS.ErrnoException, message }))
+  Effect.map(Effect.orDie(Effect.flip(effect)), ({ cause, message }) => ({
+    cause: cause as NodeJS.ErrnoException,
+    message,
+  }))
 
 /** The defect of an effect. */
 const defectOf = (effect: Effect.Effect<void, Thread.ThreadFailed>) =>
