@@ -152,6 +152,7 @@ const undiciByName: Plugin = {
 /** What runs in threads: `node/Thread` finds it beside the chunks. */
 const stages = {
   ThreadEntry: here("src/node/ThreadEntry.ts"),
+  SignatureStage: here("src/pair/text/SignatureStage.ts"),
 }
 
 /** Modules with all that they import, for Node. */
@@ -176,4 +177,6 @@ export const bundled = (input: Readonly<Record<string, string>>): UserConfig => 
   },
 })
 
-export default defineConfig(({ mode }) => (mode === "report" ? report : mode === "cli" ? bundled({ Process: here("src/cli/Process.ts") }) : pages))
+export default defineConfig(({ mode }) =>
+  mode === "report" ? report : mode === "cli" ? bundled({ Process: here("src/cli/Process.ts") }) : pages,
+)
