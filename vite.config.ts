@@ -153,6 +153,7 @@ const undiciByName: Plugin = {
 const stages = {
   ThreadEntry: here("src/node/ThreadEntry.ts"),
   DatasetStage: here("src/dataset/DatasetStage.ts"),
+  SignatureStage: here("src/pair/text/SignatureStage.ts"),
 }
 
 /** Modules with all that they import, for Node. */
@@ -177,4 +178,6 @@ export const bundled = (input: Readonly<Record<string, string>>): UserConfig => 
   },
 })
 
-export default defineConfig(({ mode }) => (mode === "report" ? report : mode === "cli" ? bundled({ Process: here("src/cli/Process.ts") }) : pages))
+export default defineConfig(({ mode }) =>
+  mode === "report" ? report : mode === "cli" ? bundled({ Process: here("src/cli/Process.ts") }) : pages,
+)

@@ -3,8 +3,8 @@
  * the stage's file is not beside this one (in a program that was bundled), and where `PREFSTREAM_THREADS=0` says so.
  *
  * Guarantees: messages are answered one after the other, in their order, with the same answers in either thread; errors of the system keep their code and
- * path, others are defects; a thread that ends before it has answered is an error; it ends with the scope, once the
- * message that it works on is done.
+ * path, others are defects; no message is worked on after a failure; a thread that ends before it has answered is an error; it
+ * ends with the scope, which breaks off the message that it works on.
  *
  * A stage is a module that exports `start`. It has no Effect in it, since the thread would load all of it. Its messages
  * are cloned, which is quick for numbers, short texts and buffers that are transferred.
@@ -13,7 +13,7 @@ import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
-import { Cause, Context, Effect, Schema, type Scope } from "effect"
+import { Cause, Context, Effect, Schema, Scope } from "effect"
 
 /** Answers a message. A buffer in `transfer` is the receiver's. `close` frees what the stage has of the system; a thread's end does, too. */
 export type Stage<Ask, Answer> = ((ask: Ask) => {
@@ -24,8 +24,12 @@ export type Stage<Ask, Answer> = ((ask: Ask) => {
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** The module for this thread. */
-  readonly load: () => Promise<{ readonly start: (setup: Setup) => Stage<Ask, Answer> }>
+  /** The module for this thread, which is ready without a promise where it was imported anyway. */
+  readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
+}
+
+interface Loaded<Setup, Ask, Answer> {
+  readonly start: (setup: Setup) => Stage<Ask, Answer>
 }
 
 /** What a thread begins with. */
@@ -83,6 +87,9 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
+ * Messages are held until somebody waits for `room`; a thread is started then. Where `drain` comes first, there are few of them, and the
+ * stage runs in this thread: to start another one takes a tenth of a second of its time.
+ *
  * @param ahead how many messages may be without an answer before `room` waits
  * @param onAnswer called with each answer, in the order of the messages
  */
@@ -92,9 +99,30 @@ export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   { ahead, onAnswer }: { readonly ahead: number; readonly onAnswer: (answer: Answer) => void },
 ): Effect.fn.Return<Thread<Ask>, never, Scope.Scope> {
   const [url, entryUrl] = [urlOf(module.path), urlOf(entry)]
-  return (yield* Threads) && url !== undefined && entryUrl !== undefined
-    ? yield* inThread(module.path, entryUrl, { url: url.href, setup }, ahead, onAnswer)
-    : yield* inThisThread(module, setup, onAnswer)
+  const scope = yield* Effect.scope
+  const own = (yield* Threads) && url !== undefined && entryUrl !== undefined ? { url, entryUrl } : undefined
+  let held: Array<Parameters<Thread<Ask>["send"]>> = []
+  let started: Thread<Ask> | undefined
+
+  const start = Effect.fnUntraced(function* (isLarge: boolean) {
+    const thread: Thread<Ask> =
+      own === undefined || !isLarge
+        ? yield* inThisThread(module, setup, onAnswer)
+        : yield* inThread(module.path, own.entryUrl, { url: own.url.href, setup }, ahead, (answer) =>
+            onAnswer(answer as Answer),
+          )
+    for (const message of held) thread.send(...message)
+    held = []
+    return (started = thread)
+  }, Scope.provide(scope))
+
+  return {
+    send: (...message) => void (started === undefined ? held.push(message) : started.send(...message)),
+    room: Effect.suspend(() => (started === undefined ? Effect.flatMap(start(true), ({ room }) => room) : started.room)),
+    drain: Effect.suspend(() =>
+      started === undefined ? Effect.flatMap(start(false), ({ drain }) => drain) : started.drain,
+    ),
+  }
 })
 
 const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
@@ -102,20 +130,30 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   setup: Setup,
   onAnswer: (answer: Answer) => void,
 ) {
-  const { start } = yield* Effect.promise(load)
-  const stage = yield* Effect.acquireRelease(
-    Effect.sync(() => start(setup)),
-    (stage) => Effect.sync(() => stage.close?.()),
-  )
+  const loading = load()
+  const { start } = loading instanceof Promise ? yield* Effect.promise(() => loading) : loading
+  let stage: Stage<Ask, Answer> | undefined
+  yield* Effect.addFinalizer(() => Effect.sync(() => stage?.close?.()))
   let failure: Cause.Cause<ThreadFailed> | undefined
   const state = Effect.suspend(() => (failure === undefined ? Effect.yieldNow : Effect.failCause(failure)))
+  const answerOf = (ask: Ask): Answer | undefined => {
+    try {
+      stage ??= start(setup)
+      return stage(ask).answer
+    } catch (thrown) {
+      failure = causeOf(thrown as Failure)
+      return undefined
+    }
+  }
   return {
     send: (ask) => {
       if (failure !== undefined) return
+      const answer = answerOf(ask)
+      if (failure !== undefined) return
       try {
-        onAnswer(stage(ask).answer)
+        onAnswer(answer as Answer)
       } catch (thrown) {
-        failure = causeOf(thrown as Failure)
+        failure = Cause.die(thrown)
       }
     },
     room: state,
@@ -126,12 +164,12 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 /** Of a thread's young generation: with more, a thread that copies bytes takes more memory, and no less time. */
 const youngMegabytes = 16
 
-const inThread = Effect.fnUntraced(function* <Ask, Answer>(
+const inThread = Effect.fnUntraced(function* (
   name: string,
   entryUrl: URL,
   workerData: ThreadData,
   ahead: number,
-  onAnswer: (answer: Answer) => void,
+  onAnswer: (answer: unknown) => void,
 ) {
   const worker = yield* Effect.acquireRelease(
     Effect.sync(
@@ -141,23 +179,28 @@ const inThread = Effect.fnUntraced(function* <Ask, Answer>(
   )
   let unanswered = 0
   let failure: Cause.Cause<ThreadFailed> | undefined
-  let wake = () => {}
+  const waiting = new Set<() => void>()
+  const wake = () => {
+    for (const check of waiting) check()
+  }
   const fail = (cause: Cause.Cause<ThreadFailed>) => {
     failure ??= cause
     wake()
   }
-  worker.on("message", ({ answer, failure }: FromThread) => {
-    if (failure !== undefined) {
-      return fail(causeOf(Object.assign(new Error(failure.message), failure)))
+  worker.on("message", (message: FromThread) => {
+    if (failure !== undefined) return
+    if (message.failure !== undefined) {
+      return fail(causeOf(Object.assign(new Error(message.failure.message), message.failure)))
     }
     unanswered--
     try {
-      onAnswer(answer as Answer)
+      onAnswer(message.answer)
     } catch (thrown) {
       return fail(Cause.die(thrown))
     }
     wake()
   })
+  worker.on("messageerror", (error) => fail(Cause.die(error)))
   worker.on("error", (error) => fail(causeOf(error as Failure)))
   worker.on("exit", () =>
     fail(Cause.fail(new ThreadFailed({ cause: new Error(`the thread ${name} ended before its work was done`) }))),
@@ -165,19 +208,21 @@ const inThread = Effect.fnUntraced(function* <Ask, Answer>(
 
   const until = (isReady: () => boolean) =>
     Effect.callback<void, ThreadFailed>((resume) => {
-      wake = () => {
+      const check = () => {
         if (failure === undefined && !isReady()) return
-        wake = () => {}
+        waiting.delete(check)
         resume(failure === undefined ? Effect.void : Effect.failCause(failure))
       }
-      wake()
+      waiting.add(check)
+      check()
+      return Effect.sync(() => waiting.delete(check))
     })
   return {
     send: (ask, transfer = []) => {
-      unanswered++
       worker.postMessage(ask, transfer)
+      unanswered++
     },
     room: until(() => unanswered < ahead),
     drain: until(() => unanswered === 0),
-  } satisfies Thread<Ask>
+  } satisfies Thread<unknown>
 })

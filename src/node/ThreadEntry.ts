@@ -1,4 +1,4 @@
-/** The first module of a thread: loads the stage, and answers each message of `Thread` in the order in which they come. */
+/** Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in the order in which they come. */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 
@@ -7,13 +7,16 @@ const { setup, url } = workerData as ThreadData
 const { start } = (await import(url)) as { readonly start: (setup: unknown) => Stage<unknown, unknown> }
 const stage = start(setup)
 
-port.on("message", (ask: unknown) => {
+const work = (ask: unknown) => {
   try {
     const { answer, transfer = [] } = stage(ask)
     port.postMessage({ answer } satisfies FromThread, transfer)
   } catch (thrown) {
+    // No message is worked on after a failure. Without a listener the thread ends.
+    port.off("message", work)
     // A clone of an error would lose the system's code.
     const { code, message, path, stack, syscall } = thrown as NodeJS.ErrnoException
     port.postMessage({ failure: { code, message, path, stack, syscall } } satisfies FromThread)
   }
-})
+}
+port.on("message", work)

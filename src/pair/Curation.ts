@@ -38,6 +38,7 @@ import * as BinomialTest from "./stats/BinomialTest.ts"
 import * as Distribution from "./stats/Distribution.ts"
 import * as HashNumbers from "./stats/HashNumbers.ts"
 import * as Contamination from "./text/Contamination.ts"
+import type { SearchFailed } from "./text/NearDuplicates.ts"
 
 /** Why an item gives no pair. */
 export const lossReasons = [
@@ -173,12 +174,12 @@ export const make = Effect.fnUntraced(function* (options: CurationOptions, conte
   )
   const pass = <E, R>(items: Stream.Stream<JudgedItem, E, R>, pairsOf: typeof add) =>
     Stream.mapArrayEffect(items, (all) =>
-      ScratchFile.attempt(() => Arr.map(all, (item): CuratedItem => ({ item, pairs: pairsOf(item) }))),
+      ScratchFile.attempt(() => Arr.map(all, (item): CuratedItem => ({ item, pairs: pairsOf(item) }))).pipe(
+        Effect.tap(duplicates.room),
+      ),
     )
   return {
-    curate: <E, R>(
-      items: Stream.Stream<JudgedItem, E, R>,
-    ): Stream.Stream<CuratedItem, E | ScratchFile.ScratchFileFailed, R> =>
+    curate: <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<CuratedItem, E | SearchFailed, R> =>
       isDropping
         ? Stream.unwrap(
             Effect.gen(function* () {

@@ -47,28 +47,29 @@ const naive = (): ReadonlyArray<number> => {
   })
 }
 
-const prefstream = (): ReadonlyArray<boolean> =>
-  Effect.runSync(
+const prefstream = (): Promise<ReadonlyArray<boolean>> =>
+  Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {
-        const { add, earliest } = yield* NearDuplicates.make(threshold)
+        const { add, earliest, room } = yield* NearDuplicates.make(threshold)
         for (const prompt of prompts) add(prompt)
+        yield* room
         return Array.from(yield* earliest, (first, ordinal) => first !== ordinal)
       }),
     ),
   )
 
-const timed = <A>(run: () => A): readonly [A, number] => {
+const timed = async <A>(run: () => A | Promise<A>): Promise<readonly [A, number]> => {
   const begun = performance.now()
-  return [run(), (performance.now() - begun) / 1000]
+  return [await run(), (performance.now() - begun) / 1000]
 }
 
 const times = { naive: [] as Array<number>, prefstream: [] as Array<number> }
 let [indices, found]: [ReadonlyArray<number>, ReadonlyArray<boolean>] = [[], []]
 // The first round warms up.
 for (let round = 0; round <= rounds; round++) {
-  const [slow, slowTime] = timed(naive)
-  const [fast, fastTime] = timed(prefstream)
+  const [slow, slowTime] = await timed(naive)
+  const [fast, fastTime] = await timed(prefstream)
   ;[indices, found] = [slow, fast]
   if (round > 0) {
     times.naive.push(slowTime)

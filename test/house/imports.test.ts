@@ -98,6 +98,20 @@ describe("imports", () => {
     assert.deepStrictEqual(taken, [])
   })
 
+  it("what runs in a thread does not load Effect, which would take each thread 20 MB and more", () => {
+    const stages = [...new Set(imports.map(({ from }) => from))].filter((path) =>
+      /(^|\/)(ThreadEntry|\w+Stage)\.ts$/.test(path),
+    )
+    assert.includeMembers(stages, ["node/ThreadEntry.ts", "pair/text/SignatureStage.ts"])
+    const loaded = new Set(stages)
+    const loading = imports.filter(({ isTypeOnly }) => !isTypeOnly)
+    for (const path of loaded) for (const { from, to } of loading) if (from === path) loaded.add(to)
+    assert.deepStrictEqual(
+      [...loaded].filter((path) => /^(effect|@effect)(\/|$)/.test(path)),
+      [],
+    )
+  })
+
   it("no folder imports one that imports it back", () => {
     const folders = new Set(
       imports.flatMap(({ from }) => from.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))),

@@ -2,12 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
+import { Threads } from "../../src/node/Thread.ts"
 import * as Curation from "../../src/pair/Curation.ts"
 import { fullRanking } from "../../src/pair/PairStrategy.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
 import * as Reliabilities from "../../src/pair/votes/Reliabilities.ts"
 import { judgedItem, type Said } from "../support/judged.ts"
-import { numbers } from "./text/support.ts"
+import { numbers, words } from "./text/support.ts"
 
 const languageOf = (text: string) => (text.startsWith("Wie") ? "de" : text.startsWith("?") ? "und" : "en")
 
@@ -20,13 +21,13 @@ const curate = (
   return { made: made.map(({ pairs }) => pairs), ...report }
 }
 
+const run = Effect.fnUntraced(function* (making: ReturnType<typeof Curation.make>, items: ReadonlyArray<JudgedItem>) {
+  const { curate, report } = yield* making
+  return { made: yield* Stream.runCollect(curate(Stream.fromIterable(items))), report: yield* report }
+}, Effect.scoped)
+
 const runSync = (making: ReturnType<typeof Curation.make>, items: ReadonlyArray<JudgedItem>) =>
-  Effect.runSync(
-    Effect.gen(function* () {
-      const { curate, report } = yield* making
-      return { made: yield* Stream.runCollect(curate(Stream.fromIterable(items))), report: yield* report }
-    }).pipe(Effect.scoped),
-  )
+  Effect.runSync(Effect.provideService(run(making, items), Threads, false))
 
 const checkOf = (report: ReturnType<typeof curate>, name: string) => report.checks.find(({ check }) => check === name)!
 
@@ -402,6 +403,19 @@ describe("what is said of the items", () => {
     const { models } = curate(items)
     assert.strictEqual(models.length, 100)
     assert.deepStrictEqual(models[0], { model: "often", items: 120, chosen: 120, rejected: 0, win_rate: 1 })
+  })
+
+  it("is the same where signatures are computed in a thread", async () => {
+    const { text } = words(1)
+    const texts = Array.from({ length: 2_600 }, () => text(12))
+    const all = [...texts, ...texts.slice(0, 90)]
+    const items = all.map((prompt, i) => item(0, [{ best: i % 3 }], { itemId: `item-${i}`, prompt }))
+    for (const options of [{}, { drop: ["near-duplicates"] }] satisfies ReadonlyArray<Curation.CurationOptions>) {
+      const making = Curation.make(options, { reliabilities: Option.none(), languageOf })
+      const inThread = await Effect.runPromise(Effect.provideService(run(making, items), Threads, true))
+      assert.deepStrictEqual(inThread, runSync(making, items))
+      assert.strictEqual(inThread.report.checks.find(({ check }) => check === "near-duplicates")?.count, 90)
+    }
   })
 
   it("is the same for the same items", () => {

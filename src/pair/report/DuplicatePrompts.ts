@@ -7,7 +7,6 @@ import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
 import * as ScratchFile from "../../node/ScratchFile.ts"
 import * as NearDuplicates from "../text/NearDuplicates.ts"
-import * as NormalizedPrompt from "../text/NormalizedPrompt.ts"
 
 type Example = Check["examples"][number]
 
@@ -44,9 +43,9 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Takes the next prompt. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`. */
+    /** Takes the next prompt. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`. `room` must follow. */
     add: (prompt: string, item_id: string): void => {
-      prompts.add(NormalizedPrompt.ofText(prompt))
+      prompts.add(prompt)
       if (waiting.length === perBlock) {
         const bytes = new TextEncoder().encode(JSON.stringify(waiting))
         blocks.push([texts.append(bytes), bytes.length])
@@ -54,6 +53,7 @@ export const make = Effect.fnUntraced(function* (
       }
       waiting.push({ item_id, detail: excerptOf(prompt) })
     },
+    room: prompts.room,
     /** Of the prompts so far. */
     find: Effect.gen(function* () {
       const earliest = yield* prompts.earliest

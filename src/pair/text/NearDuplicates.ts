@@ -2,30 +2,37 @@
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
  *
  * Guarantees: the result depends on earlier prompts only. Of prompts with the same normal form, the first represents
- * all. Memory: 8 MB, and while it searches 25 bytes per prompt; the rest, 120 bytes per prompt, is in a scratch file.
+ * all. Memory: 10 MB, and while it searches 25 bytes per prompt; the rest, 120 bytes per prompt, is in a scratch file.
  * Not guaranteed: all of them. Signatures are compared if one of 18 bands of 6 bytes is equal (Leskovec, Rajaraman and
  * Ullman, 2020, "Mining of massive datasets", 3.4): at a Jaccard index of 0.8, with a probability of 0.996; the
  * estimated index has a standard deviation of 0.04. Only the first 32 prompts are found by a shared band.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
+import type { ThreadFailed } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as Signatures from "./Signatures.ts"
+import { hashBytes, recordBytes } from "./SignatureStage.ts"
 
 /** A pair of prompts by their zero-based ordinals; what it returns matters to `search` only. */
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
-  /** Takes the next prompt, in normal form. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`. */
-  readonly add: (normal: string) => void
+  /** Takes the next prompt, as text. Prompts wait in memory: `room` must follow after some of them. */
+  readonly add: (prompt: string) => void
+  /** Waits until few of the prompts wait to be worked on. */
+  readonly room: Effect.Effect<void, SearchFailed>
   /**
    * Of the pairs of those added that share a band or the normal form, compares the wanted ones, and tells those that are
    * near-duplicates. It may come to a pair several times.
    */
-  readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, ScratchFile.ScratchFileFailed>
+  readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
   /** Of each prompt the earliest that it nearly repeats; itself where it repeats none. */
-  readonly earliest: Effect.Effect<Uint32Array, ScratchFile.ScratchFileFailed>
+  readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
+
+/** The scratch file failed, or the thread that computes signatures ended. */
+export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 
 const bands = 18
 const bandBytes = 6
@@ -39,14 +46,15 @@ const wordsPerSignature = MinHash.signatureBytes / 4
  * @param directory where the scratch file is. Default: the system's for temporary files
  */
 export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: string) {
-  const signatures = Signatures.make(yield* ScratchFile.temporary(directory))
+  const signatures = yield* Signatures.make(yield* ScratchFile.temporary(directory))
 
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
+    yield* signatures.flush
     const keys = makeKeys(signatures)
     /** Not in the bands, where the first of the same normal form is. */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
-      keys.forEachGroup(0, Signatures.hashBytes, isRepeat, ([first, ...others]) => {
+      keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
         for (const other of others) {
           isRepeat[other] = 1
           if (isWanted(first!, other)) found(first!, other)
@@ -57,7 +65,7 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
     for (let band = 0; band < bands; band++) {
       // So long is the main thread held up at a time: a few tenths of a second for a million prompts.
       yield* Effect.yieldNow
-      const start = Signatures.hashBytes + band * bandBytes
+      const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>
         keys.forEachGroup(start, bandBytes, isRepeat, (group) => compare(group, isWanted, found)),
       )
@@ -66,20 +74,22 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
 
   return {
     add: signatures.add,
+    room: signatures.room,
     search,
-    earliest: Effect.suspend(() => {
+    earliest: Effect.gen(function* () {
+      yield* signatures.flush
       const earliest = Uint32Array.from({ length: signatures.count() }, (_, ordinal) => ordinal)
-      const isEarlier: Visit<boolean> = (earlier, later) => earlier < earliest[later]!
-      return Effect.as(
-        search(isEarlier, (earlier, later) => void (earliest[later] = earlier)),
-        earliest,
+      yield* search(
+        (earlier, later) => earlier < earliest[later]!,
+        (earlier, later) => void (earliest[later] = earlier),
       )
+      return earliest
     }),
   } satisfies NearDuplicates
 })
 
 /** Groups prompts by a part of their records. */
-const makeKeys = (signatures: ReturnType<typeof Signatures.make>) => {
+const makeKeys = (signatures: Signatures.Signatures) => {
   const count = signatures.count()
   const low = new Uint32Array(count)
   const high = new Uint32Array(count)
@@ -89,7 +99,7 @@ const makeKeys = (signatures: ReturnType<typeof Signatures.make>) => {
   const read = (start: number, bytes: number, isLeftOut: Uint8Array): number => {
     let size = 0
     signatures.forEachBlock((block, first, records) => {
-      for (let record = 0, at = start; record < records; record++, at += Signatures.recordBytes) {
+      for (let record = 0, at = start; record < records; record++, at += recordBytes) {
         const ordinal = first + record
         if (isLeftOut[ordinal] === 1) continue
         const one = (low[ordinal] = block.getUint32(at))
@@ -133,7 +143,7 @@ const makeKeys = (signatures: ReturnType<typeof Signatures.make>) => {
 }
 
 /** Compares the prompts that share a band: each one with the first of them. */
-const makeComparison = (signatures: ReturnType<typeof Signatures.make>, threshold: number) => {
+const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)
   const read = (ordinal: number, words: Int32Array) => signatures.read(ordinal, new Uint8Array(words.buffer))

@@ -3,14 +3,9 @@
  *
  * Guarantees: Unicode's `toNFKC_Casefold` (3.13) with single spaces, so case, white space, compatibility forms and
  * invisible characters make no difference; idempotent; the same on every machine. Punctuation, digits and accents are
- * kept: `2+1` is not `2-1`.
+ * kept: `2+1` is not `2-1`. It runs in a thread, so it does not load Effect.
  */
-import * as Conversation from "../../domain/Conversation.ts"
-import type { Prompt } from "../../domain/Message.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-
-/** The normal form of a prompt; a conversation is one text, roles included, but for a single message of the user. */
-export const ofPrompt = (prompt: Prompt): string => ofText(Conversation.toText(prompt))
 
 export const ofText = (text: string): string => {
   const folded = isAscii(text) ? text.toLowerCase() : foldUnicode(text)

@@ -1,20 +1,111 @@
 /**
  * Prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
  *
- * Guarantees: memory holds at most 8 MB of them; only what exceeds that goes to the file. Calls throw `ScratchFileFailed`.
+ * Guarantees: memory holds at most 8 MB of them; only what exceeds that goes to the file. Prompts wait for theirs in
+ * memory: at most 3 MB, and those added since the last `room`. A thread computes them where there are thousands; they are the same
+ * without one. `forEachBlock` and `read` are for after a `flush`, and throw `ScratchFileFailed`.
  */
-import type { ScratchFile } from "../../node/ScratchFile.ts"
+import { Effect, Exit, Scope } from "effect"
+import * as ScratchFile from "../../node/ScratchFile.ts"
+import * as Thread from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
-import * as NormalizedPrompt from "./NormalizedPrompt.ts"
+import * as SignatureStage from "./SignatureStage.ts"
 
-/** The first 8 bytes of a record are the hash of the normal form, the rest is the signature. */
-export const hashBytes = 8
-export const recordBytes = hashBytes + MinHash.signatureBytes
+const { hashBytes, recordBytes } = SignatureStage
 
 const firstRecords = 256
 const maxRecords = 65_536
 
-export const make = (file: ScratchFile) => {
+/** A batch is complete with so many prompts, or so many UTF-16 code units of them. */
+const batchPrompts = 256
+const batchUnits = 262_144
+/** This thread computes the records of the first batches: 2,000 prompts take about as long as a thread takes to start. */
+const firstBatches = 8
+/** Maximum batches that the thread has not answered. */
+const ahead = 4
+
+const stageModule = {
+  path: "pair/text/SignatureStage",
+  load: () => SignatureStage,
+} satisfies Thread.StageModule<void, ReadonlyArray<string>, Uint8Array>
+
+export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) {
+  const records = makeRecords(file)
+  const scope = yield* Effect.scope
+  /** Batches without records. The last one is not complete. */
+  let batches: Array<Array<string>> = [[]]
+  let units = 0
+  let computedBatches = 0
+  let thread: { readonly scope: Scope.Closeable; readonly stage: Thread.Thread<ReadonlyArray<string>> } | undefined
+  /** Records that the thread has sent. */
+  let answers: Array<Uint8Array> = []
+
+  const computeHere = (batch: ReadonlyArray<string>) =>
+    ScratchFile.attempt(() => records.append(SignatureStage.start()(batch).answer))
+
+  const storeAnswers = ScratchFile.attempt(() => {
+    const sent = answers
+    answers = []
+    sent.forEach(records.append)
+  })
+
+  const startThread = Effect.gen(function* () {
+    const inner = yield* Scope.fork(scope)
+    const onAnswer = (answer: Uint8Array) => void answers.push(answer)
+    const stage = yield* Scope.provide(Thread.make(stageModule, undefined, { ahead, onAnswer }), inner)
+    return (thread = { scope: inner, stage })
+  })
+
+  /** Waits until the thread has taken all complete batches. */
+  const room = Effect.gen(function* () {
+    while (batches.length > 1) {
+      if (computedBatches < firstBatches) {
+        computedBatches++
+        yield* computeHere(batches.shift()!)
+        continue
+      }
+      const { stage } = thread ?? (yield* startThread)
+      yield* stage.room
+      stage.send(batches.shift()!)
+      yield* storeAnswers
+    }
+  })
+
+  /** Waits for the records of all prompts, and ends the thread. The next complete batch starts another. */
+  const flush = Effect.gen(function* () {
+    yield* room
+    const last = batches[0]!
+    batches = [[]]
+    units = 0
+    if (thread === undefined) return yield* computeHere(last)
+    const { scope: inner, stage } = thread
+    if (last.length > 0) stage.send(last)
+    yield* stage.drain
+    yield* storeAnswers
+    thread = undefined
+    yield* Scope.close(inner, Exit.void)
+  })
+
+  return {
+    /** How many prompts there were at the last `flush`. */
+    count: records.count,
+    /** Adds the next prompt, as text. `room` must follow after some of them. */
+    add: (prompt: string): void => {
+      const last = batches.at(-1)!
+      units += prompt.length
+      if (last.push(prompt) < batchPrompts && units < batchUnits) return
+      batches.push([])
+      units = 0
+    },
+    room,
+    flush,
+    forEachBlock: records.forEachBlock,
+    read: records.read,
+  }
+})
+export type Signatures = Effect.Success<ReturnType<typeof make>>
+
+const makeRecords = (file: ScratchFile.ScratchFile) => {
   /** The latest; those before are in the file. */
   let bytes = new Uint8Array(firstRecords * recordBytes)
   let view = new DataView(bytes.buffer)
@@ -35,15 +126,12 @@ export const make = (file: ScratchFile) => {
 
   return {
     count: (): number => inFile + waiting,
-    /** Adds the next prompt, in normal form. */
-    add: (normal: string): void => {
-      makeRoom()
-      const at = waiting * recordBytes
-      const hash = NormalizedPrompt.hash(normal)
-      view.setUint32(at, Number.parseInt(hash.slice(0, 8), 16))
-      view.setUint32(at + 4, Number.parseInt(hash.slice(8), 16))
-      MinHash.write(normal, bytes, at + hashBytes)
-      waiting++
+    append: (records: Uint8Array): void => {
+      for (let at = 0; at < records.length; at += recordBytes) {
+        makeRoom()
+        bytes.set(records.subarray(at, at + recordBytes), waiting * recordBytes)
+        waiting++
+      }
     },
     /** All records in order, a block of them at a time, which is valid until the next one. */
     forEachBlock: (visit: (block: DataView, first: number, records: number) => void): void => {

@@ -7,9 +7,9 @@
  * Not guaranteed: exact shares. Each prompt has a number from 0 to 1 by a hash of seed and normal form.
  */
 import { Effect, Schema } from "effect"
+import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { Split, splits } from "../../domain/Split.ts"
-import * as ScratchFile from "../../node/ScratchFile.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
@@ -35,9 +35,9 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
 /** Assigns the prompts that were added to splits. */
 export interface Splits {
   /** Takes the next prompts. */
-  readonly add: (prompts: ReadonlyArray<Prompt>) => Effect.Effect<void, ScratchFile.ScratchFileFailed>
+  readonly add: (prompts: ReadonlyArray<Prompt>) => Effect.Effect<void, NearDuplicates.SearchFailed>
   /** The splits of all prompts so far: of the same prompts the same, whatever is added later. */
-  readonly assign: Effect.Effect<Assignment, ScratchFile.ScratchFileFailed>
+  readonly assign: Effect.Effect<Assignment, NearDuplicates.SearchFailed>
 }
 
 /** Prompts by their zero-based ordinals. */
@@ -93,12 +93,13 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
 
   const result: Splits = {
     add: (prompts) =>
-      ScratchFile.attempt(() => {
+      Effect.suspend(() => {
         for (const prompt of prompts) {
-          const normal = NormalizedPrompt.ofPrompt(prompt)
-          nearDuplicates.add(normal)
-          own.push(splits.indexOf(splitAt(placeOf(seed, normal))))
+          const text = Conversation.toText(prompt)
+          nearDuplicates.add(text)
+          own.push(splits.indexOf(splitAt(placeOf(seed, NormalizedPrompt.ofText(text)))))
         }
+        return nearDuplicates.room
       }),
     assign: Effect.gen(function* () {
       const earliest = yield* nearDuplicates.earliest

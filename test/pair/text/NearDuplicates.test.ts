@@ -1,19 +1,33 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Array as Arr, Effect } from "effect"
 import * as fc from "fast-check"
 import * as ScratchFile from "../../../src/node/ScratchFile.ts"
+import { Threads } from "../../../src/node/Thread.ts"
+import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NearDuplicates from "../../../src/pair/text/NearDuplicates.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
+import * as Signatures from "../../../src/pair/text/Signatures.ts"
 import { sharedData } from "../../support/sharedData.ts"
 import { edited, hostile, signature, similarity, words } from "./support.ts"
 
+/** Adds texts, 1,000 at a time. */
+const addAll = ({ add, room }: NearDuplicates.NearDuplicates, texts: ReadonlyArray<string>) =>
+  Effect.forEach(
+    Arr.chunksOf(texts, 1_000),
+    (chunk) => {
+      chunk.forEach((text) => add(text))
+      return room
+    },
+    { discard: true },
+  )
+
 /** For each text those before it that it nearly repeats, in order. */
-const findAll = (texts: ReadonlyArray<string>, threshold?: number): ReadonlyArray<ReadonlyArray<number>> =>
-  Effect.runSync(
+const findAll = (texts: ReadonlyArray<string>, threshold?: number): Promise<ReadonlyArray<ReadonlyArray<number>>> =>
+  Effect.runPromise(
     Effect.gen(function* () {
       const index = yield* NearDuplicates.make(threshold)
-      for (const text of texts) index.add(text)
+      yield* addAll(index, texts)
       const found = texts.map(() => new Set<number>())
       yield* index.search(
         () => true,
@@ -39,30 +53,30 @@ const byComparing = (texts: ReadonlyArray<string>, threshold: number): ReadonlyA
 const llmbar = sharedData("llmbar")
 
 describe("NearDuplicates", () => {
-  it("finds the earlier ones, of equal ones the first, and nothing where there is none", () => {
+  it("finds the earlier ones, of equal ones the first, and nothing where there is none", async () => {
     const { text } = words(1)
     const [a, b] = [text(40), text(40)]
-    const found = findAll([a, b, `${a}!`, b, a, `${a}?`, text(40)])
+    const found = await findAll([a, b, `${a}!`, b, a, `${a}?`, text(40)])
     assert.deepStrictEqual(found, [[], [], [0], [1], [0], [0, 2], []])
   })
 
-  it("names all that are resembled, earliest first, those that repeat others themselves, too", () => {
+  it("names all that are resembled, earliest first, those that repeat others themselves, too", async () => {
     const { below, text } = words(2)
     const a = text(100)
     const b = edited(a, 20, below)
     const half = a.slice(0, a.length / 2) + b.slice(a.length / 2)
     assert.isBelow(similarity(signature(a), signature(b)), 0.78)
-    assert.deepStrictEqual(findAll([a, b, half, `${half}!`], 0.78), [[], [], [0, 1], [0, 1, 2]])
+    assert.deepStrictEqual(await findAll([a, b, half, `${half}!`], 0.78), [[], [], [0, 1], [0, 1, 2]])
   })
 
-  it("finds what comparing with every text finds, but for what no band shares", () => {
+  it("finds what comparing with every text finds, but for what no band shares", async () => {
     const { below, text } = words(3)
     const texts: Array<string> = []
     for (let i = 0; i < 1_200; i++) {
       const known = texts[below(texts.length)]
       texts.push(known === undefined || i % 2 === 0 ? text(20 + below(60)) : edited(known, below(10), below))
     }
-    const found = findAll(texts)
+    const found = await findAll(texts)
     const reference = byComparing(texts, 0.8)
     // Of equal ones, the first alone is found.
     const repeating = reference.flatMap((earlier, i) =>
@@ -75,23 +89,23 @@ describe("NearDuplicates", () => {
     found.forEach((earlier, i) => assert.includeMembers([...reference[i]!], [...earlier]))
   })
 
-  it("compares with the first 32 that share a band", () => {
+  it("compares with the first 32 that share a band", async () => {
     const { text } = words(5)
     const a = text(200)
-    const found = findAll(Array.from({ length: 80 }, (_, i) => `${a} ${i}`))
+    const found = await findAll(Array.from({ length: 80 }, (_, i) => `${a} ${i}`))
     const last = found.at(-1)!
     assert.deepStrictEqual(last.slice(0, 32), [...Array(32).keys()])
     assert.isBelow(last.length, 48)
   })
 
-  it("says of each prompt the same whatever comes after it, and the same of equal ones", () => {
+  it("says of each prompt the same whatever comes after it, and the same of equal ones", async () => {
     const { below, text } = words(4)
     const some = Array.from({ length: 12 }, () => text(12))
     const texts = some.flatMap((text) => [text, edited(text, 1, below), edited(text, 3, below)])
-    fc.assert(
-      fc.property(fc.array(fc.constantFrom(...texts), { maxLength: 80 }), fc.nat(80), (sequence, end) => {
-        const whole = findAll(sequence)
-        assert.deepStrictEqual(findAll(sequence.slice(0, end)), whole.slice(0, end))
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.constantFrom(...texts), { maxLength: 80 }), fc.nat(80), async (sequence, end) => {
+        const whole = await findAll(sequence)
+        assert.deepStrictEqual(await findAll(sequence.slice(0, end)), whole.slice(0, end))
         sequence.forEach((text, i) => {
           const first = sequence.indexOf(text)
           if (first < i) assert.deepStrictEqual(whole[i], [first])
@@ -100,28 +114,30 @@ describe("NearDuplicates", () => {
     )
   })
 
-  it("keeps tens of thousands of texts apart, and finds each again", () => {
+  it("keeps tens of thousands of texts apart, and finds each again", async () => {
     const { text } = words(5)
     // More than memory holds of them.
     const texts = Array.from({ length: 70_000 }, () => text(12))
-    const found = findAll([...texts, ...texts, ...texts.slice(0, 100).map((text) => `${text}.`)])
+    const found = await findAll([...texts, ...texts, ...texts.slice(0, 100).map((text) => `${text}.`)])
     assert.isTrue(found.slice(0, texts.length).every((earlier) => earlier.length === 0))
     found.slice(texts.length).forEach(([first], i) => assert.strictEqual(first, i % texts.length))
   })
 
-  it("fails where the scratch file cannot be made, which few prompts do not need", () => {
+  it("fails where the scratch file cannot be made, which few prompts do not need", async () => {
     const { text } = words(6)
     const fill = Effect.fnUntraced(function* (count: number) {
       const index = yield* NearDuplicates.make(undefined, "/nowhere/at/all")
       const texts = Array.from({ length: count }, () => text(1))
-      yield* ScratchFile.attempt(() => texts.forEach(index.add))
+      yield* addAll(index, texts)
+      yield* index.earliest
     }, Effect.scoped)
-    Effect.runSync(fill(10_000))
-    const failure = Effect.runSync(Effect.flip(fill(70_000)))
+    await Effect.runPromise(fill(10_000))
+    const failure = await Effect.runPromise(Effect.flip(fill(70_000)))
+    assert.strictEqual(failure._tag, "ScratchFileFailed")
     assert.include(failure.message, "a temporary file in /nowhere/at/all failed: ENOENT")
   })
 
-  it("finds near-duplicates of prompts of a few words, and in scripts that do not separate words", () => {
+  it("finds near-duplicates of prompts of a few words, and in scripts that do not separate words", async () => {
     for (const [one, other] of [
       ["what is the capital of france?", "what is the capital of france"],
       ["write a short poem about the sea", "write a short poem about the sea."],
@@ -132,20 +148,21 @@ describe("NearDuplicates", () => {
       ["日本の首都はどこですか。簡単に説明してください", "日本の首都はどこですか。簡単に説明してください。"],
       ["ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหมครับ", "ช่วยอธิบายเรื่องนี้ให้ฉันฟังหน่อยได้ไหม"],
     ] as const) {
-      assert.deepStrictEqual(findAll([one, other])[1]!, [0], other)
+      assert.deepStrictEqual((await findAll([one, other]))[1]!, [0], other)
     }
     for (const [one, other] of [
       ["write a poem about cats", "write a poem about dogs"],
       ["what is 12 + 30?", "what is 12 + 31?"],
       ["写一首关于猫的诗", "写一首关于狗的诗"],
     ] as const) {
-      assert.deepStrictEqual(findAll([one, other])[1]!, [], other)
+      assert.deepStrictEqual((await findAll([one, other]))[1]!, [], other)
     }
   })
 
-  it("takes any text", () => {
+  it("takes any text", async () => {
     const texts = hostile.map(NormalizedPrompt.ofText)
-    findAll([...texts, ...texts]).forEach(([earliest], i) => {
+    const found = await findAll([...texts, ...texts])
+    found.forEach(([earliest], i) => {
       const first = texts.indexOf(texts[i % texts.length]!)
       assert.strictEqual(earliest ?? i, first === i ? i : first)
     })
@@ -153,20 +170,83 @@ describe("NearDuplicates", () => {
 
   it.skipIf(llmbar === undefined)(
     "keeps the prompts of LLMBar apart, and finds each with a word more (needs llmbar)",
-    () => {
+    async () => {
       const inputs = ["natural", "adversarial-manual", "adversarial-neighbor"].flatMap((name) =>
         (JSON.parse(readFileSync(`${llmbar!}/${name}.json`, "utf8")) as ReadonlyArray<{ readonly input: string }>).map(
           ({ input }) => NormalizedPrompt.ofText(input),
         ),
       )
-      const found = findAll(inputs)
+      const found = await findAll(inputs)
       const reference = byComparing(inputs, 0.8)
       // Of equal ones, the first alone is found.
       assert.deepStrictEqual(found, reference)
-      const twice = findAll([...inputs, ...inputs.map((input) => `${input} please`)])
+      const twice = await findAll([...inputs, ...inputs.map((input) => `${input} please`)])
       const long = inputs.flatMap((input, i) => (input.length > 100 ? [i] : []))
       assert.isAbove(long.length, 50)
       for (const i of long) assert.strictEqual(twice[inputs.length + i]![0], i)
     },
   )
+
+  describe("in a thread", () => {
+    const characters = Array.from("abcdefghij     ....ÄÖß\u0130éﬀ字漢あ한ﷺ\u200b\u0301😀")
+    const { below, word } = words(7)
+    const scramble = () => Array.from({ length: below(200) }, () => characters[below(characters.length)]!).join("")
+    const texts: Array<string> = []
+    for (let i = 0; i < 5_000; i++) {
+      const known = texts[below(i)]
+      texts.push(known === undefined || i % 3 > 0 ? `${scramble()} ${word()}` : edited(known, below(4), below))
+    }
+    const search = (isInThread: boolean, prompts: ReadonlyArray<string>, chunk: number) =>
+      Effect.runPromise(
+        Effect.gen(function* () {
+          const index = yield* NearDuplicates.make()
+          const all: Array<Uint32Array> = []
+          for (const part of Arr.chunksOf(prompts, chunk)) {
+            yield* addAll(index, part)
+            all.push(yield* index.earliest)
+          }
+          return all
+        }).pipe(Effect.scoped, Effect.provideService(Threads, isInThread)),
+      )
+
+    it.each([
+      ["too few for a thread", 300, 300],
+      ["one batch in the thread", 2_304, 2_304],
+      ["one batch and a prompt in the thread", 2_305, 2_305],
+      ["thousands, of which the last batch is not complete", 5_000, 5_000],
+      ["more after a search", 5_000, 2_400],
+      ["fewer than a batch at a time", 2_800, 200],
+    ])("finds the same: %s", async (_, count, chunk) => {
+      const prompts = texts.slice(0, count)
+      const found = await search(true, prompts, chunk)
+      assert.deepStrictEqual(found, await search(false, prompts, chunk))
+      const last = found.at(-1)!
+      assert.strictEqual(last.length, count)
+      if (count > 1_000) assert.isAbove(last.filter((first, i) => first !== i).length, 100)
+    })
+
+    it("finds the same of texts that are larger than a batch", async () => {
+      assert.deepStrictEqual(await search(true, hostile, 3), await search(false, hostile, 3))
+    })
+
+    it("has the records of the normal forms, in order", async () => {
+      const records = await Effect.runPromise(
+        Effect.gen(function* () {
+          const signatures = yield* Signatures.make(yield* ScratchFile.temporary())
+          for (const text of texts) signatures.add(text)
+          yield* signatures.flush
+          assert.strictEqual(signatures.count(), texts.length)
+          return texts.map((_, ordinal) => {
+            const bytes = new Uint8Array(MinHash.signatureBytes)
+            signatures.read(ordinal, bytes)
+            return bytes
+          })
+        }).pipe(Effect.scoped, Effect.provideService(Threads, true)),
+      )
+      assert.deepStrictEqual(
+        records,
+        texts.map((text) => signature(NormalizedPrompt.ofText(text))),
+      )
+    })
+  })
 })

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import * as Conversation from "../../../src/domain/Conversation.ts"
+import type { Prompt } from "../../../src/domain/Message.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import { hostile } from "./support.ts"
 
-const { ofPrompt, ofText } = NormalizedPrompt
+const { ofText } = NormalizedPrompt
+const ofPrompt = (prompt: Prompt): string => ofText(Conversation.toText(prompt))
 
 /** Code points of the planes that have letters, marks, and characters that do not show. */
 const codePoints = [

@@ -1,19 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
+import * as Conversation from "../../../src/domain/Conversation.ts"
 import type { Prompt } from "../../../src/domain/Message.ts"
+import { Threads } from "../../../src/node/Thread.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
 import { edited, hostile, signature, similarity, words } from "./support.ts"
 
+const settled = Effect.fnUntraced(function* (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) {
+  const splits = yield* Splits.make(options)
+  yield* splits.add(prompts)
+  return yield* splits.assign
+}, Effect.scoped)
+
 const settle = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) =>
-  Effect.runSync(
-    Effect.gen(function* () {
-      const splits = yield* Splits.make(options)
-      yield* splits.add(prompts)
-      return yield* splits.assign
-    }).pipe(Effect.scoped),
-  )
+  Effect.runSync(Effect.provideService(settled(prompts, options), Threads, false))
 
 const assign = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) => {
   const { earliestOf, splitOf } = settle(prompts, options)
@@ -56,7 +58,7 @@ describe("Splits", () => {
         const assigned = assign(prompts, { shares: quarters, seed })
         const splitOf = new Map<string, string>()
         assigned.forEach(({ earliest, split }, i) => {
-          const normal = NormalizedPrompt.ofPrompt(prompts[i]!)
+          const normal = NormalizedPrompt.ofText(Conversation.toText(prompts[i]!))
           assert.strictEqual(splitOf.get(normal) ?? split, split)
           splitOf.set(normal, split)
           assert.strictEqual(assigned[earliest]!.split, split)
@@ -164,6 +166,19 @@ describe("Splits", () => {
     assert.strictEqual(splitOf(2), splitOf(0))
     assert.strictEqual(crossSplitNearDuplicates, 1)
     assert.isUndefined(splitOf(3))
+  })
+
+  it("assigns the same where signatures are computed in a thread", async () => {
+    const prompts = Array.from({ length: 40 }, (_, i) => family(i)).flat()
+    const options = { shares: quarters, seed: 3 }
+    const inThread = await Effect.runPromise(Effect.provideService(settled(prompts, options), Threads, true))
+    const { crossSplitNearDuplicates, earliestOf, splitOf } = settle(prompts, options)
+    assert.strictEqual(inThread.crossSplitNearDuplicates, crossSplitNearDuplicates)
+    prompts.forEach((_, i) => {
+      assert.strictEqual(inThread.earliestOf(i), earliestOf(i))
+      assert.strictEqual(inThread.splitOf(i), splitOf(i))
+    })
+    assert.isUndefined(inThread.splitOf(prompts.length))
   })
 
   it("takes any text", () => {

@@ -1,0 +1,25 @@
+/**
+ * The stage that computes prompts' records for `Signatures`: the hash of the normal form, then the signature.
+ *
+ * Guarantees: one record per prompt, in their order. It runs in a thread, so it does not load Effect.
+ */
+import type { Stage } from "../../node/Thread.ts"
+import * as MinHash from "./MinHash.ts"
+import * as NormalizedPrompt from "./NormalizedPrompt.ts"
+
+/** The first 8 bytes of a record are the hash of the normal form, the rest is the signature. */
+export const hashBytes = 8
+export const recordBytes = hashBytes + MinHash.signatureBytes
+
+/** Takes prompts as text, which need not be in normal form. */
+export const start = (): Stage<ReadonlyArray<string>, Uint8Array<ArrayBuffer>> => (prompts) => {
+  const records = new Uint8Array(prompts.length * recordBytes)
+  const view = new DataView(records.buffer)
+  for (const [i, prompt] of prompts.entries()) {
+    const at = i * recordBytes
+    const normal = NormalizedPrompt.ofText(prompt)
+    view.setBigUint64(at, BigInt(`0x${NormalizedPrompt.hash(normal)}`))
+    MinHash.write(normal, records, at + hashBytes)
+  }
+  return { answer: records, transfer: [records.buffer] }
+}
