@@ -41,6 +41,8 @@ const missing = "/nowhere/at/all"
 const make = Effect.fnUntraced(function* (setup: EchoSetup = {}, ahead = 2) {
   const answers: Array<unknown> = []
   const thread = yield* Thread.make(echoStage, setup, { ahead, onAnswer: (answer) => void answers.push(answer) })
+  // From here on it has a thread, if it gets one.
+  yield* thread.room
   return { ...thread, answers }
 })
 
@@ -288,6 +290,18 @@ describe("a thread", () => {
     }).pipe(threaded),
   )
 })
+
+it.live("a stage with a few messages, for which nobody waited, runs in this thread", () =>
+  Effect.gen(function* () {
+    const answers: Array<unknown> = []
+    const thread = yield* Thread.make(echoStage, {}, { ahead: 2, onAnswer: (answer) => void answers.push(answer) })
+    thread.send({ echo: 1 })
+    thread.send("place")
+    yield* thread.drain
+    assert.deepStrictEqual(answers, [1, "this thread"])
+    assert.lengthOf(workers, 0)
+  }).pipe(Effect.scoped, Effect.provideService(Thread.Threads, true)),
+)
 
 describe("Threads", () => {
   it.each([
