@@ -12,6 +12,7 @@ import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { hashes } from "../support/hashes.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
+import { notInstalled, Server } from "../support/postgres.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 type Settings = Omit<Parameters<typeof Pipeline.exportDataset>[0], "directory">
@@ -257,51 +258,66 @@ describe("prefstream export", () => {
       const name = args.join(" ")
       const said = yield* cli([...args, "--dir", directory], env)
       assert.include([0, 3, 5], said.status, `${name}: ${said.stderr}`)
-      yield* cli(["export", "--dir", directory])
+      yield* cli(["export", "--dir", directory], env)
       const bytes = hashes(`${directory}/dataset`)
       assert.strictEqual(written(directory) === forced, skipped, name)
-      yield* cli(["export", "--force", "--dir", directory])
+      yield* cli(["export", "--force", "--dir", directory], env)
       assert.deepStrictEqual(hashes(`${directory}/dataset`), bytes, name)
       forced = written(directory)
     }
   })
 
-  test("leaves what --force writes, whatever commands came before", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const file = `${directory}/items.jsonl`
-      const service = yield* ScriptedService.make((request, before) =>
-        request.method === "POST" && request.body.includes("prompt 3")
-          ? { status: 422, body: { title: "no" } }
-          : ScriptedService.obliging(request, before),
-      )
-      const run = (skipped: boolean, ...flags: ReadonlyArray<string>) => ({
-        args: ["run", file, "--batch-size", "1", ...quick, ...flags],
-        skipped,
-      })
-      const other = (skipped: boolean, ...args: ReadonlyArray<string>) => ({ args, skipped })
-      yield* write(file, [...itemLines(4), "{"])
-      yield* leavesTheSame(
-        directory,
-        [
-          run(false),
-          run(true),
-          run(false, "--votes", "2"),
-          run(false, "--votes", "2", "--price", "0.10"),
-          run(true, "--votes", "2"),
-          run(false, "--votes", "2", "--budget", "100"),
-          other(true, "collect", "--once", ...quick),
-          other(false, "collect", "--once", "--recheck-completed", ...quick),
-          other(true, "ledger", "compact"),
-          other(false, "resolve", "--give-up", "4"),
-          run(true, "--votes", "2"),
-          run(false, "--guidelines", "Be brief.", "--new-campaign"),
-          run(true, "--guidelines", "Be brief."),
-          other(true, "ledger", "prune", "--before", "1ms"),
-        ],
-        to(service),
-      )
-    }))
+  const databases = [
+    { name: "SQLite", ledger: Effect.succeed<Record<string, string>>({}) },
+    {
+      name: "PostgreSQL",
+      ledger: Effect.gen(function* () {
+        const server = yield* Effect.acquireRelease(
+          Effect.promise(() => Server.make()),
+          (server) => Effect.promise(() => server.close()),
+        )
+        return { PREFSTREAM_LEDGER: server.url(server.newSchema()) }
+      }),
+    },
+  ]
+  for (const { ledger, name } of databases.slice(0, notInstalled ? 1 : 2)) {
+    test(`leaves what --force writes, whatever commands came before (${name})`, () =>
+      Effect.gen(function* () {
+        const directory = yield* temporaryDirectory
+        const file = `${directory}/items.jsonl`
+        const service = yield* ScriptedService.make((request, before) =>
+          request.method === "POST" && request.body.includes("prompt 3")
+            ? { status: 422, body: { title: "no" } }
+            : ScriptedService.obliging(request, before),
+        )
+        const run = (skipped: boolean, ...flags: ReadonlyArray<string>) => ({
+          args: ["run", file, "--batch-size", "1", ...quick, ...flags],
+          skipped,
+        })
+        const other = (skipped: boolean, ...args: ReadonlyArray<string>) => ({ args, skipped })
+        yield* write(file, [...itemLines(4), "{"])
+        yield* leavesTheSame(
+          directory,
+          [
+            run(false),
+            run(true),
+            run(false, "--votes", "2"),
+            run(false, "--votes", "2", "--price", "0.10"),
+            run(true, "--votes", "2"),
+            run(false, "--votes", "2", "--budget", "100"),
+            other(true, "collect", "--once", ...quick),
+            other(false, "collect", "--once", "--recheck-completed", ...quick),
+            ...(name === "SQLite" ? [other(true, "ledger", "compact")] : []),
+            other(false, "resolve", "--give-up", "4"),
+            run(true, "--votes", "2"),
+            run(false, "--guidelines", "Be brief.", "--new-campaign"),
+            run(true, "--guidelines", "Be brief."),
+            other(true, "ledger", "prune", "--before", "1ms"),
+          ],
+          { ...to(service), ...(yield* ledger) },
+        )
+      }))
+  }
 
   test("leaves what --force writes after imports, also of votes that replace others", () =>
     Effect.gen(function* () {
