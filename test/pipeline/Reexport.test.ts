@@ -44,11 +44,14 @@ const makeJob = Effect.gen(function* () {
   yield* complete(0)
   yield* complete(1)
   const logged = Logs.make()
-  const exported = (settings: Settings = {}) =>
-    Effect.gen(function* () {
+  const exported = Effect.fnUntraced(
+    function* (settings: Settings = {}) {
       const given = yield* Pipeline.exportDataset({ directory, ...settings })
       return { ...(yield* RunReport.make(given)), given }
-    }).pipe(logged.during, Effect.provideService(LedgerReader, ledger))
+    },
+    logged.during,
+    Effect.provideService(LedgerReader, ledger),
+  )
   const before = Effect.sync(() => {
     logged.messages.splice(0)
     return written(directory)

@@ -120,7 +120,7 @@ export const fingerprintConformance = (test: LedgerTest) => {
         yield* keeps("the same price", ledger.startRun({ price: "0.10" }))
         yield* changes("a budget", ledger.startRun({ budget: "5.00" }))
         yield* changes("guidelines", ledger.startRun({ guidelines: "Be brief.", newCampaign: true }))
-        yield* changes("another service", ledger.bindService("https://b.example/v1"))
+        yield* changes("another service", ledger.bindService("https://b.example/v1", true))
       }),
     )
 
