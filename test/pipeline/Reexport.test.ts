@@ -44,14 +44,12 @@ const makeJob = Effect.gen(function* () {
   yield* complete(0)
   yield* complete(1)
   const logged = Logs.make()
-  const exported = Effect.fnUntraced(
-    function* (settings: Settings = {}) {
-      const given = yield* Pipeline.exportDataset({ directory, ...settings })
-      return { ...(yield* RunReport.make(given)), given }
-    },
-    logged.during,
-    Effect.provideService(LedgerReader, ledger),
-  )
+  const exportIt = Effect.fnUntraced(function* (settings: Settings) {
+    const given = yield* Pipeline.exportDataset({ directory, ...settings })
+    return { ...(yield* RunReport.make(given)), given }
+  })
+  const exported = (settings: Settings = {}) =>
+    exportIt(settings).pipe(logged.during, Effect.provideService(LedgerReader, ledger))
   const before = Effect.sync(() => {
     logged.messages.splice(0)
     return written(directory)
