@@ -4,7 +4,7 @@
  * Checked: every file is present with its size and SHA-256, and no other; Parquet has the declared columns, and JSON
  * Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers of card and report
  * match the manifest. Reads everything twice. A file with another digest is not read further.
- * Not checked: that the rows match the ledger. To check that, export again: the bytes are the same.
+ * Not checked: that the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as Card from "./Card.ts"

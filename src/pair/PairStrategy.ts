@@ -39,6 +39,18 @@ export const named = (
   strategy: (judgment: Judgment) => ReadonlyArray<PreferencePair>,
 ): PairStrategy => Object.assign((judgment: Judgment) => strategy(judgment), { settings })
 
+const builtIn = new WeakSet<PairStrategy>()
+
+/** A strategy of this module: its settings say all of what it does. */
+const ownNamed: typeof named = (settings, strategy) => {
+  const own = named(settings, strategy)
+  builtIn.add(own)
+  return own
+}
+
+/** Whether a strategy's settings say all of what it does. Those of a custom function do not. */
+export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
+
 /** What is known of a strategy: its name, where it says no more. */
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
@@ -118,7 +130,7 @@ const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]
 }
 
 /** At most `completions.length - 1` pairs, in the order of the completions; none against one that is ranked as equally good. */
-export const bestAgainstRest = named({ strategy: "best-against-rest" }, (judgment) =>
+export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judgment) =>
   make(
     judgment,
     restOf(judgment).map((rejected) => [judgment.bestCompletionIndex, rejected]),
@@ -132,7 +144,7 @@ export const bestAgainstRest = named({ strategy: "best-against-rest" }, (judgmen
  * @param seed an integer
  */
 export const bestAgainstOne = (seed = 0) =>
-  named({ strategy: "best-against-one", seed }, (judgment) => {
+  ownNamed({ strategy: "best-against-one", seed }, (judgment) => {
     const { bestCompletionIndex, completions, itemId } = judgment
     const candidates = restOf(judgment)
       .map((rejected): IndexPair => [bestCompletionIndex, rejected])
@@ -147,7 +159,7 @@ export const bestAgainstOne = (seed = 0) =>
  * In the order of the ranking. Completions that are ranked together make no pair. Where there is
  * no ranking, the best one against each of the rest.
  */
-export const fullRanking = named({ strategy: "full-ranking" }, (judgment) =>
+export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {
     onNone: () => bestAgainstRest(judgment),
     onSome: (groups) =>

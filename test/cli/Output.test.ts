@@ -27,7 +27,7 @@ const redirected = (args: ReadonlyArray<string>, how: string) =>
 describe("standard output", () => {
   for (const args of [
     ["status", "--json"],
-    ["export", "--json"],
+    ["export", "--json", "--force"],
   ]) {
     test(`that is full is a failure of ${args[0]}, and said`, () =>
       Effect.gen(function* () {
@@ -38,14 +38,14 @@ describe("standard output", () => {
 
   test("of which a reader has read enough is none", () =>
     Effect.gen(function* () {
-      const said = yield* redirected(["export", "--json", "--dir", yield* finished], "| head -c 9")
+      const said = yield* redirected(["export", "--json", "--force", "--dir", yield* finished], "| head -c 9")
       assert.deepStrictEqual([said.stdout, said.stderr], [`{"status"`, "status 0\n"])
     }))
 
   test("is written to its end before the process ends, also with a status that is not 0", () =>
     Effect.gen(function* () {
       const job = yield* finished
-      const exported = yield* Effect.promise(() => run(["export", "--json", "--dir", job]))
+      const exported = yield* Effect.promise(() => run(["export", "--json", "--force", "--dir", job]))
       assert.strictEqual(reportOf(exported).example?.prompt.length, long.length)
       yield* write(`${job}/more.jsonl`, [JSON.stringify({ id: "d", prompt: long, completions: ["b", "c"] })])
       const args = [

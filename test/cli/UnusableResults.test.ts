@@ -22,7 +22,8 @@ const rowsIn = (job: string) => Effect.promise(() => jsonl(`${job}/dataset/jsonl
 const runArgs = (job: string) => ["run", `${job}/items.jsonl`, "--dir", job, "--batch-size", "1", ...quick]
 
 const readers = [
-  ["export"],
+  // The ledger is changed behind its back, which no later export looks for.
+  ["export", "--force"],
   ["export-votes"],
   ["leaderboard", "--resamples", "0"],
   ["plan", "--price", "1", "--target-accuracy", "0.9"],

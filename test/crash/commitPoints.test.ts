@@ -180,7 +180,7 @@ describe.skipIf(isUntold("collect"))("collect", options, () => {
 
 describe.skipIf(isUntold("export"))("export, in the place of an older dataset", options, () => {
   const run = ["run", ...submit, ...honored]
-  continued("export", ["export"], (job) => finishHere(job, run))
+  continued("export", ["export", "--force"], (job) => finishHere(job, run))
 })
 
 describe.skipIf(isLeftOut(0) && isUntold("submit"))("submit, to a service that ignores keys", options, () => {

@@ -154,7 +154,7 @@ describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
     await asUndisturbed(job, ledger)
     const { bfree, blocks, bsize } = statfsSync(small.path)
     small.grow(`${Math.ceil(((blocks - bfree) * bsize) / 1024) + 256}k`)
-    const again = ["export", "--dir", job, "--ledger", ledger]
+    const again = ["export", "--force", "--dir", job, "--ledger", ledger]
     full(await run(again), "dataset")
     assert.deepStrictEqual(datasetHashes(`${job}/dataset`), dataset)
     assert.deepStrictEqual(leftovers(job), [])

@@ -76,7 +76,7 @@ describe("export", () => {
       const job = yield* temporaryDirectory
       const fs = yield* FileSystem.FileSystem
       yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`])
-      const exported = Effect.map(cli(["export", "--dir", job, "--json"]), (said) => {
+      const exported = Effect.map(cli(["export", "--dir", job, "--json", "--force"]), (said) => {
         assert.strictEqual(said.status, 0, said.stderr)
         return { bytes: hashes(job), files: reportOf(said).dataset?.files }
       })

@@ -12,13 +12,20 @@ import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun, loadPipeline, pipelineArgument } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
+import { toggle } from "../flags/Values.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Summary from "../output/Summary.ts"
 import { reportExpectedFailures } from "./Job.ts"
 
 export const exportCommand = Command.make(
   "export",
-  { pipeline: pipelineArgument, campaign: campaignFlag("export"), ...datasetFlags, ...ledgerFlags },
+  {
+    pipeline: pipelineArgument,
+    campaign: campaignFlag("export"),
+    force: toggle("force", "Write the dataset even if it is up to date"),
+    ...datasetFlags,
+    ...ledgerFlags,
+  },
   Effect.fn("prefstream export")(function* (flags) {
     const pipeline = flags.pipeline === undefined ? undefined : yield* loadPipeline(flags.pipeline)
     yield* check(flags, pipeline)
@@ -27,6 +34,7 @@ export const exportCommand = Command.make(
       ...(yield* datasetOf(flags, pipeline)),
       directory: place.directory,
       campaign: flags.campaign,
+      force: flags.force,
     }
     yield* endOfDryRun()
     yield* Settings.announceFromLastRun
@@ -41,7 +49,7 @@ export const exportCommand = Command.make(
   }),
 ).pipe(
   Command.withDescription(
-    "Write the dataset from all results so far. The same ledger and settings give the same bytes. " +
+    "Write the dataset from all results so far. The same ledger and settings give the same bytes, and are not written again. " +
       "A later export adds results that are still missing; while there are any, the exit status is 3.",
   ),
   Command.withExamples([

@@ -3,7 +3,7 @@ import { groups } from "../flags/Groups.ts"
 
 /** Flags of a single invocation, which would be wrong or dangerous as a habit: they cannot be set in a file. */
 export const commandLineOnly: ReadonlySet<string> = new Set([
-  "adopt", "all", "before", "campaign", "csv", "dry-run", "give-up", "json", "moved", "new-campaign", "new-ledger", "now", "quick", "raw",
+  "adopt", "all", "before", "campaign", "csv", "dry-run", "force", "give-up", "json", "moved", "new-campaign", "new-ledger", "now", "quick", "raw",
   "rejects", "results", "resubmit", "send-again", "show", "sign-in-link",
 ]) // prettier-ignore
 

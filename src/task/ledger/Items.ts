@@ -12,6 +12,7 @@ import * as Model from "./Model.ts"
 import type { Parts } from "./Parts.ts"
 import * as Payload from "./Payload.ts"
 import {
+  completedAt,
   inChunks,
   insertRows,
   insertTasks,
@@ -68,8 +69,10 @@ const hasTools = ({ of }: TaskRow): boolean =>
       (as_messages !== undefined || tools !== undefined || (typeof prompt !== "string" && prompt.some(usesTools))),
   )
 
+export const importPrefix = "import:"
+
 /** The setting that says that a run is an import of votes. */
-const importOf = (run: number): string => `import:${run}`
+const importOf = (run: number): string => `${importPrefix}${run}`
 
 /** The setting that says whether any prompt or completion that was planned is a list of messages. */
 const conversations = "conversations"
@@ -347,6 +350,7 @@ export const writeItems = (
         yield* insertRows(sql, "task_result", results)
         for (const { result, seq } of step.changed) {
           yield* sql`UPDATE task_result SET body = ${Payload.encode(result)} WHERE ${here} AND seq = ${seq}`
+          yield* sql`UPDATE task SET completed_at = ${completedAt(sql, now)} WHERE ${here} AND seq = ${seq}`
         }
         yield* setSetting({ job, sql }, importOf(run.run), "true")
         yield* recordReading(run, step)

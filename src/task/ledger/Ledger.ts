@@ -17,6 +17,7 @@ import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { readBudget, writeBudget } from "./Budget.ts"
 import * as BodyCache from "./BodyCache.ts"
+import { readFingerprint } from "./Fingerprint.ts"
 import { readFurtherVotes, writeFurtherVotes } from "./FurtherVotes.ts"
 import { readHints, writeHints } from "./Hints.ts"
 import { readItems, writeItems } from "./Items.ts"
@@ -75,6 +76,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readFurtherVotes(context),
   ...readStatus(context),
   ...readStreams(context),
+  ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
   /** The `seq` of results that could not be read and were named in the log, each once however often they are read. */

@@ -229,6 +229,10 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
+/** When a result is recorded: later than the one that it replaces, whatever the clock shows, since `Fingerprint` relies on it. */
+export const completedAt = (sql: LedgerContext["sql"], now: number) =>
+  sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
+
 export const setSetting = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name: string, value: string) =>
   sql`INSERT INTO setting (job, name, value) VALUES (${job}, ${name}, ${value})
     ON CONFLICT (job, name) DO UPDATE SET value = excluded.value`

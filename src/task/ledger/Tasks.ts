@@ -418,7 +418,7 @@ export const writeTasks = (
     const { length } = yield* write(
       Effect.gen(function* () {
         const rows =
-          yield* sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, completed_at = ${now},
+          yield* sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, completed_at = ${Rows.completedAt(sql, now)},
           due_at = ${dueAtIn(state)}, vote_kinds = ${kinds}
           WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
         if (rows.length === 0) return rows

@@ -160,6 +160,7 @@ export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^file: (make|create) \.dataset\.partial\/next/, "the partial folder is removed as a whole"],
   [/^file: sync \.dataset\.partial\/next\/data\//, "as with JSON Lines"],
   [/^file: (write|sync) \.dataset\.partial\/next\/(README\.md|report\.(html|json))$/, "as with the manifest"],
+  [/^file: (create|write|sync) export\.json$/, "a note that is missing or incomplete makes the next export write"],
   [/^file: remove refused$/, "the report on a refused dataset is obsolete once a dataset is written"],
   [/^input: added$/, "only the manifest names the files that were read, and the next run records them again"],
 ]

@@ -24,6 +24,7 @@ import { difficultTexts } from "../../support/pairs.ts"
 import { campaignConformance } from "./campaignConformance.ts"
 import { conversationConformance } from "./conversationConformance.ts"
 import { deliveryConformance } from "./deliveryConformance.ts"
+import { fingerprintConformance } from "./fingerprintConformance.ts"
 import { resolveConformance } from "./resolveConformance.ts"
 import { spendingConformance } from "./spendingConformance.ts"
 import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject, type LedgerTest } from "../support.ts"
@@ -1550,6 +1551,7 @@ export const ledgerConformance = (
     campaignConformance(test)
     conversationConformance(test)
     deliveryConformance(test)
+    fingerprintConformance(test)
     resolveConformance(test)
     spendingConformance(test)
 

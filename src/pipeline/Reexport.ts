@@ -1,0 +1,140 @@
+/**
+ * Exports a dataset, unless the existing one is what the export would write.
+ *
+ * Guarantees: an export is skipped only if ledger (`Ledger.fingerprint`), settings, campaign, and version are those that
+ * `export.json` in the job's folder has, if the manifest has the checksum noted there, and if each of its files has
+ * its size. A skipped export gives what the one that wrote the dataset gave. With a custom pair strategy, which is code that
+ * cannot be compared, each export writes. If `export.json` is missing or incomplete, the next export writes.
+ * Not checked: the checksums of the files, which `verify` checks.
+ */
+import { Effect, FileSystem, Option, Schema, Struct } from "effect"
+import * as Dataset from "../dataset/Dataset.ts"
+import * as Manifest from "../dataset/Manifest.ts"
+import * as Sha256 from "../node/Sha256.ts"
+import { runtime, version } from "../node/Version.ts"
+import { bestAgainstRest, isBuiltIn, settingsOf } from "../pair/PairStrategy.ts"
+import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { DatasetSettings } from "./DatasetSettings.ts"
+import * as Export from "./Export.ts"
+import * as JobFolder from "./JobFolder.ts"
+
+type Settings = Parameters<typeof Export.exportDataset>[0] & {
+  /** Whether to write the dataset even if it is up to date. Default false. */
+  readonly force?: boolean | undefined
+}
+
+/** Every setting of a dataset; `pairs` is a function, and compared apart. */
+const compared: { readonly [Name in keyof Required<Omit<DatasetSettings, "pairs">>]: true } = {
+  aggregate: true,
+  allowEmpty: true,
+  annotationPaths: true,
+  card: true,
+  conversational: true,
+  drop: true,
+  edited: true,
+  evaluationPrompts: true,
+  expertNames: true,
+  formats: true,
+  margin: true,
+  marginFrom: true,
+  minAgreement: true,
+  minVotes: true,
+  splitSeed: true,
+  splits: true,
+  thresholds: true,
+  ties: true,
+}
+
+/** A digest of all that the dataset depends on; none if that cannot be compared. */
+const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
+  const { campaign, pairs = bestAgainstRest } = settings
+  if (!isBuiltIn(pairs)) return Option.none<string>()
+  const ledger = yield* LedgerReader
+  const which = campaign === "all" ? Option.none<number>() : yield* ledger.campaignOf(Option.fromUndefinedOr(campaign))
+  const given = { ...Struct.pick(settings, Struct.keys(compared)), pairs: settingsOf(pairs) }
+  const state = yield* ledger.fingerprint(which)
+  return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", given, state])))
+})
+
+/** `export.json`: what the dataset with this manifest was written from, and what the export gave besides it. */
+const Note = Schema.fromJsonString(
+  Schema.Struct({
+    fingerprint: Schema.String,
+    /** SHA-256 of `manifest.json`. */
+    manifest: Schema.String,
+    exported: Schema.Unknown,
+  }),
+)
+
+const readNote = Schema.decodeUnknownEffect(Note)
+
+const manifestOf = (directory: string) =>
+  FileSystem.FileSystem.use((fs) => fs.readFileString(`${JobFolder.dataset(directory)}/${Manifest.fileName}`))
+
+/** What the export gave that wrote the existing dataset; none if that is not the dataset of this fingerprint, or is damaged. */
+const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
+  const fs = yield* FileSystem.FileSystem
+  const dataset = JobFolder.dataset(directory)
+  const note = yield* Effect.flatMap(fs.readFileString(JobFolder.exported(directory)), readNote)
+  const text = yield* manifestOf(directory)
+  if (note.fingerprint !== fingerprint || note.manifest !== Sha256.hex(text)) return Option.none<Export.Exported>()
+  const manifest = yield* Manifest.decode(text)
+  for (const { bytes, path } of manifest.files) {
+    if (Number((yield* fs.stat(`${dataset}/${path}`)).size) !== bytes) return Option.none()
+  }
+  const info = { directory: dataset, ...Struct.pick(manifest, ["rows", "splits", "formats", "omitted", "files"]) }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this version wrote it, as the fingerprint tells
+  const { example, gold, leftOut } = note.exported as Noted
+  return Option.some<Export.Exported>({
+    dataset: Option.some(info),
+    example: Option.fromNullishOr(example),
+    gold,
+    leftOut,
+  })
+})
+
+/** What an export gave besides the dataset, as JSON. */
+type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
+  readonly example: Option.Option.Value<Export.Exported["example"]> | null
+}
+
+/** Later exports are compared with this one. Without the note, they write. */
+const note = Effect.fnUntraced(
+  function* ({ directory }: Settings, fingerprint: string, { example, gold, leftOut }: Export.Exported) {
+    const fs = yield* FileSystem.FileSystem
+    const exported: Noted = { example: Option.getOrNull(example), gold, leftOut }
+    const manifest = Sha256.hex(yield* manifestOf(directory))
+    yield* fs.writeFileString(
+      JobFolder.exported(directory),
+      `${JSON.stringify({ fingerprint, manifest, exported }, undefined, 2)}\n`,
+    )
+  },
+  (effect) => Effect.ignore(effect),
+)
+
+/**
+ * Writes the dataset of all results that are there when it begins, if there is one, and if it is not up to date. Fails with
+ * `ThresholdsExceeded` where a threshold of the settings is exceeded.
+ */
+export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
+  const { directory, force = false } = settings
+  const fingerprint = yield* fingerprintOf(settings)
+  if (!force && Option.isSome(fingerprint)) {
+    const fs = yield* FileSystem.FileSystem
+    // A process that died while it exported may have left files.
+    yield* Dataset.recover(JobFolder.dataset(directory))
+    const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
+      Option.none<Export.Exported>(),
+    )
+    if (Option.isSome(found)) {
+      yield* fs.remove(JobFolder.refused(directory), { recursive: true, force: true })
+      yield* Effect.logInfo(
+        `the dataset ${JobFolder.dataset(directory)} is up to date: same ledger, settings, and version; prefstream export --force writes it again`,
+      )
+      return found.value
+    }
+  }
+  const exported = yield* Export.exportDataset(settings)
+  if (Option.isSome(fingerprint) && Option.isSome(exported.dataset)) yield* note(settings, fingerprint.value, exported)
+  return exported
+}, LedgerReader.snapshot)

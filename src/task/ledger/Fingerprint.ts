@@ -1,0 +1,95 @@
+/**
+ * A digest of all that a dataset takes from the ledger, to tell whether an export would write the same again.
+ *
+ * Guarantees: two states of a ledger that give different datasets have different digests. A completed task's result is not
+ * read: a result that takes its place raises `completed_at`, and a task's request never changes while the task keeps its
+ * place, key, and size. The key of experts' pseudonyms tells apart two ledgers that are otherwise alike. Reads the
+ * small row of each task once. A digest may change although the dataset does not, such as when a task is sent.
+ */
+import { Array as Arr, Effect, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as Sha256 from "../../node/Sha256.ts"
+import { importPrefix, readItems } from "./Items.ts"
+import type { LedgerContext } from "./Model.ts"
+import { readRuns } from "./Runs.ts"
+import { endedVotesSeen, readSpending, wantedVotes } from "./Spending.ts"
+
+/** The columns of `task` that a dataset or its report may depend on. */
+export const taskColumns = [
+  "seq", "campaign", "item_count", "new_items", "batch", "batch_items", "vote", "votes", "least_votes", "attempt", "idempotency_key",
+  "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
+] // prettier-ignore
+
+/** The other columns: when a task is polled, by whom, and why it has its state. */
+export const otherTaskColumns = ["job", "part", "reason", "due_at", "claim_epoch", "claim_until"]
+
+/** Settings that say nothing of a dataset, or whose meaning is compared instead. */
+const otherSettings = ["confidence", "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
+
+const pageSize = 4096
+
+export const readFingerprint = (context: LedgerContext) => {
+  const { job, sql } = context
+  const { campaigns, inputsOf, lastRun, lastRunIn, newestRun } = readRuns(context)
+  const { isImport } = readItems(context)
+  const spending = readSpending(context)
+
+  /** Hashes rows page by page; the first column grows. */
+  const addPages = Effect.fnUntraced(function* (
+    add: (value: unknown) => void,
+    page: (after: number) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>,
+  ) {
+    let after = -1
+    while (true) {
+      const rows = yield* page(after)
+      const last = rows.at(-1)
+      if (last === undefined) return
+      add(rows)
+      after = Number(last[0])
+    }
+  })
+
+  /** Of the dataset of a campaign, or of all. */
+  const fingerprint = Effect.fn("Ledger.fingerprint")(function* (campaign: Option.Option<number>) {
+    const hasher = Sha256.makeHasher()
+    const encoder = new TextEncoder()
+    const add = (value: unknown) => hasher.update(encoder.encode(`${JSON.stringify(value)}\n`))
+    const known = yield* campaigns
+    const runs = yield* Effect.forEach(
+      known.filter((one) => Option.isNone(campaign) || one.campaign === campaign.value),
+      (one) => lastRunIn(one.campaign),
+    ).pipe(Effect.map(Arr.getSomes))
+    add([Option.getOrNull(campaign), known, yield* inputsOf(campaign)])
+    for (const { campaign, counts, run, shuffleSeed, votes } of runs) {
+      const imported = (yield* isImport(run)) ? counts.known : null
+      add([campaign, counts.duplicates, counts.reordered, imported, votes, Option.getOrNull(shuffleSeed)])
+      yield* addPages(
+        add,
+        (after) =>
+          sql`SELECT ordinal, record FROM reject WHERE job = ${job} AND run = ${run} AND ordinal > ${after}
+            ORDER BY ordinal LIMIT ${pageSize}`.values,
+      )
+    }
+    const last = Option.map(yield* lastRun, ({ overBudget, shuffleSeed, votes }) => [overBudget, shuffleSeed, votes])
+    const newest = Option.map(yield* newestRun, ({ campaign }) => campaign)
+    add([Option.getOrNull(last), Option.getOrNull(newest), yield* spending.wantedVotes])
+    add(
+      yield* sql`SELECT name, value FROM setting WHERE job = ${job} AND NOT ${sql.in("name", otherSettings)}
+        AND NOT name LIKE ${`${importPrefix}%`} ORDER BY name`,
+    )
+    add(yield* sql`SELECT list, prices FROM price_list WHERE job = ${job} ORDER BY list`)
+    add(
+      yield* sql`SELECT price_list, SUM(votes) AS votes FROM task_attempt WHERE job = ${job} AND votes > 0
+        GROUP BY price_list ORDER BY price_list`,
+    )
+    yield* addPages(
+      add,
+      (after) =>
+        sql`SELECT ${sql.literal(taskColumns.join(", "))} FROM task WHERE job = ${job} AND seq > ${after}
+          ORDER BY seq LIMIT ${pageSize}`.values,
+    )
+    return hasher.digest()
+  })
+
+  return { fingerprint }
+}
