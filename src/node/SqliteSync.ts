@@ -1,5 +1,5 @@
 /**
- * Commits of an SQLite file in WAL mode that do not block the main thread: libuv syncs the write-ahead log.
+ * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, since libuv syncs the write-ahead log.
  *
  * Guarantees: a transaction is on disk when `withTransaction` succeeds, and a statement outside of one when it has run.
  * Other statements run while a sync is under way, and can read what was committed before it is on disk. After a sync
