@@ -4,7 +4,8 @@
  * Guarantees: one connection, used by one statement, stream or transaction at a time; `reserve` opens another one to
  * the same file. Values are read back as they were written; values that SQLite or Node would change silently are refused
  * (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement). New files are
- * private. Runs on the main thread: a statement that waits for another process's lock blocks the program, at most `busyTimeout`.
+ * private. Statements run on the main thread: one that waits for another process's lock blocks the program, at most
+ * `busyTimeout`. A transaction's commit does not wait for the disk there (`SqliteSync`).
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -16,6 +17,7 @@ import * as Reactivity from "effect/reactivity/Reactivity"
 import { SqlClient, SqlError, Statement } from "effect/sql"
 import type { SqlConnection } from "effect/sql"
 import * as PrivateFile from "./PrivateFile.ts"
+import * as SqliteSync from "./SqliteSync.ts"
 
 export interface SqliteClientConfig {
   /** Path of the file, created where it does not exist; or `:memory:`. */
@@ -28,11 +30,10 @@ export interface SqliteClientConfig {
   readonly busyTimeout?: Duration.Input | undefined
   /** Memory for pages, in bytes. Default: SQLite's own, 2 MB. */
   readonly cacheBytes?: number | undefined
-  /**
-   * How much the write-ahead log may hold before it is copied into the database's file, in
-   * bytes. Of a page that is written often, only the last version is copied. Default: SQLite's own, 4 MB.
-   */
+  /** Bytes of the write-ahead log from which on it is copied into the database's file. Default: SQLite's own, 1,000 pages. */
   readonly walBytes?: number | undefined
+  /** Size of a new file's pages, a power of two from 512 to 65,536. Default: SQLite's own, 4,096. */
+  readonly pageBytes?: number | undefined
 }
 
 type Values = ReadonlyArray<ReadonlyArray<unknown>>
@@ -80,14 +81,14 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
     ),
     (db) => Effect.sync(() => db.close()),
   )
-  // SQLite opens lazily: the first of these is what finds out that a file isn't a database.
+  const { cacheBytes, pageBytes, walBytes } = config
+  if (pageBytes !== undefined) yield* opening(() => db.exec(`PRAGMA page_size = ${pageBytes}`))
+  // SQLite opens lazily: the next one is what finds out that a file isn't a database.
   yield* opening(() => db.exec(config.readonly ? "PRAGMA schema_version" : "PRAGMA journal_mode = WAL"))
   yield* opening(() => db.exec(`PRAGMA synchronous = ${config.synchronous ?? "full"}`))
-  if (config.cacheBytes !== undefined) {
-    const kibibytes = Math.ceil(config.cacheBytes / 1024)
-    yield* opening(() => db.exec(`PRAGMA cache_size = -${kibibytes}`))
+  if (cacheBytes !== undefined) {
+    yield* opening(() => db.exec(`PRAGMA cache_size = -${Math.ceil(cacheBytes / 1024)}`))
   }
-  const { walBytes } = config
   if (walBytes !== undefined) {
     yield* opening(() => {
       const pageBytes = Number(db.prepare("PRAGMA page_size").get()!["page_size"])
@@ -167,6 +168,7 @@ const toRows = (statement: StatementSync, values: Values): ReadonlyArray<object>
 const makeConnection = Effect.fnUntraced(function* (
   db: DatabaseSync,
   config: SqliteClientConfig,
+  prepareFor?: (statement: StatementSync) => void,
 ): Effect.fn.Return<SqlConnection.Connection> {
   const refuseNul = cutsTextAtNul(db)
 
@@ -191,13 +193,17 @@ const makeConnection = Effect.fnUntraced(function* (
   const attempt = <A>(evaluate: () => A) =>
     Effect.try({
       try: evaluate,
-      catch: (cause) => sqlError(config.filename, cause, "execute", "failed to execute statement"),
+      catch: (cause) =>
+        SqlError.isSqlError(cause) ? cause : sqlError(config.filename, cause, "execute", "failed to execute statement"),
     })
 
   const use = <A>(statement: StatementSync, run: () => A) =>
     Effect.withFiber<A, SqlError.SqlError>((fiber) => {
       statement.setReadBigInts(fiber.getRef(SqlClient.SafeIntegers))
-      return attempt(run)
+      return attempt(() => {
+        prepareFor?.(statement)
+        return run()
+      })
     })
 
   const all = (statement: StatementSync, params: ReadonlyArray<unknown>) =>
@@ -264,7 +270,11 @@ export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const db = yield* open(config)
-  const connection = yield* makeConnection(db, config)
+  const { filename, readonly, synchronous = "full" } = config
+  const syncs = isFile(config) && readonly !== true && synchronous === "full" && SqliteSync.isPossible(db)
+  const failed = (cause: Error) => sqlError(filename, cause, "sync", "failed to write to the disk")
+  const log = syncs ? yield* SqliteSync.make(db, filename, failed) : undefined
+  const connection = yield* makeConnection(db, config, log?.prepareFor)
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({
       connection: Effect.succeed(connection),
@@ -273,14 +283,15 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // Takes the write lock immediately: a transaction that reads first can't be refused when it comes to write.
-    beginTransaction: "BEGIN IMMEDIATE",
+    // A transaction that reads first can't be refused when it comes to write.
+    beginTransaction: SqliteSync.begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes: [["db.system.name", "sqlite"]],
   })
   const reserve = Effect.flatMap(open(config), (db) => makeConnection(db, config))
-  return isFile(config) ? Object.assign(client, { reserve }) : client
+  const withTransaction = log === undefined ? client.withTransaction : SqliteSync.withSync(client, log.sync)
+  return isFile(config) ? Object.assign(client, { reserve, withTransaction }) : client
 })
 
 /** `make` as a layer. */

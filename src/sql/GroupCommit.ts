@@ -2,8 +2,9 @@
  * Many small writes, few commits: writes that are asked for while a transaction is being committed share the next one.
  *
  * Guarantees: a write is durable when its effect succeeds; writes are carried out in order; when a transaction fails, each of
- * its writes fails and none has happened. A transaction that fails with a deadlock or serialization error is retried, at
- * most five times. A write is carried out even if nobody waits for it, before the scope is closed.
+ * its writes fails and none has happened, unless the disk failed after the commit (`SqliteSync`). A transaction that fails
+ * with a deadlock or serialization error is retried, at most five times. A write is carried out even if nobody waits for it,
+ * before the scope is closed.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"

@@ -511,6 +511,21 @@ describe("SqliteClient", () => {
       ),
     )
 
+    it.effect("the size of pages is that of a new file, and an old one keeps its own", () =>
+      Effect.gen(function* () {
+        const filename = yield* temporaryPath("a.db")
+        for (const pageBytes of [65_536, 8192]) {
+          yield* withClient({ filename, pageBytes, walBytes: 1_000_000 })((sql) =>
+            Effect.gen(function* () {
+              yield* sql`CREATE TABLE ${sql(`of_${pageBytes}`)} (value)`
+              assert.deepStrictEqual(yield* sql`PRAGMA page_size`, [{ page_size: 65_536 }])
+              assert.deepStrictEqual(yield* sql`PRAGMA wal_autocheckpoint`, [{ wal_autocheckpoint: 16 }])
+            }),
+          )
+        }
+      }),
+    )
+
     it.effect("read-only, nothing is created and nothing is changed", () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

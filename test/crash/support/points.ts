@@ -39,6 +39,7 @@ export const points = {
   "job: added": { name: "open: the job gets its number", in: ["run"] },
   "prefstream_migration: added": { name: "open: the ledger's tables are created", in: ["run"] },
   "setting: added": { name: "open: the ledger gets a key for pseudonyms, or is bound to its service", in: ["run"] },
+  "file: sync ledger.db-wal": { name: "commit: the log is synced", in: ["run"] },
   // submit
   "run: added": { name: "submit: a run is started", in: ["run", "submit"] },
   "task: added planned": { name: "submit: tasks are planned", in: ["run", "submit"] },
@@ -154,7 +155,8 @@ export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
     /^file: (make|create|write|sync|remove) (\.|(ledger|service)\.db\.lock(\.json)?)$/,
     "the lock is the operating system's",
   ],
-  [/^file: create service\.db$/, "the service's store has its own tests"],
+  [/^file: create ledger\.db-wal$/, "SQLite created it: it is opened to be synced"],
+  [/^file: (create service\.db|(create|sync) service\.db-wal)$/, "the service's store has its own tests"],
   [/^file: \w+ \.dataset\.partial\/writer\.lock(\.json)?$/, "the same for the lock of an export"],
   [/^file: remove \.dataset\.partial\/previous\//, "the older dataset is removed with its folder"],
   [/^file: (make|create) \.dataset\.partial\/next/, "the partial folder is removed as a whole"],

@@ -164,12 +164,15 @@ describe("LedgerMaintenance", () => {
           Effect.provide(LedgerLocation.layer(location)),
         )
         const whole = yield* fs.readFile(pathOf(location))
-        const pages = whole.length / 4096
+        // Its header has the size of a page in two bytes, of which 1 stands for 65,536.
+        const stored = whole[16]! * 256 + whole[17]!
+        const pageBytes = stored === 1 ? 65_536 : stored
+        const pages = whole.length / pageBytes
         assert.isAbove(pages, 30)
         let found = 0
         for (let page = 1; page < pages; page++) {
           const damaged = Uint8Array.from(whole)
-          damaged.fill(0x5a, page * 4096, (page + 1) * 4096)
+          damaged.fill(0x5a, page * pageBytes, (page + 1) * pageBytes)
           yield* fs.writeFile(pathOf(location), damaged)
           const exit = yield* Effect.result(LedgerMaintenance.check(location))
           if (exit._tag === "Failure") {
@@ -360,7 +363,8 @@ describe("LedgerMaintenance", () => {
         })
         assert.deepStrictEqual(results, { tasks: n, items: n })
         const { after, before } = yield* LedgerMaintenance.compact(location)
-        assert.isBelow(after, 0.8 * before)
+        // At least its request and its result.
+        assert.isBelow(after, before - 400 * n)
         assert.deepInclude(yield* LedgerMaintenance.check(location), { findings: [], results: 0, pruned: results })
       }),
     )
