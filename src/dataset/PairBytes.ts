@@ -1,5 +1,6 @@
 /** The texts of a pair as bytes that are there already, for those who only copy them. */
 import type { PreferencePair } from "../domain/PreferencePair.ts"
+import * as Attached from "../io/Attached.ts"
 
 /** Where prompt, chosen and rejected are in `body`: JSON as `JSON.stringify` writes it, in UTF-8, with its quotes. */
 export interface PairBytes {
@@ -7,9 +8,5 @@ export interface PairBytes {
   readonly places: ReadonlyArray<readonly [start: number, end: number]>
 }
 
-const known = new WeakMap<PreferencePair, PairBytes>()
-
-/** Says that the texts of this very pair are these. A copy of the pair, whose texts may be others, has none. */
-export const set = (pair: PreferencePair, bytes: PairBytes): void => void known.set(pair, bytes)
-
-export const of = (pair: PreferencePair): PairBytes | undefined => known.get(pair)
+/** `set` says that the texts of this very pair are these. A copy of the pair, whose texts may be others, has none. */
+export const { of, set } = Attached.make<PairBytes, PreferencePair>()

@@ -3,6 +3,7 @@
  *
  * Guarantees: at each place is `JSON.stringify` of the text, in UTF-8.
  */
+import * as Attached from "../../io/Attached.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 
 export type Place = readonly [start: number, end: number]
@@ -23,18 +24,19 @@ interface Source {
 }
 
 /** By the list of completions, which everything that is made of the item has. */
-const sources = new WeakMap<ReadonlyArray<string>, Source>()
+const sources = Attached.make<Source, ReadonlyArray<string>>()
 
-export const set = (completions: ReadonlyArray<string>, source: Source): void => void sources.set(completions, source)
+/** Once for each list. */
+export const { set } = sources
 
 /** The same completions in the order of the input. */
 export const copy = (from: ReadonlyArray<string>, to: ReadonlyArray<string>, order: ReadonlyArray<number>): void => {
-  const source = sources.get(from)
+  const source = sources.of(from)
   if (source !== undefined) sources.set(to, { ...source, order })
 }
 
 export const of = (completions: ReadonlyArray<string>): RequestTexts | undefined => {
-  const source = sources.get(completions)
+  const source = sources.of(completions)
   if (source === undefined) return undefined
   const { body, order } = source
   const [prompt, ...sent] = source.places
