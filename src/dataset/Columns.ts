@@ -9,6 +9,7 @@
  */
 import * as Conversation from "../domain/Conversation.ts"
 import { type Message, usesTools } from "../domain/Message.ts"
+import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
 import type { Feature } from "./file/Features.ts"
@@ -150,14 +151,13 @@ export const needsTools = ({ chosen_messages, prompt, rejected_messages }: Prefe
 
 /** The first member of the pair that contains a lone surrogate. */
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
-  for (const column of textColumns) if (!isWellFormed(pair[column])) return column
+  // Bytes have none.
+  const columns = PairBytes.of(pair) === undefined ? textColumns : otherColumns
+  for (const column of columns) if (!isWellFormed(pair[column])) return column
   return undefined
 }
 
-const textColumns = [
-  "prompt",
-  "chosen",
-  "rejected",
+const otherColumns = [
   "rationale",
   "item_id",
   "task_id",
@@ -171,6 +171,8 @@ const textColumns = [
   "rejected_messages",
   "tools",
 ] as const
+
+const textColumns = ["prompt", "chosen", "rejected", ...otherColumns] as const
 
 const isWellFormed = (value: Text | null | undefined): boolean =>
   value === null ||

@@ -8,6 +8,7 @@
  * Not checked: that no prompt is in two splits (`verify` does), and that the pairs of an item are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Sink, Stream, Struct } from "effect"
+import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
@@ -20,7 +21,6 @@ import * as OmittedPairs from "./file/OmittedPairs.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
 import type { FormatName } from "./format/TrainerFormats.ts"
 import * as Manifest from "./Manifest.ts"
-import * as PairBytes from "./PairBytes.ts"
 import * as TrainerFiles from "./TrainerFiles.ts"
 
 export { recover } from "./AtomicDirectory.ts"

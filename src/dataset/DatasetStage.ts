@@ -79,7 +79,9 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
     }
     const given = new Map(columns)
     // In the order of the files' columns, whichever row of the message was the first with one.
-    const order = [...new Set([...names, ...given.keys()])].map((name) => [name, given.get(name), placed.indexOf(name)] as const)
+    const order = [...new Set([...names, ...given.keys()])].map(
+      (name) => [name, given.get(name), placed.indexOf(name)] as const,
+    )
     for (let row = 0; row < count; row++) {
       const cells: { [column: string]: Json | Text | undefined } = {}
       for (const [name, values, place] of order) {
@@ -123,10 +125,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
 }
 
 /** One file, with its leading lines (`Jsonl`) at its start. */
-const fileOf = (
-  directory: string,
-  { container, features, path }: Extract<Output, { readonly path: string }>,
-) => {
+const fileOf = (directory: string, { container, features, path }: Extract<Output, { readonly path: string }>) => {
   const leading = Jsonl.leadingLines(features)
   const file = OutputFile.create(directory, path)
   const writer = container === "parquet" ? Parquet.make(file, features) : Jsonl.make(file, features, leading)
@@ -138,8 +137,7 @@ const fileOf = (
     },
     finish: (): Written => {
       const finished = writer.finish()
-      const digest =
-        leading.lines.length === 0 ? finished : OutputFile.prepend(directory, path, leading.lines.join(""))
+      const digest = leading.lines.length === 0 ? finished : OutputFile.prepend(directory, path, leading.lines.join(""))
       const rows = finished.rows + leading.lines.length
       return { rows, bytes, files: [{ path, ...digest, rows }] }
     },

@@ -5,12 +5,12 @@
  * A text of the ledger goes there as the bytes that the ledger has (`PairTexts`).
  */
 import { Effect, type Scope } from "effect"
+import type { PairBytes } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
 import { type Answer, type Ask, type Output, placed, type Rows, type Setup, type Written } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
-import type { PairBytes } from "./PairBytes.ts"
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
   path: "dataset/DatasetStage",

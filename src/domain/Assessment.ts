@@ -5,7 +5,8 @@
  * Guarantees: what has another shape is left out, and stops nothing. Flags are read by `Flag`.
  */
 import { Predicate } from "effect"
-import { firstOfText, topOf } from "./Tally.ts"
+import { firstOfText } from "./CompletionTexts.ts"
+import { topOf } from "./Tally.ts"
 import type { assessment, Ranking, Vote } from "./Vote.ts"
 
 /** See `assessment` of `Vote`. */
@@ -66,7 +67,7 @@ export const combine = (
   const edited = forBest.find((vote) => vote.edited !== undefined)?.edited
   const aspectNames = new Set(votes.flatMap(({ aspects = {} }) => Object.keys(aspects)))
   const aspects = Array.from(aspectNames, (name) => {
-    const ratings = completions.map((_, i) => {
+    const ratings = Array.from(completions.keys(), (i) => {
       const given = votes.flatMap(({ aspects }) => aspects?.[name]?.[i] ?? [])
       return given.length === 0 ? null : mean(given)
     })

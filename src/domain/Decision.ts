@@ -8,6 +8,7 @@
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
+import { firstOfText } from "./CompletionTexts.ts"
 import * as Tally from "./Tally.ts"
 import type { Annotations, ResultItem } from "./Task.ts"
 import type { ImportedVote, Vote } from "./Vote.ts"
@@ -57,7 +58,7 @@ const agreementWith = (
   completions: ReadonlyArray<string>,
   votes: ReadonlyArray<Pick<Vote, "choice" | "ranking">>,
 ): number => {
-  const first = Tally.firstOfText(completions)
+  const first = firstOfText(completions)
   const parts = votes.map((vote) => {
     const top = Tally.topOf(Tally.withFirstIndices(vote, first))
     return top.includes(first[choice]!) ? 1 / top.length : 0

@@ -4,6 +4,7 @@
  * Guarantees: the same votes in the same order give the same result; arithmetic is exact, so ties are exact.
  */
 import { Array as Arr } from "effect"
+import { firstOfText } from "./CompletionTexts.ts"
 import type { Ranking } from "./Vote.ts"
 
 /** The parts of a vote that are counted. A ranking contains each completion once. */
@@ -27,10 +28,6 @@ export interface Tally {
   /** That of the earliest vote for the best text that has one. */
   readonly rationale: string | undefined
 }
-
-/** For each completion, the index of the first one with the same text. */
-export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<number> =>
-  completions.map((text) => completions.indexOf(text))
 
 /** A ranking of distinct texts, each by its index in `first`, at the best rank of its completions. */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {

@@ -18,8 +18,5 @@ export const notBlank = Schema.makeFilter<string>((text) =>
 export const NonBlankText = WellFormedText.check(notBlank)
 
 /** Code points, as JSON Schema counts characters. */
-export const charactersOf = (text: string): number => {
-  let count = 0
-  for (const _ of text) count++
-  return count
-}
+export const charactersOf = (text: string): number =>
+  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)

@@ -23,6 +23,9 @@ for (const [letter, text] of Object.entries({
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 
+/** Where a text is in bytes, with its quotes. */
+export type Place = readonly [start: number, end: number]
+
 /** The length of the text without quotes and escapes, in UTF-8. */
 export const byteLength = (json: Uint8Array): number => {
   const end = json.length - 1
@@ -74,6 +77,27 @@ export const endOf = (bytes: Buffer, start: number): number => {
   }
 }
 
-/** The text whose quotes are at `start` and before `end`. */
-export const decode = (bytes: Buffer, start: number, end: number): string =>
+/** The text at a place. */
+export const decode = (bytes: Buffer, [start, end]: Place): string =>
   JSON.parse(bytes.toString("utf8", start, end)) as string
+
+export const areEqual = (bytes: Buffer, [start, end]: Place, [from, to]: Place): boolean =>
+  end - start === to - from && bytes.compare(bytes, start, end, from, to) === 0
+
+/** Whether the text must be read to know that it is not only white space. */
+export const mayBeBlank = (bytes: Uint8Array, [start]: Place): boolean => {
+  const first = bytes[start + 1]!
+  return first <= 0x22 || first === backslash || first > 0x7e
+}
+
+/** The number of code points of the text at a place. */
+export const characters = (bytes: Uint8Array, [start, end]: Place): number => {
+  let count = 0
+  for (let at = start + 1; at < end - 1; at++) {
+    const byte = bytes[at]!
+    // A code point has one byte that does not continue another.
+    if ((byte & 0xc0) !== 0x80) count++
+    if (byte === backslash) at += bytes[at + 1] === u ? 5 : 1
+  }
+  return count
+}

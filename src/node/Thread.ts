@@ -118,7 +118,9 @@ export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 
   return {
     send: (...message) => void (started === undefined ? held.push(message) : started.send(...message)),
-    room: Effect.suspend(() => (started === undefined ? Effect.flatMap(start(true), ({ room }) => room) : started.room)),
+    room: Effect.suspend(() =>
+      started === undefined ? Effect.flatMap(start(true), ({ room }) => room) : started.room,
+    ),
     drain: Effect.suspend(() =>
       started === undefined ? Effect.flatMap(start(false), ({ drain }) => drain) : started.drain,
     ),

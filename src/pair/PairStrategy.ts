@@ -11,10 +11,10 @@ import * as Assessment from "../domain/Assessment.ts"
 import { flagsIn } from "../domain/Flag.ts"
 import type { Judgment } from "../domain/Judgment.ts"
 import type { Prompt } from "../domain/Message.ts"
+import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
-import { firstOfText } from "../domain/Tally.ts"
-import { isBlank } from "../domain/Text.ts"
+import { firstOfText, isBlankAt, of as bytesOf } from "../domain/CompletionTexts.ts"
 import type { Ranking } from "../domain/Vote.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { rankingOf, representatives } from "./votes/Ranking.ts"
@@ -68,8 +68,8 @@ export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
 
 /** Whether two completions can be a pair. */
 export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair): boolean => {
-  const [a, b] = [completions[chosen]!, completions[rejected]!]
-  return a !== b && !isBlank(a) && !isBlank(b)
+  const first = firstOfText(completions)
+  return first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 }
 
 /** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
@@ -81,44 +81,60 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
   const flags = flagsIn(annotations)
   const flagsText = flags.length === 0 ? null : JSON.stringify(flags)
   const metadataText = metadata === undefined ? null : JSON.stringify(metadata)
-  const asRead = completionsOf({ completions, as_messages: asMessages })
+  const asRead = asMessages === undefined ? [] : completionsOf({ completions, as_messages: asMessages })
+  const bytes = bytesOf(completions)
   const first = firstOfText(completions)
+  const editedOf = (chosen: number): string | null =>
+    chosen === bestCompletionIndex && edited !== undefined && edited !== completions[chosen] ? edited : null
   const seen = new Set<string>()
   const pairs = indices.filter((pair) => {
     const texts = pair.map((index) => first[index]).join()
     return differ(judgment, pair) && !seen.has(texts) && seen.add(texts)
   })
-  return pairs.map(([chosen, rejected]) => ({
-    prompt,
-    chosen: completions[chosen]!,
-    rejected: completions[rejected]!,
-    rationale,
-    item_id: itemId,
-    task_id: taskId,
-    chosen_index: chosen,
-    rejected_index: rejected,
-    chosen_model: models?.[chosen] ?? null,
-    rejected_model: models?.[rejected] ?? null,
-    weight: 1 / pairs.length,
-    votes: 1,
-    agreement: null,
-    vote_margin: null,
-    strength: (chosen === bestCompletionIndex ? strength : undefined) ?? null,
-    all_bad: all_bad ?? null,
-    aspects: aspectsOf(aspects, [chosen, rejected]),
-    edited: (chosen === bestCompletionIndex && edited !== completions[chosen] ? edited : undefined) ?? null,
-    flags: flagsText,
-    metadata: metadataText,
-    ...messagesIn("chosen_messages", asRead[chosen]!),
-    ...messagesIn("rejected_messages", asRead[rejected]!),
-    ...(tools !== undefined && { tools }),
-  }))
+  return pairs.map(([chosen, rejected]) => {
+    const pair: PreferencePair = {
+      prompt,
+      // Read where somebody needs the text.
+      get chosen() {
+        return completions[chosen]!
+      },
+      get rejected() {
+        return completions[rejected]!
+      },
+      rationale,
+      item_id: itemId,
+      task_id: taskId,
+      chosen_index: chosen,
+      rejected_index: rejected,
+      chosen_model: models?.[chosen] ?? null,
+      rejected_model: models?.[rejected] ?? null,
+      weight: 1 / pairs.length,
+      votes: 1,
+      agreement: null,
+      vote_margin: null,
+      strength: (chosen === bestCompletionIndex ? strength : undefined) ?? null,
+      all_bad: all_bad ?? null,
+      aspects: aspectsOf(aspects, [chosen, rejected]),
+      edited: editedOf(chosen),
+      flags: flagsText,
+      metadata: metadataText,
+      ...messagesIn("chosen_messages", asRead[chosen]),
+      ...messagesIn("rejected_messages", asRead[rejected]),
+      ...(tools !== undefined && { tools }),
+    }
+    if (bytes !== undefined && bytes.prompt.text === prompt) {
+      const places = [bytes.prompt.place, bytes.places[chosen]!, bytes.places[rejected]!] as const
+      PairBytes.set(pair, { body: bytes.body, places })
+    }
+    return pair
+  })
 }
 
 const messagesIn = (
   member: "chosen_messages" | "rejected_messages",
-  completion: Prompt,
-): Pick<PreferencePair, typeof member> => (typeof completion === "string" ? {} : { [member]: completion })
+  completion: Prompt | undefined,
+): Pick<PreferencePair, typeof member> =>
+  completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
 
 /** The ratings of both sides. */
 const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]: IndexPair): string | null => {

@@ -5,7 +5,7 @@
  * get no further votes. Memory: some 100 bytes per vote.
  */
 import { type Duration, Effect, Schedule, Stream } from "effect"
-import { firstOfText } from "../domain/Tally.ts"
+import { firstOfText } from "../domain/CompletionTexts.ts"
 import { isDecided, votesOf } from "../pair/votes/ItemVotes.ts"
 import { choose as chooseNext, defaultConfidence, type OpenItem } from "../pair/votes/NextVotes.ts"
 import { type Choose, planFurtherVotes } from "../task/FurtherVotes.ts"

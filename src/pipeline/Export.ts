@@ -12,7 +12,6 @@
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
-import * as PairBytes from "../dataset/PairBytes.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
 import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -27,7 +26,6 @@ import * as Language from "../pair/text/Language.ts"
 import { ExpertNames } from "../task/ExpertNames.ts"
 import * as Results from "../task/Results.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import * as RequestTexts from "../task/ledger/RequestTexts.ts"
 import * as Metrics from "../telemetry/Metrics.ts"
 import type { OutcomeCounts } from "../task/ledger/Status.ts"
 import { type DatasetSettings, validate, type Which, wholeShares } from "./DatasetSettings.ts"
@@ -130,7 +128,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
       if (hasSystem(item)) withSystem += pairs.length
-      nameBytes(item, pairs)
       const before = inSplits.get(split) ?? { items: 0, pairs: 0 }
       inSplits.set(split, { items: before.items + 1, pairs: before.pairs + pairs.length })
       example = Option.orElse(example, () => Option.fromUndefinedOr(pairs[0]))
@@ -238,19 +235,6 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   LedgerReader.snapshot,
   (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
-
-/** Of pairs whose texts are those of the request: where these are as bytes. */
-const nameBytes = ({ completions, prompt }: JudgedItem, pairs: ReadonlyArray<PreferencePair>) => {
-  const texts = typeof prompt === "string" ? RequestTexts.of(completions) : undefined
-  if (texts === undefined) return
-  for (const pair of pairs) {
-    const { chosen, chosen_index, rejected, rejected_index } = pair
-    if (pair.prompt !== prompt || chosen !== completions[chosen_index] || rejected !== completions[rejected_index])
-      continue
-    const places = [texts.prompt, texts.completions[chosen_index]!, texts.completions[rejected_index]!]
-    PairBytes.set(pair, { body: texts.body, places })
-  }
-}
 
 /** Such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
+import { charactersOf } from "../../src/domain/Text.ts"
 import * as JsonText from "../../src/io/JsonText.ts"
 
 const wellFormed = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed())
@@ -13,6 +14,8 @@ describe("JsonText", () => {
         const json = Buffer.from(JSON.stringify(text))
         const bytes = Buffer.from(text)
         assert.strictEqual(JsonText.byteLength(json), bytes.length)
+        assert.strictEqual(JsonText.characters(json, [0, json.length]), charactersOf(text))
+        assert.isTrue(text.trim() !== "" || JsonText.mayBeBlank(json, [0, json.length]))
         const into = Buffer.alloc(bytes.length + 3, 0xff)
         JsonText.unescape(json, into, 2)
         assert.deepStrictEqual(into, Buffer.concat([Buffer.from([0xff, 0xff]), bytes, Buffer.from([0xff])]))
@@ -30,7 +33,7 @@ describe("JsonText", () => {
         assert.strictEqual(JsonText.endOf(bytes, 1), start - 1)
         const end = JsonText.endOf(bytes, start)
         assert.strictEqual(bytes.toString("utf8", start, end), json)
-        assert.strictEqual(JsonText.decode(bytes, start, end), text)
+        assert.strictEqual(JsonText.decode(bytes, [start, end]), text)
       }),
     )
   })

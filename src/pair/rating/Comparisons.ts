@@ -11,8 +11,7 @@
  * different comparison of an item, 4 per item, about 60 per cell.
  */
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
-import { firstOfText } from "../../domain/Tally.ts"
-import { characters } from "../report/Lengths.ts"
+import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
@@ -103,7 +102,7 @@ export const make = () => {
         new Set(models.flatMap((model, index) => (first[index] === text ? [numberOf(model)] : [])))
       const owners = texts.map(modelsOf)
       if (numbers.size > maxModels) return []
-      const lengths = texts.map((text) => characters(completions[text]!))
+      const lengths = texts.map((text) => charactersAt(completions, text))
       const inItem = new Map<number, number>()
       const all = votes.map((vote) => {
         const weight = weightOf(vote)

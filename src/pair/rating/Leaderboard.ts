@@ -18,6 +18,7 @@
  * loss (or a win) against the rest, a rating rests on the prior, and its interval has no bound on that side.
  */
 import { Effect, Stream } from "effect"
+import { countDifferent } from "../../domain/CompletionTexts.ts"
 import type { ControlRow, Estimate, Leaderboard, LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import { normal95 } from "../stats/BinomialTest.ts"
@@ -70,7 +71,7 @@ const nextVotes = 1000
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
-    const texts = new Set(completions).size
+    const texts = countDifferent(completions)
     return ({ expert }: ItemVote): number =>
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }

@@ -5,6 +5,7 @@
  * item, 1/K for K texts. Alpha pools chance over the completions' places in the input, and depends on their order.
  */
 import { Array as Arr } from "effect"
+import { countDifferent } from "../../domain/CompletionTexts.ts"
 import type { Agreement } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../votes/Consensus.ts"
 import { isDecided, isUnanimous } from "../votes/ItemVotes.ts"
@@ -37,10 +38,10 @@ export const make = () => {
       if (isUnanimous(votes)) unanimous++
       if (isTie) ties++
       else if (by !== "majority" && !isMajority) notMajority.set(by, (notMajority.get(by) ?? 0) + 1)
-      const chosen = completions.map(() => 0)
+      const chosen = Array.from(completions.keys(), () => 0)
       for (const vote of votes) if (isDecided(vote)) chosen[vote.choice]!++
       alpha.add(chosen)
-      kappa.add(new Set(completions).size, chosen)
+      kappa.add(countDifferent(completions), chosen)
     },
     /** Votes on items with several, and those of them that were not for what came out. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),

@@ -5,14 +5,20 @@
  * prompt counts once per item, chosen and rejected once per pair.
  */
 import * as Conversation from "../../domain/Conversation.ts"
+import * as PairBytes from "../../domain/PairBytes.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Length } from "../../domain/QualityReport.ts"
+import { charactersOf } from "../../domain/Text.ts"
+import * as JsonText from "../../io/JsonText.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as Moments from "../stats/Moments.ts"
 
-/** The number of code points of a text. */
-export const characters = (text: string): number =>
-  text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)
+const lengthsOf = (pair: PreferencePair): readonly [chosen: number, rejected: number] => {
+  const bytes = PairBytes.of(pair)
+  if (bytes === undefined) return [charactersOf(pair.chosen), charactersOf(pair.rejected)]
+  const { body, places } = bytes
+  return [JsonText.characters(body, places[1]), JsonText.characters(body, places[2])]
+}
 
 export const make = () => {
   const prompts = Distribution.make()
@@ -29,10 +35,10 @@ export const make = () => {
     add: (pairs: ReadonlyArray<PreferencePair>): void => {
       const [first] = pairs
       if (first === undefined) return
-      prompts.add(Conversation.contents(first.prompt).reduce((sum, text) => sum + characters(text), 0))
+      prompts.add(Conversation.contents(first.prompt).reduce((sum, text) => sum + charactersOf(text), 0))
       const weight = 1 / pairs.length
       for (const pair of pairs) {
-        const [a, b] = [characters(pair.chosen), characters(pair.rejected)]
+        const [a, b] = lengthsOf(pair)
         chosen.add(a)
         rejected.add(b)
         differences.add(a - b)

@@ -5,6 +5,7 @@
  * win rate is the mean, over a model's items, of its share in the item's pairs, so each item counts once. If only the
  * best completion is paired with the others, equal models win 1/K among K.
  */
+import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { ModelRow } from "../../domain/QualityReport.ts"
@@ -28,14 +29,16 @@ export const make = () => {
       pairs: ReadonlyArray<PreferencePair>,
       { completions, models = [] }: Pick<JudgedItem, "completions" | "models">,
     ): void => {
-      const modelsOf = (text: string) => models.filter((_, index) => completions[index] === text)
+      if (models.length === 0) return
+      const first = firstOfText(completions)
+      const modelsOf = (completion: number) => models.filter((_, index) => first[index] === first[completion])
       const inItem = new Map<string, { chosen: number; rejected: number }>()
       const count = (model: string, as: "chosen" | "rejected") => {
         const counts = inItem.get(model) ?? { chosen: 0, rejected: 0 }
         counts[as]++
         inItem.set(model, counts)
       }
-      for (const { chosen, rejected } of pairs) {
+      for (const { chosen_index: chosen, rejected_index: rejected } of pairs) {
         const losers = modelsOf(rejected)
         for (const winner of modelsOf(chosen)) {
           for (const loser of losers) {

@@ -4,6 +4,7 @@
  * Guarantees: a rationale is a copy if its normal form occurred at an earlier item, or is that of the prompt, a message
  * or a completion. Memory: that of `HashNumbers` per distinct rationale, by 52-bit hashes.
  */
+import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -22,13 +23,16 @@ export const make = () => {
       if (rationale === null) return "none"
       const text = NormalizedPrompt.ofText(rationale)
       const hash = Sha256.leading52Bits(text)
-      const shown = [Conversation.render(prompt), ...Conversation.contents(prompt), ...completions]
+      const near = [...completions.keys()].filter((i) => charactersAt(completions, i) <= maxLength(text))
+      const shown = [Conversation.render(prompt), ...Conversation.contents(prompt), ...near.map((i) => completions[i]!)]
       const isCopy = seen.getOrSet(hash, item) !== item || shown.some((other) => sameText(other, text))
       return isCopy ? "copied" : "own"
     },
   }
 }
 
+/** A text that is longer is not equal, and need not be normalized. */
+const maxLength = (normalized: string): number => 4 * normalized.length + 64
+
 const sameText = (other: string, normalized: string): boolean =>
-  // What is far from it in length is not equal to it, and need not be normalized.
-  other.length <= 4 * normalized.length + 64 && NormalizedPrompt.ofText(other) === normalized
+  other.length <= maxLength(normalized) && NormalizedPrompt.ofText(other) === normalized

@@ -7,13 +7,13 @@
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
 import * as Assessment from "../../domain/Assessment.ts"
-import { firstOfText } from "../../domain/Tally.ts"
+import { firstOfText } from "../../domain/CompletionTexts.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as KrippendorffAlpha from "../stats/KrippendorffAlpha.ts"
 import * as Moments from "../stats/Moments.ts"
 import type { Consensus } from "../votes/Consensus.ts"
 import { isDecided, isUnanimous, type ItemVote } from "../votes/ItemVotes.ts"
-import { characters } from "./Lengths.ts"
+import { charactersOf } from "../../domain/Text.ts"
 
 const maxAspects = 50
 const maxModels = 100
@@ -84,7 +84,7 @@ export const make = () => {
       if (all_bad !== undefined) verdicts++
       if (all_bad === true) allBad++
       if (edited !== undefined && edited !== completions[best]) {
-        changes.add(characters(edited) - characters(completions[best]!))
+        changes.add(charactersOf(edited) - charactersOf(completions[best]!))
       }
 
       const chosen = new Set(pairs.map(({ chosen_index }) => chosen_index))

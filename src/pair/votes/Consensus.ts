@@ -13,7 +13,9 @@ import { flagsIn } from "../../domain/Flag.ts"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
 import type { Judgment } from "../../domain/Judgment.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
-import { type Ballot, firstOfText, type Tally, tally, topOf } from "../../domain/Tally.ts"
+import { firstOfText } from "../../domain/CompletionTexts.ts"
+import * as PairBytes from "../../domain/PairBytes.ts"
+import { type Ballot, type Tally, tally, topOf } from "../../domain/Tally.ts"
 import type { Ranking } from "../../domain/Vote.ts"
 import { type ItemVote, marginOf, votesOf } from "./ItemVotes.ts"
 import { rankingOf } from "./Ranking.ts"
@@ -65,7 +67,11 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
 
 /** @param best as votes name it */
 const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
-  !counted.tie && completions[counted.best] === completions[best]
+  !counted.tie && areSame(completions, counted.best, best)
+
+/** Whether two completions are the same text. */
+const areSame = (completions: ReadonlyArray<string>, one: number, other: number): boolean =>
+  firstOfText(completions)[one] === firstOfText(completions)[other]
 
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
@@ -85,7 +91,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
       judgment: withAssessment(withRanking(judgment, counted.ranking), votes),
       votes,
       agreement: votes.length === 1 ? null : shareOf(best, votes),
-      by: item.completions[counted.best] === item.completions[best] ? "majority" : "service",
+      by: areSame(item.completions, counted.best, best) ? "majority" : "service",
       isMajority: isMajority(item, counted, best),
       isTie,
     }
@@ -204,9 +210,13 @@ export const withVotes = (
   const supported = pairs.flatMap((pair) => {
     const margin = marginOf(votes, first[pair.chosen_index]!, first[pair.rejected_index]!)
     if (isBound && margin < 0) return []
-    return [{ ...pair, votes: votes.length, agreement, vote_margin: votes.length === 1 ? null : margin }]
+    return [withMembers(pair, { votes: votes.length, agreement, vote_margin: votes.length === 1 ? null : margin })]
   })
   return supported.length === pairs.length
     ? supported
-    : supported.map((pair) => ({ ...pair, weight: 1 / supported.length }))
+    : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
+
+/** The pair with other members. A copy would read its texts: one whose texts are bytes was made for this judgment, and is changed. */
+const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
+  PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -1,7 +1,8 @@
 /** A judgment's ranking, with one index per distinct text. */
 import { Option, Schema } from "effect"
 import type { Judgment } from "../../domain/Judgment.ts"
-import { firstOfText, rankTexts } from "../../domain/Tally.ts"
+import { firstOfText } from "../../domain/CompletionTexts.ts"
+import { rankTexts } from "../../domain/Tally.ts"
 import { Ranking } from "../../domain/Vote.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)

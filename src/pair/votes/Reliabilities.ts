@@ -8,7 +8,7 @@
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../../domain/JudgedItem.ts"
-import { firstOfText } from "../../domain/Tally.ts"
+import { countDifferent, firstOfText } from "../../domain/CompletionTexts.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -38,7 +38,7 @@ export const make = () => {
       const decided = votes.filter(isDecided)
       if (decided.length < 2 && gold === undefined) return
       model.add(
-        new Set(completions).size,
+        countDifferent(completions),
         decided.map(({ choice, expert }) => [numberOf(expert), choice]),
         gold === undefined ? undefined : firstOfText(completions)[gold.best_completion_index],
       )
@@ -67,7 +67,7 @@ const posterior = (
   const decided = votes.filter(isDecided)
   const voted = new Set(decided.map(({ choice }) => choice))
   const texts = new Set(firstOfText(completions))
-  const scores = completions.map((_, index) =>
+  const scores = Array.from(completions.keys(), (index) =>
     voted.has(index) || (voted.size === 0 && texts.has(index)) ? 0 : -Infinity,
   )
   for (const { choice, expert } of decided) {

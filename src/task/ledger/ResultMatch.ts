@@ -125,7 +125,7 @@ export const match = (
       isCheck,
       origin: details.origin,
       vote,
-      order: order ?? completions.map((_, index) => index),
+      order: order ?? [...completions.keys()],
     })
   }
   return Result.succeed(judgments)

@@ -1,6 +1,7 @@
 /** Reads and writes rows of the ledger, in chunks that fit into a statement of any database. */
 import { Array as Arr, Effect, Option, Schema } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import * as CompletionTexts from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
 import { parseTaskRequest, type TaskPrompt } from "../../domain/Task.ts"
@@ -9,7 +10,6 @@ import * as JsonText from "../../io/JsonText.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
-import * as RequestTexts from "./RequestTexts.ts"
 
 /** SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767; a row has at most six. */
 const rowsPerStatement = 4096
@@ -45,43 +45,49 @@ const beforeCompletions = Buffer.from(',"completions":[')
 const afterCompletions = Buffer.from("]}")
 const comma = 0x2c
 
-const isAt = (body: Buffer, text: Buffer, at: number): boolean => body.compare(text, 0, text.length, at, at + text.length) === 0
+const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
+  body.compare(text, 0, text.length, at, at + text.length) === 0
+
+const surrogate = Buffer.from("\\ud")
 
 /**
- * The same, faster: texts are decoded one by one, and nothing else is. The bytes around a prompt are nowhere else, since in
+ * The same, faster: prompts are decoded, and completions where somebody reads them. The bytes around a prompt are nowhere else, since in
  * a text a quote is after a backslash.
  */
 export const parsePrompts = (row: Payloads): ParsedRequest => {
   const items = decodeItems(Payload.decode(row.items))
   const bytes = Payload.unpack(row.body)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
-  const sent: Array<TaskPrompt> = []
+  const prompts: Array<TaskPrompt> = []
+  if (body.includes(surrogate)) return parseRequest(row)
   for (let at = body.indexOf(beforePrompt); at !== -1; at = body.indexOf(beforePrompt, at)) {
     const texts = textsOf(body, at + beforePrompt.length)
     if (texts === undefined) return parseRequest(row)
-    const [prompt = "", ...completions] = texts.places.map(([start, end]) => JsonText.decode(body, start, end))
-    sent.push({ prompt, completions })
-    RequestTexts.set(completions, { body, places: texts.places })
+    const prompt = JsonText.decode(body, texts.prompt)
+    const order = items[prompts.length]?.order
+    const places = order === undefined ? texts.completions : CompletionOrder.undo(texts.completions, order)
+    const completions = CompletionTexts.make({ body, prompt: { text: prompt, place: texts.prompt }, places })
+    prompts.push({ prompt, completions })
     at = texts.end
   }
   // Not as prefstream writes it.
-  if (sent.length !== items.length) return parseRequest(row)
-  return { prompts: promptsOf(sent, items), items }
+  return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
 /** Where the texts of a prompt and its completions are, and what follows; undefined where it is not as prefstream writes it. */
 const textsOf = (body: Buffer, start: number) => {
-  const places: Array<RequestTexts.Place> = [[start, JsonText.endOf(body, start)]]
-  let end = places[0]![1]
+  const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
+  const completions: Array<JsonText.Place> = []
+  let [, end] = prompt
   if (!isAt(body, beforeCompletions, end)) return undefined
   end += beforeCompletions.length - 1
   do {
     const next = end + 1
     if (body[next] !== 0x22) return undefined
     end = JsonText.endOf(body, next)
-    places.push([next, end])
+    completions.push([next, end])
   } while (body[end] === comma)
-  return isAt(body, afterCompletions, end) ? { places, end: end + afterCompletions.length } : undefined
+  return isAt(body, afterCompletions, end) ? { prompt, completions, end: end + afterCompletions.length } : undefined
 }
 
 /** Sent prompts with their completions in the order of the input. */
@@ -91,10 +97,7 @@ export const promptsOf = (
 ): ReadonlyArray<TaskPrompt> =>
   sent.map((prompt, i) => {
     const order = items[i]?.order
-    if (order === undefined) return prompt
-    const completions = CompletionOrder.undo(prompt.completions, order)
-    RequestTexts.copy(prompt.completions, completions, order)
-    return { ...prompt, completions }
+    return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
 /** A sent prompt as the input had it: a conversation as messages. */

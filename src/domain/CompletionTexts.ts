@@ -1,0 +1,81 @@
+/**
+ * The completions of an item as bytes of its request, which become strings where somebody reads them: most of an export only counts,
+ * compares and copies them.
+ *
+ * Guarantees: `make` gives a list like any other, with the same texts. The functions take any list of completions, and are quick for one
+ * of `make`. A list keeps the whole request in memory.
+ */
+import * as Attached from "../io/Attached.ts"
+import * as JsonText from "../io/JsonText.ts"
+import { charactersOf, isBlank } from "./Text.ts"
+
+export interface Source {
+  /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
+  readonly body: Buffer
+  readonly prompt: { readonly text: string; readonly place: JsonText.Place }
+  /** Of the completions, in the order of the list. */
+  readonly places: ReadonlyArray<JsonText.Place>
+}
+
+interface Texts extends Source {
+  readonly decoded: Array<string | undefined>
+  first?: ReadonlyArray<number>
+}
+
+const texts = Attached.make<Texts, ReadonlyArray<string>>()
+
+const textAt = (list: ReadonlyArray<string>, index: number): string => {
+  const { body, decoded, places } = texts.of(list)!
+  return (decoded[index] ??= JsonText.decode(body, places[index]!))
+}
+
+/** An element by its index, for each list. */
+const elements: Array<PropertyDescriptor> = []
+
+const elementAt = (index: number): PropertyDescriptor =>
+  (elements[index] ??= {
+    get(this: ReadonlyArray<string>) {
+      return textAt(this, index)
+    },
+    enumerable: true,
+    configurable: true,
+  })
+
+export const make = (source: Source): ReadonlyArray<string> => {
+  const list: Array<string> = []
+  source.places.forEach((_, index) => Object.defineProperty(list, index, elementAt(index)))
+  texts.set(list, { ...source, decoded: [] })
+  return list
+}
+
+/** Where the texts are, if the list is one of `make`. */
+export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
+
+/** For each completion, the index of the first one with the same text. */
+export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<number> => {
+  const source = texts.of(completions)
+  return source === undefined
+    ? completions.map((text) => completions.indexOf(text))
+    : (source.first ??= source.places.map((place) =>
+        source.places.findIndex((other) => other === place || JsonText.areEqual(source.body, other, place)),
+      ))
+}
+
+/** The number of different texts. */
+export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
+
+/** The number of code points of a completion. */
+export const charactersAt = (completions: ReadonlyArray<string>, index: number): number => {
+  const source = texts.of(completions)
+  return source === undefined
+    ? charactersOf(completions[index]!)
+    : JsonText.characters(source.body, source.places[index]!)
+}
+
+/** Whether a completion is only white space. */
+export const isBlankAt = (completions: ReadonlyArray<string>, index: number): boolean => {
+  const source = texts.of(completions)
+  return (
+    (source === undefined || JsonText.mayBeBlank(source.body, source.places[index]!)) && isBlank(completions[index]!)
+  )
+}
