@@ -1,14 +1,46 @@
-/** The texts of a pair as bytes that are there already, for those who only copy or measure them. */
+/**
+ * Pairs whose texts are bytes until somebody reads one.
+ *
+ * Guarantees: `make` gives a pair like any other, with the same members in the same order. A copy of it has strings.
+ */
 import * as Attached from "../io/Attached.ts"
-import type { Place } from "../io/JsonText.ts"
+import * as JsonText from "../io/JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
+/** For those who only copy or measure the texts. */
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
-  readonly body: Uint8Array
+  readonly body: Buffer
   /** Of prompt, chosen and rejected. */
-  readonly places: readonly [prompt: Place, chosen: Place, rejected: Place]
+  readonly places: readonly [prompt: JsonText.Place, chosen: JsonText.Place, rejected: JsonText.Place]
 }
 
-/** `set` says that the texts of this very pair are these. A copy of the pair, whose texts may be others, has none. */
-export const { of, set } = Attached.make<PairBytes, PreferencePair>()
+const bytes = Attached.make<PairBytes, Partial<PreferencePair>>()
+
+/** The bytes of this very pair, if it is one of `make`. */
+export const of = (pair: PreferencePair): PairBytes | undefined => bytes.of(pair)
+
+const text = (place: 1 | 2): PropertyDescriptor => ({
+  get(this: PreferencePair) {
+    const { body, places } = bytes.of(this)!
+    return JsonText.decode(body, places[place])
+  },
+  enumerable: true,
+  configurable: true,
+})
+
+/** The same for all pairs, so that they have one shape. */
+const [chosen, rejected] = [text(1), text(2)]
+
+export const make = (
+  source: PairBytes,
+  prompt: string,
+  others: Omit<PreferencePair, "chosen" | "prompt" | "rejected">,
+): PreferencePair => {
+  const pair = { prompt }
+  Object.defineProperty(pair, "chosen", chosen)
+  Object.defineProperty(pair, "rejected", rejected)
+  bytes.set(pair, source)
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- with the two above, all members
+  return Object.assign(pair, others) as unknown as PreferencePair
+}

@@ -97,8 +97,9 @@ const resamples = 200
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
-    add: ({ agreement, chosen, item_id, prompt, rationale, rejected, votes }: PreferencePair, key: string): void => {
+    add: (pair: PreferencePair, key: string): void => {
       if (drawn.length === maxExamples && key >= drawn.at(-1)!.key) return
+      const { agreement, chosen, item_id, prompt, rationale, rejected, votes } = pair
       drawn.push({ key, example: { prompt, chosen, rejected, rationale, item_id, agreement, votes } })
       drawn = drawn.toSorted((a, b) => (a.key < b.key ? -1 : 1)).slice(0, maxExamples)
     },

@@ -92,15 +92,7 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
     return differ(judgment, pair) && !seen.has(texts) && seen.add(texts)
   })
   return pairs.map(([chosen, rejected]) => {
-    const pair: PreferencePair = {
-      prompt,
-      // Read where somebody needs the text.
-      get chosen() {
-        return completions[chosen]!
-      },
-      get rejected() {
-        return completions[rejected]!
-      },
+    const others = {
       rationale,
       item_id: itemId,
       task_id: taskId,
@@ -118,15 +110,20 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
       edited: editedOf(chosen),
       flags: flagsText,
       metadata: metadataText,
+    }
+    if (bytes !== undefined && bytes.prompt.text === prompt && asMessages === undefined && tools === undefined) {
+      const places = [bytes.prompt.place, bytes.places[chosen]!, bytes.places[rejected]!] as const
+      return PairBytes.make({ body: bytes.body, places }, prompt, others)
+    }
+    return {
+      prompt,
+      chosen: completions[chosen]!,
+      rejected: completions[rejected]!,
+      ...others,
       ...messagesIn("chosen_messages", asRead[chosen]),
       ...messagesIn("rejected_messages", asRead[rejected]),
       ...(tools !== undefined && { tools }),
     }
-    if (bytes !== undefined && bytes.prompt.text === prompt) {
-      const places = [bytes.prompt.place, bytes.places[chosen]!, bytes.places[rejected]!] as const
-      PairBytes.set(pair, { body: bytes.body, places })
-    }
-    return pair
   })
 }
 
