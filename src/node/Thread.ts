@@ -66,9 +66,16 @@ export interface Thread<Ask> {
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
 
-/** Whether stages have threads of their own. Default: with two cores or more, unless `PREFSTREAM_THREADS` is 0. */
-export const Threads = Context.Reference<boolean>("prefstream/node/Threads", {
-  defaultValue: () => process.env["PREFSTREAM_THREADS"] !== "0" && availableParallelism() > 1,
+/** The environment variable: `0` for `never`, `1` for `always`. */
+const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
+
+/**
+ * Which stages have threads of their own. Default: what `PREFSTREAM_THREADS` says, or `large`, which are those that somebody waits
+ * for, with two cores or more; with one core, `never`.
+ */
+export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
+  defaultValue: () =>
+    values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
 })
 
 /** In a bundle the stages are beside its chunks. */
@@ -100,13 +107,14 @@ export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
 ): Effect.fn.Return<Thread<Ask>, never, Scope.Scope> {
   const [url, entryUrl] = [urlOf(module.path), urlOf(entry)]
   const scope = yield* Effect.scope
-  const own = (yield* Threads) && url !== undefined && entryUrl !== undefined ? { url, entryUrl } : undefined
+  const which = yield* Threads
+  const own = which !== "never" && url !== undefined && entryUrl !== undefined ? { url, entryUrl } : undefined
   let held: Array<Parameters<Thread<Ask>["send"]>> = []
   let started: Thread<Ask> | undefined
 
   const start = Effect.fnUntraced(function* (isLarge: boolean) {
     const thread: Thread<Ask> =
-      own === undefined || !isLarge
+      own === undefined || (which === "large" && !isLarge)
         ? yield* inThisThread(module, setup, onAnswer)
         : yield* inThread(module.path, own.entryUrl, { url: own.url.href, setup }, ahead, (answer) =>
             onAnswer(answer as Answer),

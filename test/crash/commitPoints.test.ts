@@ -4,7 +4,7 @@
  * in `support/points.ts`, each with the stories in which a process is killed at it.
  */
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { allCases, drawn, leftOut, manyCases } from "../support/cases.ts"
+import { allCases, drawn, leftOut, manyCases, threads } from "../support/cases.ts"
 import { until } from "../support/process.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Embedded from "./support/EmbeddedService.ts"
@@ -74,7 +74,7 @@ const play = ({ args, staged, story }: Scene) => {
     },
   }))
   const inTurn = {
-    name: `killed at ${events.length} points, one after the other (CRASH_SHARE=${share})`,
+    name: `killed at ${events.length} points, one after the other (CRASH_SHARE=${share}, THREADS=${threads})`,
     disturbed: async (job: Job) => {
       const { left, report } = await killedInTurn(job, args, events.flatMap(firstMoments))
       assert.deepStrictEqual(left, [], "moments that never came")

@@ -14,7 +14,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { drawn } from "../support/cases.ts"
+import { Threads } from "../../src/node/Thread.ts"
+import { drawn, threads } from "../support/cases.ts"
 import { cli, type Said } from "../support/cli.ts"
 import { datasetHashes } from "../support/hashes.ts"
 import { platform } from "../support/job.ts"
@@ -44,12 +45,14 @@ const bad = Array.from({ length: 500 }, (_, i) => `{"id": "bad-${i}", "prompt": 
 
 /** `prefstream ARGS` in this process: a process of its own takes ten times as long, and one of them is tried. */
 const run = (args: ReadonlyArray<string>, env?: Record<string, string>): Promise<Said> =>
-  Effect.runPromise(Effect.provide(cli(args, env), platform))
+  Effect.runPromise(
+    cli(args, env).pipe(Effect.provide(platform), Effect.provideService(Threads, threads === "1" ? "always" : "never")),
+  )
 
 const leftovers = (folder: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("partial"))
 
-describe.skipIf(SmallDisk.unavailable)("a disk that fills", () => {
+describe.skipIf(SmallDisk.unavailable)(`a disk that fills, THREADS=${threads}`, () => {
   const input = join(scratch, "items.jsonl")
   const disks: Array<SmallDisk.SmallDisk> = []
   const disk = (size: string) => {

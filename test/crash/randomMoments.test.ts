@@ -9,7 +9,7 @@
  */
 import { randomInt } from "node:crypto"
 import { afterAll, assert, describe, it } from "vitest"
-import { allCases, cases, manyCases } from "../support/cases.ts"
+import { allCases, cases, manyCases, threads } from "../support/cases.ts"
 import * as Doubts from "./support/Doubts.ts"
 import * as Input from "./support/input.ts"
 import { command, killedAfter, watched } from "./support/Job.ts"
@@ -36,7 +36,7 @@ const draws = (seed: number) => {
   }
 }
 
-describe(`random moments, CRASH_SEED=${seed}`, { concurrent: true, timeout: 600_000 }, () => {
+describe(`random moments, CRASH_SEED=${seed}, THREADS=${threads}`, { concurrent: true, timeout: 600_000 }, () => {
   for (const [i, keys] of (["honored", "honored", "ignored"] as const).entries()) {
     if (!allCases && i !== seed % 3) continue
     const asking = i === 0 ? [] : Input.asking(`${room.folder}/gold.jsonl`, 3)

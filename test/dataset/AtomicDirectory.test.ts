@@ -271,10 +271,16 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
           yield* Stream.run(pairs(3), Dataset.write({ directory }))
           const before = yield* contents(directory)
           yield* Effect.acquireRelease(
-            Effect.sync(() => (inThread ? importedByThreads(new URL("fixtures/fullDevice.ts", import.meta.url)) : FullDevice.install())),
+            Effect.sync(() =>
+              inThread ? importedByThreads(new URL("fixtures/fullDevice.ts", import.meta.url)) : FullDevice.install(),
+            ),
             (takeBack) => Effect.sync(takeBack),
           )
-          const full = Effect.provideService(Stream.run(many, Dataset.write({ directory })), Threads, inThread)
+          const full = Effect.provideService(
+            Stream.run(many, Dataset.write({ directory })),
+            Threads,
+            inThread ? "always" : "never",
+          )
           const { reason, message } = yield* failure(full)
           assert.strictEqual(reason._tag, "NoSpace")
           assert.include(message, "train-00000-of-00001.parquet")

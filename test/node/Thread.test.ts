@@ -2,7 +2,6 @@
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { syncBuiltinESMExports } from "node:module"
-import { availableParallelism } from "node:os"
 import workerThreads, { type Worker } from "node:worker_threads"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Scope } from "effect"
@@ -62,7 +61,7 @@ const defectOf = (effect: Effect.Effect<void, Thread.ThreadFailed>) =>
 
 describe.each([true, false])("a stage, in a thread: %s", (isInThread) => {
   const live = (name: string, run: () => Effect.Effect<void, Thread.ThreadFailed, Scope.Scope>) =>
-    it.live(name, () => Effect.provideService(Effect.suspend(run), Thread.Threads, isInThread))
+    it.live(name, () => Effect.provideService(Effect.suspend(run), Thread.Threads, isInThread ? "always" : "never"))
 
   live("answers in order, in the thread that it is to run in", () =>
     Effect.gen(function* () {
@@ -236,7 +235,7 @@ describe.each([true, false])("a stage, in a thread: %s", (isInThread) => {
 })
 
 describe("a thread", () => {
-  const threaded = Effect.provideService(Thread.Threads, true)
+  const threaded = Effect.provideService(Thread.Threads, "always")
 
   it.live("that is killed fails what waits and what comes later", () =>
     Effect.gen(function* () {
@@ -300,13 +299,13 @@ it.live("a stage with a few messages, for which nobody waited, runs in this thre
     yield* thread.drain
     assert.deepStrictEqual(answers, [1, "this thread"])
     assert.lengthOf(workers, 0)
-  }).pipe(Effect.scoped, Effect.provideService(Thread.Threads, true)),
+  }).pipe(Effect.scoped, Effect.provideService(Thread.Threads, "large")),
 )
 
 describe("Threads", () => {
   it.each([
     ["0", "this thread"],
-    ["1", availableParallelism() > 1 ? "a thread" : "this thread"],
+    ["1", "a thread"],
   ])("PREFSTREAM_THREADS=%s: the stage runs in %s", (value, place) => {
     const env = { ...process.env, PREFSTREAM_THREADS: value }
     const output = execFileSync(process.execPath, ["--no-warnings", fixture("echoPlace.ts")], { encoding: "utf8", env })

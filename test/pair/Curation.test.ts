@@ -27,7 +27,7 @@ const run = Effect.fnUntraced(function* (making: ReturnType<typeof Curation.make
 }, Effect.scoped)
 
 const runSync = (making: ReturnType<typeof Curation.make>, items: ReadonlyArray<JudgedItem>) =>
-  Effect.runSync(Effect.provideService(run(making, items), Threads, false))
+  Effect.runSync(Effect.provideService(run(making, items), Threads, "never"))
 
 const checkOf = (report: ReturnType<typeof curate>, name: string) => report.checks.find(({ check }) => check === name)!
 
@@ -412,7 +412,7 @@ describe("what is said of the items", () => {
     const items = all.map((prompt, i) => item(0, [{ best: i % 3 }], { itemId: `item-${i}`, prompt }))
     for (const options of [{}, { drop: ["near-duplicates"] }] satisfies ReadonlyArray<Curation.CurationOptions>) {
       const making = Curation.make(options, { reliabilities: Option.none(), languageOf })
-      const inThread = await Effect.runPromise(Effect.provideService(run(making, items), Threads, true))
+      const inThread = await Effect.runPromise(Effect.provideService(run(making, items), Threads, "always"))
       assert.deepStrictEqual(inThread, runSync(making, items))
       assert.strictEqual(inThread.report.checks.find(({ check }) => check === "near-duplicates")?.count, 90)
     }

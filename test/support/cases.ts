@@ -10,6 +10,9 @@ export const cases = <A>(usual: A, all: A): A => (allCases ? all : usual)
 export const drawn = <A>(alike: ReadonlyArray<A>): ReadonlyArray<A> =>
   allCases ? alike : [alike[randomInt(alike.length)]!]
 
+/** `PREFSTREAM_THREADS` of the processes that are killed: each stage in a thread, or none; another one in each run, or `THREADS`. */
+export const threads = process.env["THREADS"] ?? String(randomInt(2))
+
 /** For long tests that are much alike, numbered from 0: whether one is left out. Every `share`th is run, others in each run; all in CI. */
 export const leftOut = (share: number) => {
   const run = randomInt(share)

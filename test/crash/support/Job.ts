@@ -12,6 +12,7 @@ import { assert } from "vitest"
 import type { Manifest } from "../../../src/dataset/Manifest.ts"
 import type { RunReport } from "../../../src/pipeline/RunReport.ts"
 import { cli } from "../../support/cli.ts"
+import { threads } from "../../support/cases.ts"
 import { datasetHashes } from "../../support/hashes.ts"
 import { platform } from "../../support/job.ts"
 import { type Ended, type Running, spawned } from "../../support/process.ts"
@@ -34,7 +35,9 @@ export const stopAll = () => running.forEach((child) => child.kill("SIGKILL"))
 /** Starts `prefstream ARGS --dir FOLDER --json` under the preload. */
 export const start = (job: Job, args: ReadonlyArray<string>, env: Record<string, string> = {}): Running => {
   const command = ["--import", preload, job.program, ...args, "--dir", job.folder, "--json"]
-  const started = spawned(process.execPath, command, { env: { ...job.env, CRASH_FOLDER: job.folder, ...env } })
+  const started = spawned(process.execPath, command, {
+    env: { ...job.env, PREFSTREAM_THREADS: threads, CRASH_FOLDER: job.folder, ...env },
+  })
   running.add(started.child)
   void started.ended.then(() => running.delete(started.child))
   return started

@@ -206,7 +206,7 @@ describe("NearDuplicates", () => {
             all.push(yield* index.earliest)
           }
           return all
-        }).pipe(Effect.scoped, Effect.provideService(Threads, isInThread)),
+        }).pipe(Effect.scoped, Effect.provideService(Threads, isInThread ? "always" : "never")),
       )
 
     it.each([
@@ -241,7 +241,7 @@ describe("NearDuplicates", () => {
             signatures.read(ordinal, bytes)
             return bytes
           })
-        }).pipe(Effect.scoped, Effect.provideService(Threads, true)),
+        }).pipe(Effect.scoped, Effect.provideService(Threads, "always")),
       )
       assert.deepStrictEqual(
         records,

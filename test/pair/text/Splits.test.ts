@@ -15,7 +15,7 @@ const settled = Effect.fnUntraced(function* (prompts: ReadonlyArray<Prompt>, opt
 }, Effect.scoped)
 
 const settle = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) =>
-  Effect.runSync(Effect.provideService(settled(prompts, options), Threads, false))
+  Effect.runSync(Effect.provideService(settled(prompts, options), Threads, "never"))
 
 const assign = (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) => {
   const { earliestOf, splitOf } = settle(prompts, options)
@@ -171,7 +171,7 @@ describe("Splits", () => {
   it("assigns the same where signatures are computed in a thread", async () => {
     const prompts = Array.from({ length: 40 }, (_, i) => family(i)).flat()
     const options = { shares: quarters, seed: 3 }
-    const inThread = await Effect.runPromise(Effect.provideService(settled(prompts, options), Threads, true))
+    const inThread = await Effect.runPromise(Effect.provideService(settled(prompts, options), Threads, "always"))
     const { crossSplitNearDuplicates, earliestOf, splitOf } = settle(prompts, options)
     assert.strictEqual(inThread.crossSplitNearDuplicates, crossSplitNearDuplicates)
     prompts.forEach((_, i) => {
