@@ -23,3 +23,13 @@ export const importedByThreads = (module: URL): (() => void) => {
       new Worker(url, { ...options, execArgv: ["--conditions=prefstream-source", "--import", module.href] }),
   )
 }
+
+/** @param onStart told of each thread @returns takes it back */
+export const watched = (onStart: (thread: threads.Worker) => void): (() => void) => {
+  const { Worker } = threads
+  return replaced((url, options) => {
+    const started = new Worker(url, options)
+    onStart(started)
+    return started
+  })
+}
