@@ -29,7 +29,7 @@ export interface Rows {
   /** A column without a list is null in each row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
   /** For each row, start and end in `texts` of the texts of `placed` columns; both 0 where the value is in the column. */
-  readonly places?: Int32Array | undefined
+  readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
 /** The columns that may have places instead of values, in their order. */
@@ -38,7 +38,7 @@ export const placed: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 export type Ask =
   | { readonly kind: "open"; readonly output: Output }
   /** `texts`: JSON texts as `file/JsonText` describes them, in UTF-8. */
-  | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array }
+  | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
@@ -47,7 +47,7 @@ export interface Written extends Omit<Shards.SplitFiles, "split"> {}
 
 export type Answer =
   /** With the buffer of the message, which may be used again. */
-  | { readonly kind: "taken"; readonly texts?: Uint8Array }
+  | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Written> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
 
@@ -118,7 +118,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
   return Object.assign(
     (ask: Ask) => ({
       answer: answer(ask),
-      ...(ask.kind === "rows" && { transfer: [ask.texts.buffer as ArrayBuffer] }),
+      ...(ask.kind === "rows" && { transfer: [ask.texts.buffer] }),
     }),
     { close },
   )

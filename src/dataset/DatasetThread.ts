@@ -4,7 +4,7 @@
  * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half a megabyte of texts.
  * A text of the ledger goes there as the bytes that the ledger has (`PairTexts`).
  */
-import { Effect, type Scope } from "effect"
+import { Effect, Predicate, type Scope } from "effect"
 import type { PairBytes } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
@@ -53,7 +53,7 @@ const lengthOf = (value: Json | undefined): number =>
     ? value.length
     : typeof value !== "object" || value === null
       ? 0
-      : Object.values(value).reduce<number>((sum, member) => sum + 8 + lengthOf(member as Json), 0)
+      : Object.values(value).reduce<number>((sum, member) => sum + 8 + lengthOf(member), 0)
 
 /** What a row takes in memory, about. */
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
@@ -71,7 +71,7 @@ const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
 })
 
 /** With zeros for rows without places. */
-const allOf = (places: ReadonlyArray<number>, count: number): Int32Array => {
+const allOf = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
   return all
@@ -89,14 +89,12 @@ export const make = Effect.fnUntraced(function* (
       ahead,
       onAnswer: (answer) => {
         latest = answer
-        if (answer.kind === "taken" && answer.texts?.length === messageBytes) {
-          buffers.push(answer.texts as Uint8Array<ArrayBuffer>)
-        }
+        if (answer.kind === "taken" && answer.texts?.length === messageBytes) buffers.push(answer.texts)
       },
     },
   )
   const failing = Effect.mapError(({ cause }: Thread.ThreadFailed) => {
-    const { path = directory } = cause as NodeJS.ErrnoException
+    const path = Predicate.hasProperty(cause, "path") && typeof cause.path === "string" ? cause.path : directory
     return new DatasetError({ reason: reasonOf(path, cause) })
   })
 
@@ -113,7 +111,7 @@ export const make = Effect.fnUntraced(function* (
     if (parts.size === 0) return
     const bytes = texts ?? new Uint8Array(0)
     const rows = [...parts].map(([output, part]) => rowsOf(output, part))
-    const places = rows.flatMap(({ places }) => (places === undefined ? [] : [places.buffer as ArrayBuffer]))
+    const places = rows.flatMap(({ places }) => (places === undefined ? [] : [places.buffer]))
     thread.send({ kind: "rows", parts: rows, texts: bytes }, [bytes.buffer, ...places])
     parts = new Map()
     texts = undefined

@@ -4,6 +4,7 @@
  */
 
 /** A constructor that gives the object that it is given: a class that extends it adds its private fields to that. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a function is a constructor
 const Given = function (object: object) {
   return object
 } as unknown as new (object: object) => object

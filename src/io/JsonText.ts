@@ -79,6 +79,7 @@ export const endOf = (bytes: Buffer, start: number): number => {
 
 /** The text at a place. */
 export const decode = (bytes: Buffer, [start, end]: Place): string =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON in quotes
   JSON.parse(bytes.toString("utf8", start, end)) as string
 
 export const areEqual = (bytes: Buffer, [start, end]: Place, [from, to]: Place): boolean =>

@@ -7,13 +7,14 @@ import * as PairBytes from "../../src/domain/PairBytes.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import * as JsonText from "../../src/io/JsonText.ts"
 import { Threads } from "../../src/node/Thread.ts"
+import { drawn } from "../support/cases.ts"
 import { hashes } from "../support/hashes.ts"
 import { difficultPairs, difficultTexts, pair } from "../support/pairs.ts"
 import { watched } from "../support/threads.ts"
 
-const length = (i: number) => (i * 7919) % 6_000
+const length = (i: number) => (i * 7919) % 1_500
 
-/** 8 MB in texts: many messages, and a text that is larger than a message. */
+/** 3 MB in texts: several messages, and a text that is larger than a message. */
 const pairs: ReadonlyArray<PreferencePair> = [
   ...difficultPairs,
   ...Array.from({ length: 1_200 }, (_, i) => {
@@ -35,7 +36,7 @@ const asBytes = (from: PreferencePair): PreferencePair => {
     at = place[1] + 1
     return place
   })
-  return PairBytes.make({ body, places: [places[0]!, places[1]!, places[2]!] }, String(prompt), others)
+  return PairBytes.make({ body, places: [places[0]!, places[1]!, places[2]!] }, prompt as string, others)
 }
 
 const write = (directory: string, from: ReadonlyArray<PreferencePair>, conversational: boolean) =>
@@ -46,12 +47,12 @@ const write = (directory: string, from: ReadonlyArray<PreferencePair>, conversat
       conversational,
       splitOf: ({ item_id }) => (Number(item_id.slice(5)) % 5 === 0 ? "test" : "train"),
       formats: ["trl", "verl", "openrlhf", "llamafactory-sharegpt"],
-      shardBytes: 3_000_000,
+      shardBytes: 1_000_000,
     }),
   )
 
 it.layer(NodeServices.layer)("a dataset", (it) => {
-  for (const conversational of [false, true]) {
+  for (const conversational of drawn([false, true])) {
     it.effect(`has the same bytes in a thread, in this thread, and from bytes; conversational: ${conversational}`, () =>
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem

@@ -54,7 +54,7 @@ export class BytesText extends Text {
   }
 
   get value(): string {
-    return JSON.parse(this.json) as string
+    return JsonText.decode(Buffer.from(this.jsonBytes), [0, this.jsonBytes.length])
   }
 
   readonly writeTo = (buffer: Buffer, at: number): void => JsonText.unescape(this.jsonBytes, buffer, at)
