@@ -153,6 +153,7 @@ const undiciByName: Plugin = {
 const stages = {
   ThreadEntry: here("src/node/ThreadEntry.ts"),
   DatasetStage: here("src/dataset/DatasetStage.ts"),
+  PlainStage: here("src/source/format/json/PlainStage.ts"),
 }
 
 /** Modules with all that they import, for Node. */

@@ -1,0 +1,224 @@
+/**
+ * JSON Lines whose plain lines (`PlainLine`) are read by `PlainStage`, and all others by `JsonLines`.
+ *
+ * Guarantees: the rows are those of `JsonLines`; those of plain lines have their item with its identity. The file is at most
+ * `ahead` messages ahead of its rows. The input audit gets the file once it was read to its end.
+ */
+import { Array as Arr, Cause, Context, Effect, Pull, Result, Scope, Stream } from "effect"
+import type { ItemBytes } from "../../../domain/ItemBytes.ts"
+import { LazyItem } from "../../../domain/LazyItem.ts"
+import * as Lines from "../../../io/Lines.ts"
+import * as Thread from "../../../node/Thread.ts"
+import { InputAudit } from "../../place/InputAudit.ts"
+import type { Place, Row, RowResult } from "../../record/Row.ts"
+import { type SourceError, unreadable } from "../../record/SourceError.ts"
+import * as JsonLines from "./JsonLines.ts"
+import * as PlainLine from "./PlainLine.ts"
+import type { Answer, Ask, Setup } from "./PlainStage.ts"
+
+/** Whether items that are read may keep their completions as bytes: for who reads many, and holds few of them. Default false. */
+export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
+
+const stage: Thread.StageModule<Setup, Ask, Answer> = {
+  path: "source/format/json/PlainStage",
+  load: () => import("./PlainStage.ts"),
+}
+
+/** Smaller messages cost more time, larger ones more memory. */
+const messageBytes = 512 * 1024
+
+const maxHeldBytes = 1024 * 1024
+
+/** Messages that are in the thread, or whose rows wait. */
+const ahead = 4
+
+/** Smaller files do not pay for a thread. */
+const minFileBytes = 4 * 1024 * 1024
+
+/** Whether a file has lines enough for a thread, and none that is too long and plain. */
+export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
+  size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
+
+export interface Sizes {
+  readonly messageBytes: number
+  readonly maxHeldBytes: number
+}
+
+/** Where a plain line is. Its text is made when it is wanted. */
+class PlainPlace implements Place {
+  readonly file: string
+  readonly line: number
+  readonly #id: PlainLine.Id
+  readonly #isSpaced: boolean
+  readonly #bytes: ItemBytes
+
+  constructor(file: string, line: number, id: PlainLine.Id, isSpaced: boolean, bytes: ItemBytes) {
+    this.file = file
+    this.line = line
+    this.#id = id
+    this.#isSpaced = isSpaced
+    this.#bytes = bytes
+  }
+
+  get raw(): string {
+    return PlainLine.toText(this.#id, this.#isSpaced, this.#bytes)
+  }
+}
+
+const withNumber = (id: number, item: LazyItem) => ({
+  id,
+  prompt: item.prompt,
+  get completions() {
+    return item.completions
+  },
+})
+
+const toRow = (
+  place: Place,
+  id: PlainLine.Id,
+  prompt: string,
+  identity: { readonly bytes: ItemBytes; readonly contentHash: string; readonly itemId: string },
+): Row => {
+  const item = new LazyItem(id === undefined ? undefined : String(id), prompt, identity.bytes)
+  const value = typeof id === "number" ? withNumber(id, item) : item
+  return { place, value, isWellFormed: true, plain: { of: value, item, identity: { of: item, ...identity } } }
+}
+
+/** The rows of the answers, in their order. */
+const reader = (file: string, options: Lines.LinesOptions | undefined) => {
+  const others = Lines.someLines(file, options)
+  const rowsOfOthers = () => others.take().map((line) => JsonLines.toRow(file, line))
+
+  const read = ({
+    bytes,
+    contentHashes,
+    ids,
+    places,
+    prompts,
+    runs,
+    sortedHashes,
+  }: Answer): ReadonlyArray<RowResult> => {
+    const rows: Array<RowResult> = []
+    let item = 0
+    let at = 0
+    for (let run = 0; run < runs.length; run += 3) {
+      for (const end = item + runs[run]!; item < end; item++) {
+        const id = ids[item]
+        const contentHash = contentHashes[item]!
+        const utf8 = bytes.subarray(places[at], places[at + 1])
+        const first = at + 4
+        const next = first + places[at + 3]!
+        const found: ItemBytes = { utf8, starts: Array.from(places.subarray(first, next)) }
+        const place = new PlainPlace(file, others.skip(), id, places[at + 2] === 1, found)
+        const itemId = id === undefined ? (sortedHashes[item] ?? contentHash) : String(id)
+        rows.push(Result.succeed(toRow(place, id, prompts[item]!, { bytes: found, contentHash, itemId })))
+        at = next
+      }
+      others.push(bytes.subarray(runs[run + 1], runs[run + 2]))
+      for (const row of rowsOfOthers()) rows.push(row)
+    }
+    return rows
+  }
+  const end = () => {
+    others.end()
+    return rowsOfOthers()
+  }
+  return { read, end }
+}
+
+/** Copies pieces into messages. */
+const messages = (size: number) => {
+  const spare: Array<Uint8Array<ArrayBuffer>> = []
+  const pieces: Array<Uint8Array> = []
+  let buffer: Uint8Array<ArrayBuffer> | undefined
+  let used = 0
+  return {
+    reuse: (buffer: Uint8Array<ArrayBuffer>) => void spare.push(buffer),
+    add: (more: ReadonlyArray<Uint8Array>) => void pieces.push(...more),
+    /** The next message, if there is enough for one. */
+    take: (isLast: boolean): Ask | undefined => {
+      buffer ??= spare.pop() ?? new Uint8Array(size)
+      while (used < size) {
+        const piece = pieces.shift()
+        if (piece === undefined) break
+        const part = piece.subarray(0, size - used)
+        buffer.set(part, used)
+        used += part.length
+        if (part.length < piece.length) pieces.unshift(piece.subarray(part.length))
+      }
+      if (used < size && !isLast) return undefined
+      const ask: Ask = { buffer, size: used, isLast: isLast && pieces.length === 0 }
+      buffer = undefined
+      used = 0
+      return ask
+    },
+  }
+}
+
+/** `file` is the name in places and rejects. */
+export const rows =
+  (file: string, options?: Lines.LinesOptions, sizes: Sizes = { messageBytes, maxHeldBytes }) =>
+  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> =>
+    Stream.transformPullBracket(
+      bytes,
+      Effect.fnUntraced(function* (pull, _, scope) {
+        const report = yield* InputAudit
+        const answers: Array<Answer> = []
+        const setup: Setup = { isDigested: report !== undefined, maxHeldBytes: sizes.maxHeldBytes }
+        const thread = yield* Scope.provide(
+          Thread.make(stage, setup, { ahead, onAnswer: (answer) => answers.push(answer) }),
+          scope,
+        )
+        const failing = Effect.mapError((error: Thread.ThreadFailed) => unreadable(file, error.message, error.cause))
+        const { add, reuse, take } = messages(sizes.messageBytes)
+        const { end, read } = reader(file, options)
+        /** Sent, and not read from yet. */
+        let open = 0
+        let size = 0
+        let isLast = false
+        let isSent = false
+        let failure: Effect.Effect<never, E> | undefined
+
+        const more = Pull.matchEffect(pull, {
+          onSuccess: (pieces) => Effect.sync(() => add(pieces)),
+          onFailure: (cause) => {
+            isLast = true
+            failure = Effect.failCause(cause)
+            return Effect.void
+          },
+          onDone: () => Effect.sync(() => void (isLast = true)),
+        })
+        const fill = Effect.gen(function* () {
+          while (open < ahead && !isSent) {
+            const ask = take(isLast)
+            if (ask === undefined) {
+              yield* more
+              continue
+            }
+            open++
+            size += ask.size
+            isSent = ask.isLast
+            thread.send(ask, [ask.buffer.buffer])
+          }
+        })
+        const next = Effect.gen(function* () {
+          while (true) {
+            yield* fill
+            const answer = answers.shift()
+            if (answer === undefined) {
+              if (open === 0) return yield* failure ?? Cause.done()
+              yield* failing(open < ahead ? thread.drain : thread.room)
+              continue
+            }
+            open--
+            reuse(answer.buffer)
+            const rows = read(answer)
+            const all = isSent && open === 0 ? [...rows, ...end()] : rows
+            if (answer.sha256 !== undefined && failure === undefined)
+              report?.({ file, bytes: size, sha256: answer.sha256 })
+            if (Arr.isReadonlyArrayNonEmpty(all)) return all
+          }
+        })
+        return next
+      }),
+    )
