@@ -8,7 +8,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
 import { audited, auditedLater, reportSliced, withRecordCount } from "../place/InputAudit.ts"
-import type { Input } from "../place/Input.ts"
+import type { Input, ReadInto } from "../place/Input.ts"
 import * as Spool from "../place/Spool.ts"
 import type { NamesOf } from "../record/KnownOptions.ts"
 import type { RowResult } from "../record/Row.ts"
@@ -127,15 +127,13 @@ export const open = Effect.fn("Format.open")(function* (
   }
   const text = textFormat(name, format, beginning, options)
   const isPlain = text.format === "jsonl" && compression === undefined && !isDecoded
-  const byThread = isPlain && PlainThread.isWorthwhile(input.size, options.maxLineBytes)
+  const begin = isPlain && PlainThread.isWorthwhile(input.size, options.maxLineBytes) ? input.begin : undefined
   return {
     name,
     format: text.format,
     description: described(text.description),
     count: undefined,
-    rowsByThread: byThread
-      ? withRecordCount(withinReach(name, input.bytes, PlainThread.rows(name, options), options))
-      : undefined,
+    rowsByThread: begin && withRecordCount(readWithinReach(name, begin, options)),
     rows: () => withRecordCount(withinReach(name, input.bytes.pipe(audited(name), unpacked), text.rows, options)),
   }
 })
@@ -175,26 +173,47 @@ const textFormat = (
 /** Records, of which each has to end within so many of the largest that are read. */
 const maxLines = 32
 
-/** The records; a failure where none ends for so long that it may never be. */
+/** Fails where so many bytes came without a record that it may never end. */
+const reach = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
+  let waiting = 0
+  return {
+    add: (bytes: number) => {
+      waiting += bytes
+      return waiting > maxLines * maxLineBytes
+        ? unreadable(name, `no record ends in ${waiting} bytes; is it a file of records?`)
+        : Effect.void
+    },
+    reset: <A>(rows: A): A => {
+      waiting = 0
+      return rows
+    },
+  }
+}
+
 const withinReach = (
   name: string,
   bytes: Bytes,
   toRows: TextFormat["rows"],
-  { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions,
+  options: FormatOptions,
 ): ReturnType<TextFormat["rows"]> =>
   Stream.suspend(() => {
-    const most = maxLines * maxLineBytes
-    let waiting = 0
-    const counted = Stream.mapArrayEffect(bytes, (chunks) => {
-      for (const { length } of chunks) waiting += length
-      return waiting > most
-        ? unreadable(name, `no record ends in ${waiting} bytes; is it a file of records?`)
-        : Effect.succeed(chunks)
-    })
-    return Stream.mapArray(toRows(counted), (rows) => {
-      waiting = 0
-      return rows
-    })
+    const { add, reset } = reach(name, options)
+    const counted = Stream.mapArrayEffect(bytes, (chunks) =>
+      Effect.as(add(chunks.reduce((sum, { length }) => sum + length, 0)), chunks),
+    )
+    return Stream.mapArray(toRows(counted), reset)
+  })
+
+const readWithinReach = (name: string, begin: NonNullable<Input["begin"]>, options: FormatOptions) =>
+  Stream.suspend(() => {
+    const { add, reset } = reach(name, options)
+    const counted = Effect.map(
+      begin,
+      (read): ReadInto =>
+        (buffer) =>
+          Effect.tap(read(buffer), add),
+    )
+    return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
 /** The first bytes, as many as are inspected. A failure behind them is none yet. */

@@ -4,11 +4,12 @@
  * Guarantees: the rows are those of `JsonLines`; those of plain lines have their item with its identity. The file is at most
  * `ahead` messages ahead of its rows. The input audit gets the file once it was read to its end.
  */
-import { Array as Arr, Cause, Context, Effect, Pull, Result, Scope, Stream } from "effect"
+import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { LazyItem } from "../../../domain/LazyItem.ts"
 import * as Lines from "../../../io/Lines.ts"
 import * as Thread from "../../../node/Thread.ts"
+import type { ReadInto } from "../../place/Input.ts"
 import { InputAudit } from "../../place/InputAudit.ts"
 import type { Place, Row, RowResult } from "../../record/Row.ts"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -126,99 +127,60 @@ const reader = (file: string, options: Lines.LinesOptions | undefined) => {
   return { read, end }
 }
 
-/** Copies pieces into messages. */
-const messages = (size: number) => {
-  const spare: Array<Uint8Array<ArrayBuffer>> = []
-  const pieces: Array<Uint8Array> = []
-  let buffer: Uint8Array<ArrayBuffer> | undefined
-  let used = 0
-  return {
-    reuse: (buffer: Uint8Array<ArrayBuffer>) => void spare.push(buffer),
-    add: (more: ReadonlyArray<Uint8Array>) => void pieces.push(...more),
-    /** The next message, if there is enough for one. */
-    take: (isLast: boolean): Ask | undefined => {
-      buffer ??= spare.pop() ?? new Uint8Array(size)
-      while (used < size) {
-        const piece = pieces.shift()
-        if (piece === undefined) break
-        const part = piece.subarray(0, size - used)
-        buffer.set(part, used)
-        used += part.length
-        if (part.length < piece.length) pieces.unshift(piece.subarray(part.length))
+/** `file` is the name in places and rejects. `begin` opens it for as long as the scope lasts. */
+export const rows = (
+  file: string,
+  begin: Effect.Effect<ReadInto, SourceError, Scope.Scope>,
+  options?: Lines.LinesOptions,
+  sizes: Sizes = { messageBytes, maxHeldBytes },
+): Stream.Stream<RowResult, SourceError> =>
+  Effect.gen(function* () {
+    const report = yield* InputAudit
+    const readInto = yield* begin
+    const answers: Array<Answer> = []
+    const setup: Setup = { isDigested: report !== undefined, maxHeldBytes: sizes.maxHeldBytes }
+    const thread = yield* Thread.make(stage, setup, { ahead, onAnswer: (answer) => answers.push(answer) })
+    const failing = Effect.mapError((error: Thread.ThreadFailed) => unreadable(file, error.message, error.cause))
+    const { end, read } = reader(file, options)
+    const spare: Array<Uint8Array<ArrayBuffer>> = []
+    /** Messages whose rows have not been given. */
+    let open = 0
+    let size = 0
+    let isLast = false
+    let failure: Effect.Effect<never, SourceError> | undefined
+
+    const fill = Effect.gen(function* () {
+      while (open < ahead && !isLast) {
+        const buffer = spare.pop() ?? new Uint8Array(sizes.messageBytes)
+        const count = yield* Effect.catchCause(readInto(buffer), (cause) => {
+          failure = Effect.failCause(cause)
+          return Effect.succeed(0)
+        })
+        open++
+        size += count
+        isLast = count === 0
+        thread.send({ buffer, size: count, isLast }, [buffer.buffer])
       }
-      if (used < size && !isLast) return undefined
-      const ask: Ask = { buffer, size: used, isLast: isLast && pieces.length === 0 }
-      buffer = undefined
-      used = 0
-      return ask
-    },
-  }
-}
-
-/** `file` is the name in places and rejects. */
-export const rows =
-  (file: string, options?: Lines.LinesOptions, sizes: Sizes = { messageBytes, maxHeldBytes }) =>
-  <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> =>
-    Stream.transformPullBracket(
-      bytes,
-      Effect.fnUntraced(function* (pull, _, scope) {
-        const report = yield* InputAudit
-        const answers: Array<Answer> = []
-        const setup: Setup = { isDigested: report !== undefined, maxHeldBytes: sizes.maxHeldBytes }
-        const thread = yield* Scope.provide(
-          Thread.make(stage, setup, { ahead, onAnswer: (answer) => answers.push(answer) }),
-          scope,
-        )
-        const failing = Effect.mapError((error: Thread.ThreadFailed) => unreadable(file, error.message, error.cause))
-        const { add, reuse, take } = messages(sizes.messageBytes)
-        const { end, read } = reader(file, options)
-        /** Sent, and not read from yet. */
-        let open = 0
-        let size = 0
-        let isLast = false
-        let isSent = false
-        let failure: Effect.Effect<never, E> | undefined
-
-        const more = Pull.matchEffect(pull, {
-          onSuccess: (pieces) => Effect.sync(() => add(pieces)),
-          onFailure: (cause) => {
-            isLast = true
-            failure = Effect.failCause(cause)
-            return Effect.void
-          },
-          onDone: () => Effect.sync(() => void (isLast = true)),
-        })
-        const fill = Effect.gen(function* () {
-          while (open < ahead && !isSent) {
-            const ask = take(isLast)
-            if (ask === undefined) {
-              yield* more
-              continue
-            }
-            open++
-            size += ask.size
-            isSent = ask.isLast
-            thread.send(ask, [ask.buffer.buffer])
-          }
-        })
-        const next = Effect.gen(function* () {
-          while (true) {
-            yield* fill
-            const answer = answers.shift()
-            if (answer === undefined) {
-              if (open === 0) return yield* failure ?? Cause.done()
-              yield* failing(open < ahead ? thread.drain : thread.room)
-              continue
-            }
-            open--
-            reuse(answer.buffer)
-            const rows = read(answer)
-            const all = isSent && open === 0 ? [...rows, ...end()] : rows
-            if (answer.sha256 !== undefined && failure === undefined)
-              report?.({ file, bytes: size, sha256: answer.sha256 })
-            if (Arr.isReadonlyArrayNonEmpty(all)) return all
-          }
-        })
-        return next
-      }),
-    )
+    })
+    const next: Pull.Pull<Arr.NonEmptyReadonlyArray<RowResult>, SourceError> = Effect.gen(function* () {
+      while (true) {
+        yield* fill
+        const answer = answers.shift()
+        if (answer === undefined) {
+          // The rows before a failure come first, as of any file.
+          if (open === 0) return yield* failure ?? Cause.done()
+          yield* failing(open < ahead ? thread.drain : thread.room)
+          continue
+        }
+        open--
+        spare.push(answer.buffer)
+        const rows = read(answer)
+        const all = isLast && open === 0 ? [...rows, ...end()] : rows
+        if (answer.sha256 !== undefined && failure === undefined) {
+          report?.({ file, bytes: size, sha256: answer.sha256 })
+        }
+        if (Arr.isReadonlyArrayNonEmpty(all)) return all
+      }
+    })
+    return Stream.fromPull(Effect.succeed(next))
+  }).pipe(Stream.unwrap)

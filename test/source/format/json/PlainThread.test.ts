@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, FileSystem, identity, Result, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Result, Stream } from "effect"
 import * as fc from "fast-check"
 import type { InputFile } from "../../../../src/domain/InputFile.ts"
 import type { SourceItem } from "../../../../src/domain/PromptItem.ts"
@@ -212,17 +212,38 @@ const sizes: fc.Arbitrary<Sizes> = fc.record({
   maxHeldBytes: fc.constantFrom(0, 50, 300, 100_000),
 })
 
-type Reader = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<RowResult, E | SourceError, R>
+type Reader = (
+  bytes: Uint8Array,
+  chunk: number,
+  end?: Effect.Effect<number, SourceError>,
+) => Stream.Stream<RowResult, SourceError>
 
-const usual: Reader = JsonLines.rows("f")
+const usual: Reader = (bytes, chunk, end = Effect.succeed(0)) =>
+  chunked(bytes, chunk).pipe(Stream.concat(Stream.fromEffectDrain(end)), audited("f"), JsonLines.rows("f"))
+
+const byStage =
+  (sizes: PlainThread.Sizes): Reader =>
+  (bytes, chunk, end = Effect.succeed(0)) =>
+    PlainThread.rows(
+      "f",
+      Effect.sync(() => {
+        let at = 0
+        return (buffer) => {
+          const part = bytes.subarray(at, at + Math.min(chunk, buffer.length))
+          buffer.set(part)
+          at += part.length
+          return part.length === 0 ? end : Effect.succeed(part.length)
+        }
+      }),
+      undefined,
+      sizes,
+    )
 
 const both = (bytes: Uint8Array, { chunk, ...sizes }: Sizes) =>
   Effect.all(
-    [usual, PlainThread.rows("f", undefined, sizes)].map((rows: Reader) => {
+    [usual, byStage(sizes)].map((reader) => {
       let found: InputFile | undefined
-      return chunked(bytes, chunk).pipe(
-        rows === usual ? audited("f") : identity,
-        rows,
+      return reader(bytes, chunk).pipe(
         Stream.map(told),
         Stream.runCollect,
         Effect.provideService(InputAudit, (file) => void (found = file)),
@@ -303,19 +324,14 @@ describe("plain lines", () => {
   it.effect("a file that fails gives the records before, and its error", () =>
     Effect.gen(function* () {
       const failed = unreadable("f", "it broke")
-      const outcomes = yield* Effect.forEach(
-        [usual, PlainThread.rows("f", undefined, { messageBytes: 1000, maxHeldBytes: 0 })],
-        (rows) => {
-          const read: Array<unknown> = []
-          return chunked(large.subarray(0, 50_000), 999).pipe(
-            Stream.concat(Stream.fail(failed)),
-            rows,
-            Stream.runForEach((row) => Effect.sync(() => read.push(Result.map(row, ({ place }) => place.raw)))),
-            Effect.exit,
-            Effect.map((exit) => ({ exit, read })),
-          )
-        },
-      )
+      const outcomes = yield* Effect.forEach([usual, byStage({ messageBytes: 1000, maxHeldBytes: 0 })], (reader) => {
+        const read: Array<unknown> = []
+        return reader(large.subarray(0, 50_000), 999, Effect.fail(failed)).pipe(
+          Stream.runForEach((row) => Effect.sync(() => read.push(Result.map(row, ({ place }) => place.raw)))),
+          Effect.exit,
+          Effect.map((exit) => ({ exit, read })),
+        )
+      })
       assert.deepStrictEqual(outcomes[1]!.exit, Exit.fail(failed))
       assert.deepStrictEqual(outcomes[1], outcomes[0])
     }),
