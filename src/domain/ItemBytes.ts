@@ -72,7 +72,7 @@ export const maxLength = ({ starts }: ItemBytes): number => {
   return max
 }
 
-/** The item with its completions sorted, as bytes; undefined if they are sorted. */
+/** The bytes of the item with its completions sorted; undefined if they are sorted already. */
 export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Uint8Array | undefined => {
   if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
   const order = [...completions.keys()].toSorted((a, b) =>

@@ -9,8 +9,7 @@ import type { PromptItem } from "./PromptItem.ts"
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The texts of the completions. */
-export const decode = ({ starts, utf8 }: ItemBytes): ReadonlyArray<string> =>
+const decode = ({ starts, utf8 }: ItemBytes): ReadonlyArray<string> =>
   JSON.parse(decoder.decode(utf8.subarray(starts[0]! - "[".length, -"}".length)))
 
 export class LazyItem {
@@ -28,7 +27,7 @@ export class LazyItem {
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 
-  /** One for all items: with a getter for each, objects take several times as long to make. */
+  /** All items share one getter, since objects with a getter each are slow to make. */
   static readonly #member: PropertyDescriptor & ThisType<LazyItem> = {
     enumerable: true,
     get() {

@@ -111,8 +111,9 @@ export interface ItemTexts {
   readonly json: ReadonlyArray<string>
 }
 
-/** The identity that `TaskRequests.identify` gives the item. Of no other item, as `ItemTexts`. */
+/** The identity that `TaskRequests.identify` gives the item. */
 export interface ItemIdentity {
+  /** The item: another one that was made of it may have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
   /** SHA-256 of the bytes, hexadecimal. */

@@ -70,7 +70,7 @@ export interface RowFile {
    * @param columns top-level members that are needed: others may be left out. Default: all
    */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** The same, by another thread for lines that are items. Set where that saves time. */
+  /** The same records, of which another thread reads those that are plain items. Set if that saves time. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
@@ -173,7 +173,7 @@ const textFormat = (
 /** Records, of which each has to end within so many of the largest that are read. */
 const maxLines = 32
 
-/** Fails where so many bytes came without a record that it may never end. */
+/** Fails if no record ends for so long that it may never end. */
 const reach = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
   let waiting = 0
   return {
@@ -190,6 +190,7 @@ const reach = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: Forma
   }
 }
 
+/** The records of a stream of bytes. */
 const withinReach = (
   name: string,
   bytes: Bytes,
@@ -204,6 +205,7 @@ const withinReach = (
     return Stream.mapArray(toRows(counted), reset)
   })
 
+/** The records of a file that is read by a thread. */
 const readWithinReach = (name: string, begin: NonNullable<Input["begin"]>, options: FormatOptions) =>
   Stream.suspend(() => {
     const { add, reset } = reach(name, options)

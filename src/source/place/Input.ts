@@ -13,7 +13,7 @@ export interface Input {
   /** In bytes, where it is known before reading. */
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
-  /** Opens the file for who reads it into memory that is used again. Absent where the bytes come in memory of their own. */
+  /** Opens the file, to read it into buffers of the caller, with the failures of `bytes`. Only local files have it. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
   /**
    * The bytes from `start` up to `end`, exclusive; exactly so many. Absent where a file can only be read
@@ -27,7 +27,7 @@ export interface Input {
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** Reads the next bytes, as many as there are and fit. Gives their number, which is 0 at the end. */
+/** Reads the next bytes into the buffer. Gives their number, which is 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
 /** A server's version of a file. */

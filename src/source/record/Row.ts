@@ -25,12 +25,12 @@ export interface Row {
   readonly isWellFormed?: boolean | undefined
   /** The text that was parsed, where it is JSON. */
   readonly json?: string | undefined
-  /** The item that the value is, if the value's bytes were read as such (`PlainItems`). */
+  /** The item that the value is, if it was read as bytes (`PlainThread`). */
   readonly plain?: PlainItem | undefined
 }
 
-/** Of no other value: one that was made of it may be another item. */
 export interface PlainItem {
+  /** The row's value: another value that was made of it may be another item. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity

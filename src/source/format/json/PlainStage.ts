@@ -31,14 +31,14 @@ export interface Answer {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** In threes: how many items come first; start and end of other lines, which come next. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** Of each item its start and end, 1 if its line has spaces, how many numbers follow, and the `starts` of its bytes. */
+  /** For each item: its start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and these. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
   readonly contentHashes: ReadonlyArray<string>
-  /** Of items without an id whose completions are not sorted. */
+  /** The hash with sorted completions, of each item without an id whose completions are not sorted. */
   readonly sortedHashes: ReadonlyArray<string | undefined>
-  /** Of all bytes, in the last answer. */
+  /** The digest of the whole file, in the last answer. */
   readonly sha256?: string
 }
 
@@ -48,7 +48,7 @@ const head = Buffer.from('{"prompt":')
 const middle = Buffer.from(',"completions":[')
 const tail = Buffer.from("]}")
 
-/** Writes one answer. */
+/** Collects the lines of one answer. `capacity` is the number of bytes of these lines. */
 const writer = (capacity: number) => {
   const bytes = Buffer.allocUnsafeSlow(capacity)
   let used = 0

@@ -17,7 +17,10 @@ import * as JsonLines from "./JsonLines.ts"
 import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
-/** Whether items that are read may keep their completions as bytes: for who reads many, and holds few of them. Default false. */
+/**
+ * Whether items may keep their completions as bytes (`LazyItem`), each holding its message's block of memory. A run sets it,
+ * since it holds each item for a short time. Default false.
+ */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
 const stage: Thread.StageModule<Setup, Ask, Answer> = {
@@ -25,18 +28,18 @@ const stage: Thread.StageModule<Setup, Ask, Answer> = {
   load: () => import("./PlainStage.ts"),
 }
 
-/** Smaller messages cost more time, larger ones more memory. */
+/** Each message has a buffer of this size. */
 const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** Messages that are in the thread, or whose rows wait. */
+/** Messages that the thread has, or whose rows nobody has read yet: at most this many. */
 const ahead = 4
 
-/** Smaller files do not pay for a thread. */
-const minFileBytes = 4 * 1024 * 1024
+/** A smaller file is read sooner than a thread starts. */
+const minFileBytes = 8 * 1024 * 1024
 
-/** Whether a file has lines enough for a thread, and none that is too long and plain. */
+/** Whether the file is large enough for a thread. A line that exceeds `maxLineBytes` must not be plain. */
 export const isWorthwhile = (size: number | undefined, maxLineBytes = Lines.defaultMaxLineBytes): boolean =>
   size !== undefined && size >= minFileBytes && maxLineBytes >= messageBytes + maxHeldBytes
 
@@ -45,7 +48,7 @@ export interface Sizes {
   readonly maxHeldBytes: number
 }
 
-/** Where a plain line is. Its text is made when it is wanted. */
+/** The place of a plain line. It makes the line's text when somebody reads it. */
 class PlainPlace implements Place {
   readonly file: string
   readonly line: number
@@ -143,7 +146,6 @@ export const rows = (
     const failing = Effect.mapError((error: Thread.ThreadFailed) => unreadable(file, error.message, error.cause))
     const { end, read } = reader(file, options)
     const spare: Array<Uint8Array<ArrayBuffer>> = []
-    /** Messages whose rows have not been given. */
     let open = 0
     let size = 0
     let isLast = false

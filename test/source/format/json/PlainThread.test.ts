@@ -6,7 +6,6 @@ import type { SourceItem } from "../../../../src/domain/PromptItem.ts"
 import type { Reject } from "../../../../src/domain/Reject.ts"
 import { Threads } from "../../../../src/node/Thread.ts"
 import * as JsonLines from "../../../../src/source/format/json/JsonLines.ts"
-import { LazyItems } from "../../../../src/source/format/json/PlainThread.ts"
 import * as PlainThread from "../../../../src/source/format/json/PlainThread.ts"
 import * as MakeLayout from "../../../../src/source/layout/MakeLayout.ts"
 import { audited, InputAudit } from "../../../../src/source/place/InputAudit.ts"
@@ -15,6 +14,7 @@ import { SourceError, unreadable } from "../../../../src/source/record/SourceErr
 import * as Source from "../../../../src/source/Source.ts"
 import { identify } from "../../../../src/task/plan/TaskRequests.ts"
 import { cases } from "../../../support/cases.ts"
+import { importedByThreads } from "../../../support/threads.ts"
 import { platform, writeFiles } from "../../support.ts"
 
 const utf8 = (text: string) => Buffer.from(text)
@@ -253,7 +253,7 @@ const both = (bytes: Uint8Array, { chunk, ...sizes }: Sizes) =>
   )
 
 describe("plain lines", () => {
-  it("are read as all lines are, whatever is between them", async () => {
+  it("are read as all other lines are, in messages of any size", async () => {
     let plain = 0
     let all = 0
     await fc.assert(
@@ -276,10 +276,10 @@ describe("plain lines", () => {
   const everyLine = fc.sample(lines, { numRuns: 300, seed: 7 })
   const large = Buffer.concat([
     utf8("\ufeff"),
-    ...Array.from({ length: 30_000 }, (_, i) => [
-      i % 7 === 3
+    ...Array.from({ length: 13_000 }, (_, i) => [
+      i % 9 === 3
         ? everyLine[i % everyLine.length]!
-        : utf8(JSON.stringify({ id: `id-${i}`, prompt: `p${i}`, completions: ["x".repeat(200), `é${i}`] })),
+        : utf8(JSON.stringify({ id: `id-${i}`, prompt: `p${i}`, completions: ["x".repeat(800), `é${i}`] })),
       utf8(i % 1000 === 5 ? "\r\n" : "\n"),
     ]).flat(),
   ])
@@ -295,7 +295,7 @@ describe("plain lines", () => {
       }),
       Stream.runCollect,
       Effect.provideService(InputAudit, (file) => void inputs.push(file)),
-      Effect.provideService(LazyItems, isLazy),
+      Effect.provideService(PlainThread.LazyItems, isLazy),
     )
     return { records, inputs, plain: plain.filter((is) => is).length }
   })
@@ -306,15 +306,15 @@ describe("plain lines", () => {
       Effect.gen(function* () {
         const names = yield* writeFiles({
           "1.jsonl": first,
-          "2.jsonl": large,
+          "2.jsonl": large.subarray(0, -1),
           "3.jsonl": "",
-          "4.jsonl": large.subarray(0, -1),
+          "4.jsonl": first.subarray(0, -1),
         })
         const usual = yield* readAll(names, false)
         const threaded = yield* readAll(names, true)
         assert.deepStrictEqual(threaded.records, usual.records)
         assert.deepStrictEqual(threaded.inputs, usual.inputs)
-        assert.deepStrictEqual([usual.plain, threaded.plain > 40_000], [0, true])
+        assert.deepStrictEqual([usual.plain, threaded.plain > 10_000], [0, true])
         const alone = yield* Effect.provideService(readAll(names, true), Threads, false)
         assert.deepStrictEqual([alone.plain, alone.records.length], [0, usual.records.length])
       }).pipe(Effect.provide(platform)),
@@ -344,11 +344,23 @@ describe("plain lines", () => {
       const error = yield* Source.files(name).records.pipe(
         Stream.mapArrayEffect((records) => Effect.as(fs.truncate(name, 1000), records)),
         Stream.runDrain,
-        Effect.provideService(LazyItems, true),
+        Effect.provideService(PlainThread.LazyItems, true),
         Effect.flip,
       )
       assert.instanceOf(error, SourceError)
       assert.include(error.message, "it became shorter while it was read")
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("a thread that ends too early is an error that names the file", () =>
+    Effect.gen(function* () {
+      const [name = ""] = yield* writeFiles({ "a.jsonl": Buffer.concat([first, large]) })
+      yield* Effect.acquireRelease(
+        Effect.sync(() => importedByThreads(new URL("../../fixtures/endingThread.ts", import.meta.url))),
+        (restore) => Effect.sync(restore),
+      )
+      const error = yield* Effect.flip(readAll([name], true))
+      assert.include(error.message, `${name}: cannot be read: the thread source/format/json/PlainStage ended`)
     }).pipe(Effect.provide(platform)),
   )
 
@@ -358,7 +370,7 @@ describe("plain lines", () => {
       const threads = () => process.getActiveResourcesInfo().filter((name) => name === "MessagePort").length
       const before = threads()
       const started = yield* Deferred.make<void>()
-      const records = Source.files(name).records.pipe(Stream.provideService(LazyItems, true))
+      const records = Source.files(name).records.pipe(Stream.provideService(PlainThread.LazyItems, true))
       const reader = yield* records.pipe(
         Stream.runForEach(() => Effect.andThen(Deferred.succeed(started, undefined), Effect.never)),
         Effect.forkChild,
