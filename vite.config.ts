@@ -154,6 +154,7 @@ const stages = {
   ThreadEntry: here("src/node/ThreadEntry.ts"),
   DatasetStage: here("src/dataset/DatasetStage.ts"),
   SignatureStage: here("src/pair/text/SignatureStage.ts"),
+  PlainStage: here("src/source/format/json/PlainStage.ts"),
 }
 
 /** Modules with all that they import, for Node. */

@@ -6,6 +6,7 @@
  */
 import { Option, Schema, Struct } from "effect"
 import * as Conversation from "./Conversation.ts"
+import type { ItemBytes } from "./ItemBytes.ts"
 import { Message, type Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import { isBlank, notBlank, WellFormedText } from "./Text.ts"
@@ -100,12 +101,24 @@ export interface SourceItem {
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
   /** What `JSON.stringify` makes of the prompt and of each completion, if that stands in the record. */
   readonly texts?: ItemTexts | undefined
+  /** Its identity, if the source knows it. */
+  readonly identity?: ItemIdentity | undefined
 }
 
 /** Of no other item: one that was made of it may have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
+}
+
+/** The identity that `TaskRequests.identify` gives the item. */
+export interface ItemIdentity {
+  /** The item: another one that was made of it may have another identity. */
+  readonly of: PromptItem
+  readonly bytes: ItemBytes
+  /** SHA-256 of the bytes, hexadecimal. */
+  readonly contentHash: string
+  readonly itemId: string
 }
 
 /**

@@ -55,6 +55,9 @@ export const split =
 /** `file` is their name in rejects. */
 export const fromBytes = (file: string, options?: LinesOptions) => split(() => new LineSplitter(file, options))
 
+/** A splitter for some of a file's lines, whose reader calls `skip` for the others. */
+export const someLines = (file: string, options?: LinesOptions): LineSplitter => new LineSplitter(file, options)
+
 const LF = 10
 
 /**
@@ -101,6 +104,11 @@ class LineSplitter {
 
   end(): void {
     if (this.#held.size > 0) this.#addHeld()
+  }
+
+  /** Counts a line that was read by others. @returns its number */
+  skip(): number {
+    return ++this.#number
   }
 
   #addHeld(): void {

@@ -8,6 +8,7 @@ import { Effect, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Origin from "../domain/Origin.ts"
+import { LazyItems } from "../source/format/json/PlainThread.ts"
 import { InputAudit } from "../source/place/InputAudit.ts"
 import type { Source } from "../source/Source.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
@@ -43,6 +44,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
     )
     return submit(records, { ...settings, confidence: confidenceOf(settings) }).pipe(
       Effect.provideService(InputAudit, (file) => void files.push(file)),
+      Effect.provideService(LazyItems, true),
       Effect.ensuring(Effect.ignore(remember)),
       Effect.map(({ run }) => ({ run })),
       Effect.bind("warnings", () =>

@@ -6,7 +6,9 @@
  * the first records did not have (`LateFields`).
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
+import { Threads } from "../node/Thread.ts"
 import * as Format from "./format/Format.ts"
+import * as PlainThread from "./format/json/PlainThread.ts"
 import * as Detect from "./detect/Detect.ts"
 import * as FileModels from "./combine/FileModels.ts"
 import * as LateFields from "./detect/LateFields.ts"
@@ -36,6 +38,8 @@ const optionNames: KnownOptions.NamesOf<FilesOptions> = {
   ...Layout.optionNames,
   scratchDirectory: true,
 }
+
+const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"].includes(name)
 
 /** Records by which the layout is found. */
 const sampleSize = 100
@@ -129,12 +133,16 @@ export const find = Effect.fnUntraced(function* (
           ...(adaptation.columns ?? []),
         ]
       : undefined
+  const arePlain =
+    layout.reads === "items" && layout.isOwn && rewritten === undefined && [...members].every(isPlainMember)
+  const mayUseThread = arePlain && (yield* PlainThread.LazyItems) && (yield* Threads)
   const rows = Stream.fromIterable(files.entries()).pipe(
     Stream.flatMap(([i, name]) =>
       Stream.unwrap(
-        Effect.map(opened[i] === undefined ? OpenFile.open(name, options) : Effect.succeed(opened[i].file), (file) =>
-          file.rows(columns),
-        ),
+        Effect.map(opened[i] === undefined ? OpenFile.open(name, options) : Effect.succeed(opened[i].file), (file) => {
+          const byThread = mayUseThread && PlaceName.kindOf(name) === "local" ? file.rowsByThread : undefined
+          return byThread ?? file.rows(columns)
+        }),
       ),
     ),
     Stream.mapArray(

@@ -8,7 +8,6 @@
 import { Array as Arr, Duration, Effect, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
-import * as Conversation from "../domain/Conversation.ts"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Allotment from "./plan/Allotment.ts"
@@ -35,11 +34,11 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /**
- * Records per step of reading, by number and by characters. A step writes to pages all over the index of
+ * Records per step of reading, by number and by bytes. A step writes to pages all over the index of
  * the items: the larger the step, the fewer times each page is written.
  */
 export const stepRecords = 4096
-const stepCharacters = 4 * 1024 * 1024
+const stepBytes = 4 * 1024 * 1024
 
 /** Milliseconds after which the records of a slow source are planned, however few they are. */
 const stepMillis = Duration.toMillis("5 seconds")
@@ -54,7 +53,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const ledger = yield* Ledger
   const limits = yield* ServiceProfile
   const { keepReordered = false } = options
-  const maxCharacters = stepCharacters / (options.votes ?? 1)
+  const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
   /** New items that the budget does not allow, which the ledger does not know. */
@@ -137,12 +136,12 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   })
 
   let gathered: Array<Result.Result<BatchItem, Reject>> = []
-  let characters = 0
+  let bytes = 0
   let flushedAt = yield* SteadyClock.now
   const flush = Effect.fnUntraced(function* () {
     const records = gathered
     gathered = []
-    characters = 0
+    bytes = 0
     yield* step(records, false)
     flushedAt = yield* SteadyClock.now
   })
@@ -151,10 +150,11 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
         // At once, since its texts hold the text of a piece of the input.
-        gathered.push(Result.map(record, identify))
-        characters += sizeOf(record)
+        const identified = Result.map(record, identify)
+        gathered.push(identified)
+        bytes += sizeOf(identified)
       }
-      const isFull = gathered.length >= stepRecords || characters >= maxCharacters
+      const isFull = gathered.length >= stepRecords || bytes >= maxBytes
       if (isFull || (yield* SteadyClock.now) - flushedAt >= stepMillis) yield* flush()
     }),
   )
@@ -168,10 +168,8 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   }
 })
 
-const lengthOf = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length, 0)
-
-const sizeOf = (record: Result.Result<SourceItem, Reject>): number =>
+const sizeOf = (record: Result.Result<BatchItem, Reject>): number =>
   Result.match(record, {
-    onSuccess: ({ item }) => lengthOf(item.completions) + lengthOf(Conversation.contents(item.prompt)),
+    onSuccess: ({ bytes }) => bytes.utf8.length,
     onFailure: ({ raw = "", raw_base64 = "" }) => raw.length + raw_base64.length,
   })

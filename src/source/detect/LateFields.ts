@@ -55,7 +55,7 @@ export const of = (seen: ReadonlyArray<Row>, given: LayoutOptions, found: Layout
   return {
     columns: last === undefined ? [] : decisive(empty, withTexts(last, empty)),
     check: (row) => {
-      const late = filledNames(row.value).filter((name) => !known.has(name))
+      const late = namesOf(row.value).filter((name) => !known.has(name) && !isEmpty(valueAt(row.value, name)))
       const [name] = decisive(late, row)
       if (name !== undefined) {
         const expected = `expected no value, because the layout was detected from the first ${seen.length} records, which have none here`

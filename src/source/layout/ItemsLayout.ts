@@ -7,7 +7,7 @@
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
 import * as ItemTexts from "../item/ItemTexts.ts"
-import { reject, type Row } from "../record/Row.ts"
+import { originOf, reject, type Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { type Field, fromText } from "../record/Field.ts"
@@ -36,8 +36,12 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   const lists = [fields.completions, fields.models].flatMap(fields.kept.listsOf)
   const completionLists = lists.filter((path, i) => lists.findIndex((other) => other.join() === path.join()) === i)
   return (row) => {
-    const { isTextual, isWellFormed, place, value } = row
+    const { isTextual, isWellFormed, place, plain, value } = row
     if (!isObject(value)) return ItemDecoder.decode(value, place)
+    if (fields.areOwn && plain?.of === value) {
+      const { identity, item } = plain
+      return Result.succeed({ item, origin: originOf(place), identity })
+    }
     const gold = goldOf(fields, row)
     if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
     if (fields.areOwn && gold.success === undefined)

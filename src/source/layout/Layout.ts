@@ -149,6 +149,11 @@ export type Layout = {
   /** What a record has that experts may have to see and that is not read; of a record that is no item, nothing. */
   readonly unusedIn: (row: Row) => ReadonlyArray<Unused>
 } & (
-  | { readonly reads: "items"; readonly toRecord: (row: Row) => SourceRecord }
+  | {
+      readonly reads: "items"
+      /** Whether records have the parts of an item under their own names, and no other part. */
+      readonly isOwn: boolean
+      readonly toRecord: (row: Row) => SourceRecord
+    }
   | { readonly reads: "parts"; readonly keyIsId: boolean; readonly toPart: (row: Row) => Result.Result<Part, Reject> }
 )

@@ -91,6 +91,8 @@ export const make = (
       )
       return { name, description, columns, unusedIn, reads: "parts", keyIsId: key !== undefined, toPart: read }
     }
+    const areOwn =
+      name === "items" && keep.length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...complete })
     const toRecord = isWide
       ? WideLayout.toRecord({
           id,
@@ -109,14 +111,15 @@ export const make = (
           models: model!,
           gold: gold!,
           kept,
-          areOwn: keep.length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...complete }),
+          areOwn,
         })
     const { read: checked, unusedIn } = withCheck(
       withTools(withSystem(system, withHistory(history, toRecord))),
       withoutIgnored,
       (row, { item }) => unused(row, item),
     )
-    return { name, description, columns, unusedIn, reads: "items", toRecord: checked }
+    const isOwn = areOwn && system === undefined && history === undefined
+    return { name, description, columns, unusedIn, reads: "items", isOwn, toRecord: checked }
   })
 
 /** Reads a row as it is prepared, and rejects what experts may have to see more of. */

@@ -7,7 +7,7 @@
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
-import type { Input } from "./Input.ts"
+import type { Input, ReadInto } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
 /** In bytes: what is decoded in one piece. Both smaller and larger pieces were slower. */
@@ -39,6 +39,7 @@ export const open = Effect.fn("LocalFile.open")(function* (name: string) {
     name,
     size,
     bytes: Effect.map(opened(fs, name), ({ file, size }) => read(name, file, size)).pipe(Stream.unwrap),
+    begin: Effect.map(opened(fs, name), ({ file, size }) => readInto(name, file, size)),
     slice: (start, end) => Effect.flatMap(handle, ({ file }) => slice(name, file, start, end)),
     sliced: Effect.map(handle, ({ file }) => read(name, file, size)).pipe(
       Stream.unwrap,
@@ -98,6 +99,18 @@ const read = (name: string, file: FileSystem.File, size: number): Stream.Stream<
     )
     return Stream.fromPull(Effect.succeed(pull))
   })
+
+const readInto = (name: string, file: FileSystem.File, size: number): ReadInto => {
+  let at = 0
+  return Effect.fnUntraced(function* (buffer) {
+    if (at === size) return 0
+    const part = buffer.subarray(0, size - at)
+    const count = yield* Effect.mapError(file.read(part, { position: BigInt(at) }), failure(name))
+    if (count === 0) return yield* becameShorter(name, size, at)
+    at += count
+    return count
+  })
+}
 
 const cut = (bytes: Uint8Array): Array.NonEmptyReadonlyArray<Uint8Array> =>
   Array.makeBy(Math.ceil(bytes.length / pieceBytes), (i) => bytes.subarray(i * pieceBytes, (i + 1) * pieceBytes))

@@ -6,6 +6,7 @@
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
+import type { ItemIdentity, PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { isObject } from "../../io/Values.ts"
 
@@ -24,6 +25,15 @@ export interface Row {
   readonly isWellFormed?: boolean | undefined
   /** The text that was parsed, where it is JSON. */
   readonly json?: string | undefined
+  /** The item that the value is, if it was read as bytes (`PlainThread`). */
+  readonly plain?: PlainItem | undefined
+}
+
+export interface PlainItem {
+  /** The row's value: another value that was made of it may be another item. */
+  readonly of: unknown
+  readonly item: PromptItem
+  readonly identity: ItemIdentity
 }
 
 export type RowResult = Result.Result<Row, Reject>

@@ -6,7 +6,7 @@
  * nevertheless, by the prompts' texts, or with a withdrawn prompt: `ResultMatch.match` decides.
  */
 import { Schema } from "effect"
-import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
+import type { ResultItem } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
 export const Expected = Schema.Struct({
@@ -19,7 +19,10 @@ export type Expected = typeof Expected.Type
 const hashOf = (prompts: ReadonlyArray<{ readonly prompt: string }>): string =>
   Sha256.hex(JSON.stringify(prompts.map(({ prompt }) => prompt)))
 
-export const encode = (prompts: ReadonlyArray<TaskPrompt>): string => {
+/** The completions are counted, and not read. */
+export const encode = (
+  prompts: ReadonlyArray<{ readonly prompt: string; readonly completions: { readonly length: number } }>,
+): string => {
   const expected: Expected = {
     prompts_sha256: hashOf(prompts),
     completions: prompts.map(({ completions }) => completions.length),

@@ -7,6 +7,7 @@
 /* oxlint-disable max-lines -- what reads and what writes the same rows */
 import { Effect, type Latch } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
+import * as ItemBytes from "../../domain/ItemBytes.ts"
 import { usesTools } from "../../domain/Message.ts"
 import * as Model from "./Model.ts"
 import type { Parts } from "./Parts.ts"
@@ -47,7 +48,7 @@ const toRow = ({ body, idempotencyKey, items, leastVotes, orders, vote = 1, vote
     body,
     idempotencyKey,
     items: items.map((item, i) => detailsOf(item, orders?.[i])),
-    prompts: items.map(({ item: { completions }, prompt }) => ({ prompt, completions })),
+    prompts: items.map(({ bytes, prompt }) => ({ prompt, completions: { length: ItemBytes.count(bytes) } })),
     of: items,
     vote,
     votes,

@@ -1,7 +1,7 @@
 /** The ledger's data model: what it records of a task, and the states of a task. */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { ItemBytes } from "./ItemBytes.ts"
+import type { ItemBytes } from "../../domain/ItemBytes.ts"
 import { Origin } from "../../domain/Origin.ts"
 import { Gold, Metadata, type SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"

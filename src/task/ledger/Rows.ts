@@ -115,7 +115,11 @@ export const fits = (
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
 /** A task with its request as columns of `task_request`. */
-export const withPayload = <Task extends StoredRequest>(task: Task) => ({
+export const withPayload = <
+  Task extends Pick<StoredRequest, "body" | "items"> & { readonly prompts: Parameters<typeof Expected.encode>[0] },
+>(
+  task: Task,
+) => ({
   ...task,
   payload: {
     expected: Expected.encode(task.prompts),

@@ -7,7 +7,8 @@
  * batch to fill holds no memory but its own bytes.
  */
 import { Array as Arr } from "effect"
-import * as ItemBytes from "../ledger/ItemBytes.ts"
+import * as ItemBytes from "../../domain/ItemBytes.ts"
+import { LazyItem } from "../../domain/LazyItem.ts"
 import type { BatchItem } from "../ledger/Model.ts"
 
 export interface BatchLimits {
@@ -98,7 +99,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
       for (const { items } of open) {
         items.forEach((item, i) => {
           const bytes = ItemBytes.detached(item.bytes)
-          if (bytes !== item.bytes) items[i] = { ...item, bytes }
+          if (bytes !== item.bytes) items[i] = { ...item, item: LazyItem.withBytes(item.item, bytes), bytes }
         })
       }
       return taken()

@@ -5,7 +5,7 @@
  * completion is always drawn; a blank text, or one twice, only where there are too few others. The item keeps its identity.
  */
 import { Predicate } from "effect"
-import * as ItemBytes from "../ledger/ItemBytes.ts"
+import * as ItemBytes from "../../domain/ItemBytes.ts"
 import type { Metadata, SourceItem } from "../../domain/PromptItem.ts"
 import { isBlank } from "../../domain/Text.ts"
 import * as Sha256 from "../../node/Sha256.ts"
@@ -28,7 +28,7 @@ export const make =
   ({ completionsPerItem = Infinity, completionsSeed = defaultSeed }: DrawOptions): Draw =>
   (whole) => {
     const { completionLists = [], completionOrigins, item } = whole
-    if (item.completions.length <= completionsPerItem) return whole
+    if (ItemBytes.count(whole.bytes) <= completionsPerItem) return whole
     const drawn = indices(completionsSeed, whole)
       .slice(0, completionsPerItem)
       .toSorted((a, b) => a - b)

@@ -6,7 +6,7 @@
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
-import * as ItemBytes from "../ledger/ItemBytes.ts"
+import * as ItemBytes from "../../domain/ItemBytes.ts"
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import { content, type SourceItem, toJson } from "../../domain/PromptItem.ts"
 import type { Reject, RejectCode } from "../../domain/Reject.ts"
@@ -31,23 +31,30 @@ const encoder = new TextEncoder()
  * An item with its identity: the id that it has, or else the hash of its content with the completions
  * sorted, so that the same completions in another order are the same item.
  */
-export const identify = ({ completionLists, completionOrigins, item, origin, texts }: SourceItem): BatchItem => {
+export const identify = ({
+  completionLists,
+  completionOrigins,
+  identity,
+  item,
+  origin,
+  texts,
+}: SourceItem): BatchItem => {
   const prompt = Conversation.render(item.prompt)
+  const known = { item, origin, completionLists, completionOrigins, prompt }
+  if (identity?.of === item) {
+    const { bytes, contentHash, itemId } = identity
+    return { ...known, bytes, contentHash, itemId }
+  }
   const bytes = texts?.of === item ? ItemBytes.fromJson(texts.json) : ItemBytes.make(prompt, item.completions)
   const contentHash = Sha256.hex(bytes.utf8)
   const itemId = item.id ?? sortedHash(item.completions, bytes) ?? contentHash
-  return { item, origin, completionLists, completionOrigins, prompt, bytes, contentHash, itemId }
+  return { ...known, bytes, contentHash, itemId }
 }
 
 /** The hash of the content with the completions sorted; undefined where they are. */
 const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemBytes): string | undefined => {
-  if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
-  const order = [...completions.keys()].toSorted((a, b) =>
-    completions[a]! < completions[b]! ? -1 : completions[a]! > completions[b]! ? 1 : 0,
-  )
-  const sorted = new Uint8Array(bytes.utf8.length)
-  ItemBytes.write(bytes, order, sorted, 0)
-  return Sha256.hex(sorted)
+  const sorted = ItemBytes.sorted(bytes, completions)
+  return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
 /** The item under an identity of its own, where another one has the same completions in another order. */
@@ -66,7 +73,7 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
 
 /** Why the service does not take an item, if so. The text is left out: such items are large, and nothing is wrong with the record. */
 export const beyondLimits = (
-  { item: { completions }, origin, prompt }: BatchItem,
+  { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
 ): Reject | undefined => {
   const reject = (code: RejectCode, place: string, max: string, found: number): Reject => ({
@@ -78,12 +85,13 @@ export const beyondLimits = (
     const found = text.length > max ? charactersOf(text) : 0
     return found > max ? reject("too_long", place, `${max} characters`, found) : undefined
   }
-  if (completions.length > maxCompletions) {
-    return reject("too_many_completions", "completions", String(maxCompletions), completions.length)
+  const count = ItemBytes.count(bytes)
+  if (count > maxCompletions) {
+    return reject("too_many_completions", "completions", String(maxCompletions), count)
   }
   const long = tooLong("prompt", prompt, maxPromptCharacters)
-  if (long !== undefined || completions.every(({ length }) => length <= maxCompletionCharacters)) return long
-  return completions
+  if (long !== undefined || ItemBytes.maxLength(bytes) <= maxCompletionCharacters) return long
+  return item.completions
     .map((text, i) => tooLong(`completions[${i}]`, text, maxCompletionCharacters))
     .find((reject) => reject !== undefined)
 }
@@ -98,7 +106,7 @@ export const newTasks = (
     const orders =
       shuffleSeed === false
         ? []
-        : items.map(({ item, itemId }) => Shuffle.ofItem(shuffleSeed, itemId, vote, item.completions.length))
+        : items.map(({ bytes, itemId }) => Shuffle.ofItem(shuffleSeed, itemId, vote, ItemBytes.count(bytes)))
     const leastVotes = votesUpTo > votes ? votes : undefined
     return { ...newTask(items, terms, { orders, vote }), votes: votesUpTo, leastVotes }
   })

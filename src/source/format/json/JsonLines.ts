@@ -14,7 +14,7 @@ export const rows =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E, R> =>
     bytes.pipe(Lines.fromBytes(file, options), Stream.mapArray(Array.map((line) => toRow(file, line))))
 
-const toRow = (file: string, line: Lines.LineResult): RowResult => {
+export const toRow = (file: string, line: Lines.LineResult): RowResult => {
   if (Result.isFailure(line)) return Result.fail(line.failure)
   const { number, text } = line.success
   const place = { file, line: number, raw: text }

@@ -62,6 +62,27 @@ export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBy
 export const detached = (bytes: ItemBytes): ItemBytes =>
   bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
+/** How many completions the item has. */
+export const count = ({ starts }: ItemBytes): number => starts.length - 1
+
+/** No completion has more characters, or UTF-16 units, than this. */
+export const maxLength = ({ starts }: ItemBytes): number => {
+  let max = 0
+  for (let i = 1; i < starts.length; i++) max = Math.max(max, starts[i]! - starts[i - 1]! - '"",'.length)
+  return max
+}
+
+/** The bytes of the item with its completions sorted; undefined if they are sorted already. */
+export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Uint8Array | undefined => {
+  if (completions.every((text, i) => i === 0 || completions[i - 1]! <= text)) return undefined
+  const order = [...completions.keys()].toSorted((a, b) =>
+    completions[a]! < completions[b]! ? -1 : completions[a]! > completions[b]! ? 1 : 0,
+  )
+  const written = new Uint8Array(bytes.utf8.length)
+  write(bytes, order, written, 0)
+  return written
+}
+
 /** Writes the item with its completions in another order, if there is one; gives the place after it. */
 export const write = (
   { starts, utf8 }: ItemBytes,

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as ItemBytes from "../../../src/task/ledger/ItemBytes.ts"
-import { content } from "../../../src/domain/PromptItem.ts"
+import * as ItemBytes from "../../src/domain/ItemBytes.ts"
+import { content } from "../../src/domain/PromptItem.ts"
 
 const texts = [
   "",
