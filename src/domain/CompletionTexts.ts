@@ -5,8 +5,8 @@
  * Guarantees: `make` gives a list like any other, with the same texts. The functions take any list of completions, and are quick for one
  * of `make`. A list keeps the whole request in memory.
  */
-import * as Attached from "../io/Attached.ts"
-import * as JsonText from "../io/JsonText.ts"
+import * as Attached from "./Attached.ts"
+import * as JsonText from "./JsonText.ts"
 import { charactersOf, isBlank } from "./Text.ts"
 
 export interface Source {

@@ -3,8 +3,8 @@
  *
  * Guarantees: `make` gives a pair like any other, with the same members in the same order. A copy of it has strings.
  */
-import * as Attached from "../io/Attached.ts"
-import * as JsonText from "../io/JsonText.ts"
+import * as Attached from "./Attached.ts"
+import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
 /** For those who only copy or measure the texts. */

@@ -135,7 +135,7 @@ export const find = Effect.fnUntraced(function* (
       : undefined
   const arePlain =
     layout.reads === "items" && layout.isOwn && rewritten === undefined && [...members].every(isPlainMember)
-  const mayUseThread = arePlain && (yield* PlainThread.LazyItems) && (yield* Threads)
+  const mayUseThread = arePlain && (yield* PlainThread.LazyItems) && (yield* Threads) !== "never"
   const rows = Stream.fromIterable(files.entries()).pipe(
     Stream.flatMap(([i, name]) =>
       Stream.unwrap(

@@ -3,7 +3,7 @@ import * as fc from "fast-check"
 import * as CompletionTexts from "../../src/domain/CompletionTexts.ts"
 import * as PairBytes from "../../src/domain/PairBytes.ts"
 import { charactersOf, isBlank } from "../../src/domain/Text.ts"
-import * as JsonText from "../../src/io/JsonText.ts"
+import * as JsonText from "../../src/domain/JsonText.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import { judgedItem } from "../support/judged.ts"
 

@@ -5,7 +5,7 @@
  * Guarantees: an encoder remembers texts of 8 MB; it encodes again what it does not remember.
  */
 import type { Json } from "./Features.ts"
-import * as JsonText from "../../io/JsonText.ts"
+import * as JsonText from "../../domain/JsonText.ts"
 
 /** A text as Parquet and JSON Lines have it. */
 export abstract class Text {

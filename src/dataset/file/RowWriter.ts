@@ -1,3 +1,4 @@
+/** What Parquet and JSON Lines have in common: a writer of rows. */
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 

@@ -9,7 +9,7 @@ import * as PairBytes from "../../domain/PairBytes.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Length } from "../../domain/QualityReport.ts"
 import { charactersOf } from "../../domain/Text.ts"
-import * as JsonText from "../../io/JsonText.ts"
+import * as JsonText from "../../domain/JsonText.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as Moments from "../stats/Moments.ts"
 

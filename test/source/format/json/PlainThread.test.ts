@@ -258,7 +258,7 @@ describe("plain lines", () => {
     let all = 0
     await fc.assert(
       fc.asyncProperty(files, sizes, async (bytes, sizes) => {
-        const [usual, threaded] = await Effect.runPromise(Effect.provideService(both(bytes, sizes), Threads, false))
+        const [usual, threaded] = await Effect.runPromise(Effect.provideService(both(bytes, sizes), Threads, "never"))
         const isPlain = threaded!.rows.map(({ isPlain }) => isPlain)
         assert.deepStrictEqual(
           threaded!.rows,
@@ -315,7 +315,7 @@ describe("plain lines", () => {
         assert.deepStrictEqual(threaded.records, usual.records)
         assert.deepStrictEqual(threaded.inputs, usual.inputs)
         assert.deepStrictEqual([usual.plain, threaded.plain > 10_000], [0, true])
-        const alone = yield* Effect.provideService(readAll(names, true), Threads, false)
+        const alone = yield* Effect.provideService(readAll(names, true), Threads, "never")
         assert.deepStrictEqual([alone.plain, alone.records.length], [0, usual.records.length])
       }).pipe(Effect.provide(platform)),
     60_000,

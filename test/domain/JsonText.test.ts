@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import { charactersOf } from "../../src/domain/Text.ts"
-import * as JsonText from "../../src/io/JsonText.ts"
+import * as JsonText from "../../src/domain/JsonText.ts"
 
 const wellFormed = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed())
 const escaped = fc.string({ unit: fc.constantFrom(...Array.from('a\\"/\b\f\n\r\t\0\u001f\u007fé—😀')) })
