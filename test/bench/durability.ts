@@ -9,7 +9,7 @@
  * without a ledger (durabilityRun.ts) keeps tasks and results in memory; one more keeps
  * nothing, and forgets each task once its pairs are written.
  *
- * Exits with 1 where the ledger's throughput is less than 0.9 of that of the program that keeps
+ * Exits with 1 where the ledger's throughput is less than 0.8 of that of the program that keeps
  * nothing, by the medians. Throughput is by the clock, so the machine must have
  * nothing else to do; the processor's time, main thread and whole process, is printed, too.
  */
@@ -104,5 +104,5 @@ console.table(
     "ledger MB": Math.round(of(i, "ledger") / 1e6),
   })),
 )
-console.log(`throughput with a ledger ${ratio(1, 2).toFixed(2)} of that without a ledger or other state (at least 0.9)`)
-process.exitCode = ratio(1, 2) >= 0.9 ? 0 : 1
+console.log(`throughput with a ledger ${ratio(1, 2).toFixed(2)} of that without a ledger or other state (at least 0.8)`)
+process.exitCode = ratio(1, 2) >= 0.8 ? 0 : 1

@@ -29,6 +29,9 @@ export const make = Effect.gen(function* () {
 
   const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
+  /** Also while the disk is asked to sync a file. */
+  const isBusy = () => underWay > 0 || process.getActiveResourcesInfo().includes("FSReqCallback")
+
   /** Lets time pass in steps while the effect runs, but not while a request is under way. */
   const run = Effect.fnUntraced(function* <A, E, R>(
     effect: Effect.Effect<A, E, R>,
@@ -37,7 +40,7 @@ export const make = Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(effect)
     while (fiber.pollUnsafe() === undefined) {
       yield* turn
-      if (underWay === 0) yield* TestClock.adjust(step)
+      if (!isBusy()) yield* TestClock.adjust(step)
     }
     return yield* Fiber.join(fiber)
   })
