@@ -1,5 +1,5 @@
 /** `prefstream worker`: what it refuses, and how it lets go of its parts. */
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { basename, dirname } from "node:path"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch } from "effect"
@@ -146,7 +146,10 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       )
       cpSync(dirname(program), bundle, { recursive: true })
       const other = `${bundle}/${basename(program)}`
-      writeFileSync(other, readFileSync(other, "utf8").replace(`version: "${version}"`, 'version: "99.0.0"'))
+      for (const file of readdirSync(bundle).filter((name) => name.endsWith(".js"))) {
+        const text = readFileSync(`${bundle}/${file}`, "utf8")
+        writeFileSync(`${bundle}/${file}`, text.replace(`version: "${version}"`, 'version: "99.0.0"'))
+      }
       const ran = (args: ReadonlyArray<string>, env = {}) =>
         scoped(() => spawned(process.execPath, [other, ...args], { env }))
       const printed = yield* ran(["--version"])

@@ -56,7 +56,7 @@ describe("metrics", () => {
         'prefstream_records_total{outcome="rejected"}': 2,
         'prefstream_tasks_total{state="submitted"}': 2,
         'prefstream_tasks_total{state="completed"}': 2,
-        prefstream_exported_rows_total: 10,
+        prefstream_exported_rows_total: 5,
         'prefstream_client_request_seconds_count{request="create",status="201"}': 2,
         'prefstream_client_request_seconds_bucket{request="create",status="201",le="+Inf"}': 2,
         'prefstream_server_request_seconds_count{status="201"}': 2,
