@@ -5,7 +5,7 @@
  * the same file. Values are read back as they were written; values that SQLite or Node would change silently are refused
  * (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement). New files are
  * private. Statements run on the main thread: one that waits for another process's lock blocks the program, at most
- * `busyTimeout`. A transaction's commit does not wait for the disk there (`SqliteSync`).
+ * `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -26,6 +26,8 @@ export interface SqliteClientConfig {
   readonly readonly?: boolean | undefined
   /** What a commit waits for: `full` survives a loss of power, `normal` may then lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
+  /** Whether the disk is waited for apart from the main thread (`SqliteSync`), with `full`. Default false. */
+  readonly syncInBackground?: boolean | undefined
   /** How long a statement waits for another process's lock before it fails. Default 5 seconds. */
   readonly busyTimeout?: Duration.Input | undefined
   /** Memory for pages, in bytes. Default: SQLite's own, 2 MB. */
@@ -270,10 +272,9 @@ export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
 ): Effect.fn.Return<SqlClient.SqlClient, SqlError.SqlError, Scope.Scope | Reactivity.Reactivity> {
   const db = yield* open(config)
-  const { filename, readonly, synchronous = "full" } = config
-  const syncs = isFile(config) && readonly !== true && synchronous === "full" && SqliteSync.isPossible(db)
-  const failed = (cause: Error) => sqlError(filename, cause, "sync", "failed to write to the disk")
-  const log = syncs ? yield* SqliteSync.make(db, filename, failed) : undefined
+  const failed = (cause: Error) => sqlError(config.filename, cause, "sync", "failed to write to the disk")
+  const isApart = config.syncInBackground === true && isFile(config) && SqliteSync.isPossible(db)
+  const log = isApart ? yield* SqliteSync.make(db, config.filename, failed) : undefined
   const connection = yield* makeConnection(db, config, log?.prepareFor)
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({

@@ -30,7 +30,9 @@ const withClient = <A, E, R>(
   config: SqliteClientConfig,
   use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E, R>,
 ): Effect.Effect<A, unknown, R> =>
-  Effect.andThen(SqlClient.SqlClient, use).pipe(Effect.provide(Layer.fresh(layer(config))))
+  Effect.andThen(SqlClient.SqlClient, use).pipe(
+    Effect.provide(Layer.fresh(layer({ syncInBackground: true, ...config }))),
+  )
 
 /** What a client finds in a database and its log, as they are in a copy. */
 const idsIn = (filename: string) =>

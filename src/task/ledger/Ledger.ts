@@ -62,7 +62,12 @@ export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login 
  * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is
  * written many times. Requests and results take few pages of 64 kB, and the file of an empty ledger 2.5 MB.
  */
-const sqliteOptions = { cacheBytes: 32 * 1024 * 1024, walBytes: 64 * 1024 * 1024, pageBytes: 64 * 1024 }
+const sqliteOptions = {
+  cacheBytes: 32 * 1024 * 1024,
+  walBytes: 64 * 1024 * 1024,
+  pageBytes: 64 * 1024,
+  syncInBackground: true,
+}
 
 export const defaultJob = "default"
 
