@@ -65,7 +65,7 @@ describe("prefstream ledger", () => {
       const copy = `${directory}/copy.db`
       const made = yield* ledger("backup", copy)
       assert.strictEqual(made.status, 0, made.stderr)
-      assert.match(made.stdout, /copy\.db: 72 items in 15 tasks, 15 results \([\d.]+ MB\), checked\.\n$/)
+      assert.match(made.stdout, /copy\.db: 72 items in 15 tasks, 15 results \([\d.]+ [kM]B\), checked\.\n$/)
       assert.strictEqual(said(yield* ledger("backup", copy), /copy\.db already exists/), 1)
       assert.strictEqual(said(yield* ledger("backup", `${directory}/no/copy.db`), /no\/copy\.db/), 1)
       // The copy is a ledger: what it says is what the other one says.
@@ -112,7 +112,7 @@ describe("prefstream ledger", () => {
         (yield* ledger("check")).stdout,
         /has no integrity errors: .* 0 results; 15 results of 72 items pruned/,
       )
-      assert.match((yield* ledger("compact")).stdout, /before, [\d.]+ MB now\.\n$/)
+      assert.match((yield* ledger("compact")).stdout, /before, [\d.]+ [kM]B now\.\n$/)
       const again = yield* cli(args)
       assert.strictEqual(again.status, 0, again.stderr)
       assert.match(again.stdout, /72 submitted .*72 known from an earlier run/)
