@@ -46,6 +46,7 @@ const { status, stderr } = spawnSync(
   ],
   { encoding: "utf8", env: { ...process.env, PREFSTREAM_TOKEN: "bench" } },
 ) // prettier-ignore
+service.kill()
 if (status !== 0) throw new Error(stderr)
 
 interface Profile {
