@@ -11,7 +11,7 @@ import { charactersOf, isBlank } from "./Text.ts"
 
 export interface Source {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
-  readonly body: Buffer
+  readonly body: JsonText.Bytes
   readonly prompt: { readonly text: string; readonly place: JsonText.Place }
   /** Of the completions, in the order of the list. */
   readonly places: ReadonlyArray<JsonText.Place>

@@ -2,6 +2,18 @@
  * Text as `JSON.stringify` writes it, in UTF-8: quotes around it, an escape for a quote, a backslash and what is below U+0020, and no other
  * but for lone surrogates, which no dataset has.
  */
+/** Bytes with what Node's `Buffer` adds. Pages, which have no Node, import some of what uses this. */
+export interface Bytes extends Uint8Array {
+  toString(encoding?: string, start?: number, end?: number): string
+  compare(
+    target: Uint8Array,
+    targetStart?: number,
+    targetEnd?: number,
+    sourceStart?: number,
+    sourceEnd?: number,
+  ): number
+}
+
 const backslash = 0x5c
 const u = 0x75
 
@@ -69,7 +81,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
 }
 
 /** The end of the text whose quote is at `start`: the place after its other quote. */
-export const endOf = (bytes: Buffer, start: number): number => {
+export const endOf = (bytes: Bytes, start: number): number => {
   for (let quote = bytes.indexOf(0x22, start + 1); ; quote = bytes.indexOf(0x22, quote + 1)) {
     let first = quote
     while (bytes[first - 1] === backslash) first--
@@ -78,11 +90,11 @@ export const endOf = (bytes: Buffer, start: number): number => {
 }
 
 /** The text at a place. */
-export const decode = (bytes: Buffer, [start, end]: Place): string =>
+export const decode = (bytes: Bytes, [start, end]: Place): string =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON in quotes
   JSON.parse(bytes.toString("utf8", start, end)) as string
 
-export const areEqual = (bytes: Buffer, [start, end]: Place, [from, to]: Place): boolean =>
+export const areEqual = (bytes: Bytes, [start, end]: Place, [from, to]: Place): boolean =>
   end - start === to - from && bytes.compare(bytes, start, end, from, to) === 0
 
 /** Whether the text must be read to know that it is not only white space. */

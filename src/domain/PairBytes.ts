@@ -10,7 +10,7 @@ import type { PreferencePair } from "./PreferencePair.ts"
 /** For those who only copy or measure the texts. */
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
-  readonly body: Buffer
+  readonly body: JsonText.Bytes
   /** Of prompt, chosen and rejected. */
   readonly places: readonly [prompt: JsonText.Place, chosen: JsonText.Place, rejected: JsonText.Place]
 }
