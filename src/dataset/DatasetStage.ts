@@ -37,12 +37,12 @@ export const placed: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export type Ask =
   | { readonly kind: "open"; readonly output: Output }
-  /** `texts`: JSON texts as `file/JsonText` describes them, in UTF-8. */
+  /** `texts`: JSON texts as `domain/JsonText` describes them, in UTF-8. */
   | { readonly kind: "rows"; readonly parts: ReadonlyArray<Rows>; readonly texts: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finish" }
   | { readonly kind: "file"; readonly path: string; readonly content: Uint8Array }
 
-/** What was written to an output. */
+/** The rows and files of an output. */
 export interface Written extends Omit<Shards.SplitFiles, "split"> {}
 
 export type Answer =
@@ -53,7 +53,7 @@ export type Answer =
 
 interface OutputWriter extends Pick<Shards.SplitWriter, "close" | "write"> {
   readonly finish: () => Written
-  /** Of the columns. */
+  /** The columns, in the order of the files. */
   readonly names: ReadonlyArray<string>
 }
 

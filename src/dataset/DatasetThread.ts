@@ -2,7 +2,7 @@
  * The files of a dataset, written by `DatasetStage`.
  *
  * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half a megabyte of texts.
- * A text of the ledger goes there as the bytes that the ledger has (`PairTexts`).
+ * A text of the ledger goes there as the bytes that the ledger has (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
 import type { PairBytes } from "../domain/PairBytes.ts"
@@ -41,7 +41,7 @@ export interface DatasetThread {
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
 }
 
-/** Of one output in a message. */
+/** The rows of one output in a message. */
 interface Part {
   count: number
   readonly columns: Map<string, Array<Json | undefined>>
@@ -55,7 +55,7 @@ const lengthOf = (value: Json | undefined): number =>
       ? 0
       : Object.values(value).reduce<number>((sum, member) => sum + 8 + lengthOf(member), 0)
 
-/** What a row takes in memory, about. */
+/** The approximate size of a row in memory, in bytes. */
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.every((value) => value === null)
@@ -102,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
-  /** Of texts that go as strings. */
+  /** The length of texts that go as strings. */
   let characters = 0
   let body: Uint8Array | undefined
   let known = new Map<number, number>()

@@ -14,7 +14,7 @@ export abstract class Text {
   abstract readonly value: string
   /** In quotes, with escapes. */
   abstract readonly json: string
-  /** The same as UTF-8, if it is there. */
+  /** That JSON in UTF-8, where the text came so. */
   readonly jsonBytes: Uint8Array | undefined = undefined
   /** Writes `bytes` bytes. */
   abstract readonly writeTo: (buffer: Buffer, at: number) => void

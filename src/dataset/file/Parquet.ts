@@ -120,7 +120,7 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** Of a column, in bytes. Many large texts that are all different are no dictionary, which takes the writer long to find out. */
+/** A column of fewer bytes is left to the writer, which finds out soon whether a dictionary pays. */
 const minPlainBytes = 1024 * 1024
 
 /** Whether a dictionary would be larger than half of the values: the writer makes none then, but hashes all of them first. */

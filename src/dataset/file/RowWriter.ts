@@ -1,4 +1,4 @@
-/** What Parquet and JSON Lines have in common: a writer of rows. */
+/** The interface of the writers of Parquet and JSON Lines. */
 import type { FileDigest } from "../../node/OutputFile.ts"
 import type { EncodedRow } from "./EncodedRow.ts"
 

@@ -70,8 +70,10 @@ const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): 
   !counted.tie && areSame(completions, counted.best, best)
 
 /** Whether two completions are the same text. */
-const areSame = (completions: ReadonlyArray<string>, one: number, other: number): boolean =>
-  firstOfText(completions)[one] === firstOfText(completions)[other]
+const areSame = (completions: ReadonlyArray<string>, one: number, other: number): boolean => {
+  const first = firstOfText(completions)
+  return first[one] === first[other]
+}
 
 /** By the number of votes. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
