@@ -95,7 +95,13 @@ export const about =
     Effect.mapError(effect, (error) => errorAbout(path, error))
 
 export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
-  new DatasetError({ reason: reasonOf(path, error.reason.cause ?? error) })
+  new DatasetError({
+    // A `FileSystem` that is not Node's may have no code of the system.
+    reason:
+      error.reason._tag === "PermissionDenied"
+        ? new PermissionDenied({ path })
+        : reasonOf(path, error.reason.cause ?? error),
+  })
 
 /** @param cause the system's error */
 export const reasonOf = (path: string, cause: unknown) => {
