@@ -88,7 +88,7 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       } catch {
         return 0 // no tables yet
       }
-    }).pipe(Effect.delay(Duration.millis(50)), Effect.repeat({ until: (count) => count >= atLeast }))
+    }).pipe(Effect.delay(Duration.millis(250)), Effect.repeat({ until: (count) => count >= atLeast }))
 
   test("has all parts of its job, whoever works a job of that number in another schema", () =>
     Effect.gen(function* () {
@@ -160,7 +160,7 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       const seen = (condition: string, count: number) =>
         Effect.sync(() =>
           Number(server.psql(`SELECT COUNT(*) FROM task JOIN part_owner USING (job, part) WHERE ${condition}`, schema)),
-        ).pipe(Effect.delay(Duration.millis(50)), Effect.repeat({ until: (found) => found >= count }))
+        ).pipe(Effect.delay(Duration.millis(250)), Effect.repeat({ until: (found) => found >= count }))
       for (const { name } of [one, second]) {
         yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
       }

@@ -70,7 +70,7 @@ describe.skipIf(notInstalled)("a run over PostgreSQL", () => {
     }
     while (count() < tasks) {
       assert.isNull(running.child.exitCode, "the run was over too soon")
-      await setTimeout(50)
+      await setTimeout(100)
     }
   }
 

@@ -75,7 +75,7 @@ const here = (args: ReadonlyArray<string>, env: Record<string, string>) =>
   Effect.runPromise(Effect.provide(cli(args, env), platform))
 
 const until = async (what: string, isSo: () => boolean) => {
-  for (const deadline = performance.now() + 300_000; !isSo(); await setTimeout(100)) {
+  for (const deadline = performance.now() + 300_000; !isSo(); await setTimeout(500)) {
     if (performance.now() > deadline) throw new Error(`waited five minutes for: ${what}`)
   }
 }

@@ -118,7 +118,7 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
       const worker = yield* cliStarted(["worker", ...flags, "--job", "many", "--dir", join(scratch, "many")], env)
       const left =
         "SELECT COUNT(*) FILTER (WHERE state <> 'completed'), COUNT(*) FROM task JOIN job USING (job) WHERE name = 'many'"
-      yield* Effect.promise(() => until("all results", () => pool.psql(left) === "0|10"))
+      yield* Effect.promise(() => until("all results", () => pool.psql(left) === "0|10", 500))
       assert.strictEqual((yield* worker.stop()).status, 0)
 
       const status = yield* cli(["status", "--job", "many", "--json"], env)

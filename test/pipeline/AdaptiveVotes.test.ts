@@ -299,7 +299,7 @@ describe.skipIf(notInstalled)("--votes N..M of workers", () => {
       }
     }
     const until = <E, R>(isSo: Effect.Effect<boolean, E, R>) =>
-      Effect.delay(isSo, Duration.millis(100)).pipe(Effect.repeat({ until: Boolean }))
+      Effect.delay(isSo, Duration.millis(500)).pipe(Effect.repeat({ until: Boolean }))
     const status = cli(["status"], env)
     return {
       votes,

@@ -33,7 +33,7 @@ const digest = (patterns: ReadonlyArray<string>) => {
 }
 
 /** The folder that `build` has filled from these sources, now or in an earlier run. */
-const made = async (name: string, sources: ReadonlyArray<string>, build: (folder: string) => Promise<void>) => {
+export const made = async (name: string, sources: ReadonlyArray<string>, build: (folder: string) => Promise<void>) => {
   const place = `${cache}/${name}-${digest(sources)}`
   if (existsSync(place)) return place
   mkdirSync(cache, { recursive: true })

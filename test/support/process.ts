@@ -60,12 +60,15 @@ export const spawned = (
   }
 }
 
-/** Waits until something can be seen; fails where it has not come in three minutes, so that no loop outlives its test. */
-export const until = async (what: string, isSo: () => boolean) => {
+/**
+ * Waits until something can be seen, which is looked at each so many milliseconds; fails where it has not come in three
+ * minutes, so that no loop outlives its test.
+ */
+export const until = async (what: string, isSo: () => boolean, pause = 10) => {
   const deadline = performance.now() + 180_000
   while (!isSo()) {
     if (performance.now() > deadline) throw new Error(`waited three minutes for: ${what}`)
-    await setTimeout(10)
+    await setTimeout(pause)
   }
 }
 
