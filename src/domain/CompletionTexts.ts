@@ -19,6 +19,7 @@ export interface Source {
 
 interface Texts extends Source {
   readonly decoded: Array<string | undefined>
+  readonly characters: Array<number | undefined>
   first?: ReadonlyArray<number>
 }
 
@@ -44,7 +45,7 @@ const elementAt = (index: number): PropertyDescriptor =>
 export const make = (source: Source): ReadonlyArray<string> => {
   const list: Array<string> = []
   source.places.forEach((_, index) => Object.defineProperty(list, index, elementAt(index)))
-  texts.set(list, { ...source, decoded: [] })
+  texts.set(list, { ...source, decoded: [], characters: [] })
   return list
 }
 
@@ -64,12 +65,12 @@ export const firstOfText = (completions: ReadonlyArray<string>): ReadonlyArray<n
 /** The number of different texts. */
 export const countDifferent = (completions: ReadonlyArray<string>): number => new Set(firstOfText(completions)).size
 
-/** The number of code points of a completion. */
+/** The number of code points of a completion; each is counted once. */
 export const charactersAt = (completions: ReadonlyArray<string>, index: number): number => {
   const source = texts.of(completions)
   return source === undefined
     ? charactersOf(completions[index]!)
-    : JsonText.characters(source.body, source.places[index]!)
+    : (source.characters[index] ??= JsonText.characters(source.body, source.places[index]!))
 }
 
 /** Whether a completion is only white space. */

@@ -23,11 +23,12 @@ export const shorten = (text: string, maxCharacters: number): string =>
 /** The text on one line, with single spaces, cut like `shorten`. */
 export const excerpt = (text: string, maxCharacters: number): string => {
   // Of a long text, the beginning has enough to cut.
-  const start = onOneLine(text.slice(0, 4 * maxCharacters))
+  const start = onOneLine(text.slice(0, 2 * maxCharacters))
   return shorten(start.length > maxCharacters ? start : onOneLine(text), maxCharacters)
 }
 
-const onOneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+/** Most spaces are single ones, which stay. */
+const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").trim()
 
 /** `a, b and c`. */
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>

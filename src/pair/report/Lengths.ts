@@ -4,21 +4,22 @@
  * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions a
  * prompt counts once per item, chosen and rejected once per pair.
  */
+import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
 import * as PairBytes from "../../domain/PairBytes.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { Length } from "../../domain/QualityReport.ts"
 import { charactersOf } from "../../domain/Text.ts"
-import * as JsonText from "../../domain/JsonText.ts"
 import * as Distribution from "../stats/Distribution.ts"
 import * as Moments from "../stats/Moments.ts"
 
-const lengthsOf = (pair: PreferencePair): readonly [chosen: number, rejected: number] => {
-  const bytes = PairBytes.of(pair)
-  if (bytes === undefined) return [charactersOf(pair.chosen), charactersOf(pair.rejected)]
-  const { body, places } = bytes
-  return [JsonText.characters(body, places[1]), JsonText.characters(body, places[2])]
-}
+const lengthsOf = (
+  pair: PreferencePair,
+  completions: ReadonlyArray<string>,
+): readonly [chosen: number, rejected: number] =>
+  PairBytes.of(pair) === undefined
+    ? [charactersOf(pair.chosen), charactersOf(pair.rejected)]
+    : [charactersAt(completions, pair.chosen_index), charactersAt(completions, pair.rejected_index)]
 
 export const make = () => {
   const prompts = Distribution.make()
@@ -31,14 +32,14 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /** The pairs of one item. */
-    add: (pairs: ReadonlyArray<PreferencePair>): void => {
+    /** The pairs of one item. @param completions those of the item, which pairs of bytes name by their indices */
+    add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return
       prompts.add(Conversation.contents(first.prompt).reduce((sum, text) => sum + charactersOf(text), 0))
       const weight = 1 / pairs.length
       for (const pair of pairs) {
-        const [a, b] = lengthsOf(pair)
+        const [a, b] = lengthsOf(pair, completions)
         chosen.add(a)
         rejected.add(b)
         differences.add(a - b)
