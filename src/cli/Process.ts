@@ -6,7 +6,7 @@ import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import * as LogFormat from "./output/LogFormat.ts"
 import * as HttpClient from "../node/HttpClient.ts"
-import * as YoungGeneration from "../node/YoungGeneration.ts"
+import * as HeapGrowth from "../node/HeapGrowth.ts"
 import * as Stderr from "./output/Stderr.ts"
 import * as Stdout from "./output/Stdout.ts"
 import { main } from "./Main.ts"
@@ -19,7 +19,7 @@ process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })
 
-YoungGeneration.bound()
+HeapGrowth.bound()
 
 let isStopped = false
 

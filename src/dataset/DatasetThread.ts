@@ -22,6 +22,9 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
+/** Of rows with small texts: what waits for a message outlives collections of the young generation, and becomes old garbage. */
+const messageRows = 256
+
 /** A row takes this many bytes besides its texts, about. */
 const rowBytes = 200
 
@@ -104,6 +107,7 @@ export const make = Effect.fnUntraced(function* (
   let used = 0
   /** The length of texts that go as strings. */
   let characters = 0
+  let waiting = 0
   let body: Uint8Array | undefined
   let known = new Map<number, number>()
 
@@ -117,6 +121,7 @@ export const make = Effect.fnUntraced(function* (
     texts = undefined
     used = 0
     characters = 0
+    waiting = 0
     body = undefined
   }
 
@@ -146,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
     },
     add: (output, row, bytes) => {
       const size = bytes === undefined ? 0 : bytes.places.reduce((sum, [start, end]) => sum + end - start, 0)
-      const isSent = used + size > messageBytes || characters > messageBytes
+      const isSent = used + size > messageBytes || characters > messageBytes || waiting === messageRows
       if (isSent) send()
       let part = parts.get(output)
       if (part === undefined) parts.set(output, (part = { count: 0, columns: new Map(), places: [] }))
@@ -168,6 +173,7 @@ export const make = Effect.fnUntraced(function* (
       }
       characters += rowBytes
       part.count++
+      waiting++
       return isSent
     },
     room: failing(thread.room),

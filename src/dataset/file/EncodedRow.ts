@@ -16,8 +16,10 @@ export abstract class Text {
   abstract readonly json: string
   /** That JSON in UTF-8, where the text came so. */
   readonly jsonBytes: Uint8Array | undefined = undefined
+  /** Where the row group `in` has it as UTF-8. A map of all texts of a group would keep them until its end. */
+  stored: { readonly in: object; readonly at: Uint8Array } | undefined = undefined
   /** Writes `bytes` bytes. */
-  abstract readonly writeTo: (buffer: Buffer, at: number) => void
+  abstract writeTo(buffer: Buffer, at: number): void
 }
 
 class StringText extends Text {
@@ -35,7 +37,9 @@ class StringText extends Text {
     return (this.#json ??= JSON.stringify(this.value))
   }
 
-  readonly writeTo = (buffer: Buffer, at: number): void => void buffer.write(this.value, at)
+  writeTo(buffer: Buffer, at: number): void {
+    buffer.write(this.value, at)
+  }
 }
 
 /** A text as `JSON.stringify` writes it, in UTF-8. It becomes a string only where somebody asks for one. */
@@ -57,7 +61,9 @@ export class BytesText extends Text {
     return JsonText.decode(Buffer.from(this.jsonBytes), [0, this.jsonBytes.length])
   }
 
-  readonly writeTo = (buffer: Buffer, at: number): void => JsonText.unescape(this.jsonBytes, buffer, at)
+  writeTo(buffer: Buffer, at: number): void {
+    JsonText.unescape(this.jsonBytes, buffer, at)
+  }
 }
 
 export type Cell = Text | number | boolean | null | ReadonlyArray<Cell> | Members
@@ -84,6 +90,9 @@ export type Encode = (row: { readonly [column: string]: Json | Text | undefined 
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
+/** What a remembered text takes besides its bytes, about. */
+const textBytes = 200
+
 export const encoder = (): Encode => {
   const texts = new Map<number, Text>()
   let remembered = 0
@@ -94,10 +103,10 @@ export const encoder = (): Encode => {
     const known = texts.get(key)
     if (known?.value === value) return known
     const text = new StringText(value)
-    remembered += text.bytes
+    remembered += text.bytes + textBytes
     if (remembered > maxRememberedBytes) {
       texts.clear()
-      remembered = text.bytes
+      remembered = text.bytes + textBytes
     }
     texts.set(key, text)
     return text

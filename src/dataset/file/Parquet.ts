@@ -150,7 +150,7 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
  * dictionaries take a tenth of an export.
  */
 const makeTexts = () => {
-  const views = new Map<Text, Uint8Array>()
+  let group = {}
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
   let end = 0
@@ -173,9 +173,8 @@ const makeTexts = () => {
   }
 
   const bytesOf = (text: Text): Uint8Array => {
-    let view = views.get(text)
-    if (view === undefined) views.set(text, (view = viewOf(text)))
-    return view
+    if (text.stored?.in !== group) text.stored = { in: group, at: viewOf(text) }
+    return text.stored.at
   }
 
   const encode = (cell: Cell | undefined): unknown => {
@@ -188,7 +187,7 @@ const makeTexts = () => {
   return {
     encode,
     clear: (): void => {
-      views.clear()
+      group = {}
       known.clear()
       if (buffer.length > rowGroupBytes) buffer = Buffer.allocUnsafeSlow(rowGroupBytes)
       end = 0
