@@ -22,7 +22,7 @@ const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** Of rows with small texts: what waits for a message outlives collections of the young generation, and becomes old garbage. */
+/** A message has at most this many rows: those that wait for it outlive collections of the young generation, and become old garbage. */
 const messageRows = 256
 
 /** A row takes this many bytes besides its texts, about. */

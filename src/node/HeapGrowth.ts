@@ -15,8 +15,8 @@ const maxBytes = 16 * 1024 * 1024
 const growingPercent = 100
 
 /**
- * Of threads that start later, in MB, to begin with: it does not grow in them, either. With 1 MB, the thread that writes a dataset collects
- * 1,400 times for 50,000 items.
+ * Threads that start later begin with this, in MB, since it does not grow in them, either. With 1 MB, the thread that writes a dataset
+ * collects 1,400 times for 50,000 items.
  */
 const megabytesInThreads = 4
 

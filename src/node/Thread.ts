@@ -171,7 +171,7 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
-/** Of a thread's young generation, at most. With a quarter, one that holds the rows of a row group collects so often that a run takes 5% longer. */
+/** The young generation of a thread grows to this, in a program. In the command line it does not grow (`HeapGrowth`). */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

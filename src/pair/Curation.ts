@@ -331,7 +331,7 @@ const makeState = (
       kept++
       if (Option.isSome(rankingOf(consensus.judgment))) ranked++
       pairCount += selected.length
-      lengths.add(selected, item.completions)
+      lengths.add(selected, consensus.judgment.completions)
       models.add(selected, item)
       sample.add(selected[0]!, key)
       return selected

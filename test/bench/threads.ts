@@ -1,6 +1,6 @@
 /**
- * Where a run's time goes: the threads of a whole run over time, and what each of them does, by V8's profiler, which makes the run a
- * third slower.
+ * Where a run's time goes: the threads of a whole run over time, and what each of them does, by V8's profiler, which makes the run
+ * slower.
  *
  *     node test/bench/threads.ts [ITEMS] [PLOT.svg]      (default 50000; needs arena-hard and `npm run build`)
  *

@@ -16,8 +16,9 @@ export abstract class Text {
   abstract readonly json: string
   /** That JSON in UTF-8, where the text came so. */
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** Where the row group `in` has it as UTF-8. A map of all texts of a group would keep them until its end. */
-  stored: { readonly in: object; readonly at: Uint8Array } | undefined = undefined
+  /** The row group that has the text, and the text's index there. A map from texts would keep all of them until the group ends. */
+  group: symbol | undefined = undefined
+  index = 0
   /** Writes `bytes` bytes. */
   abstract writeTo(buffer: Buffer, at: number): void
 }
@@ -90,7 +91,7 @@ export type Encode = (row: { readonly [column: string]: Json | Text | undefined 
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
-/** What a remembered text takes besides its bytes, about. */
+/** A remembered text takes about this many bytes besides its own. */
 const textBytes = 200
 
 export const encoder = (): Encode => {

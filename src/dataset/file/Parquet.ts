@@ -150,7 +150,9 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
  * dictionaries take a tenth of an export.
  */
 const makeTexts = () => {
-  let group = {}
+  let group = Symbol()
+  /** The views of the group's texts, which go with it: a text that is remembered for longer keeps no buffer. */
+  let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
   let end = 0
@@ -173,8 +175,11 @@ const makeTexts = () => {
   }
 
   const bytesOf = (text: Text): Uint8Array => {
-    if (text.stored?.in !== group) text.stored = { in: group, at: viewOf(text) }
-    return text.stored.at
+    if (text.group !== group) {
+      text.group = group
+      text.index = views.push(viewOf(text)) - 1
+    }
+    return views[text.index]!
   }
 
   const encode = (cell: Cell | undefined): unknown => {
@@ -187,7 +192,8 @@ const makeTexts = () => {
   return {
     encode,
     clear: (): void => {
-      group = {}
+      group = Symbol()
+      views = []
       known.clear()
       if (buffer.length > rowGroupBytes) buffer = Buffer.allocUnsafeSlow(rowGroupBytes)
       end = 0

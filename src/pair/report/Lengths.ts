@@ -32,7 +32,7 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /** The pairs of one item. @param completions those of the item, which pairs of bytes name by their indices */
+    /** The pairs of one item. @param completions those of the judgment, which pairs of bytes name by their indices */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return
