@@ -6,46 +6,19 @@
  *
  * The items and the service are those of wholeRun.ts.
  */
-import { spawn, spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { createWriteStream, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-import { itemOf } from "./arenaItems.ts"
+import { spawnSync } from "node:child_process"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { prepare } from "./arenaRun.ts"
 
 const items = Number(process.argv[2] ?? 50_000)
 const file = process.argv[3]
-const batchSize = 50
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-const input = join(scratch, "items.jsonl")
-const out = createWriteStream(input)
-for (let i = 0; i < items; i++) if (!out.write(`${JSON.stringify(itemOf(i))}\n`)) await once(out, "drain")
-out.end()
-await once(out, "finish")
-
-const tasks = String(Math.ceil(items / batchSize))
-const service = spawn(process.execPath, [path("durabilityService.ts"), tasks, String(batchSize), "./arenaItems.ts"], {
-  stdio: ["ignore", "pipe", "inherit"],
-})
-process.on("exit", () => {
-  service.kill()
-  rmSync(scratch, { recursive: true })
-})
-const [address] = (await once(service.stdout, "data")) as [Buffer]
+const { command, scratch, service } = await prepare(items)
 
 const { status, stderr } = spawnSync(
   process.execPath,
-  [
-    "--cpu-prof", "--cpu-prof-dir", scratch, "--cpu-prof-interval", "1000", path("../../dist/bin.js"),
-    "run", input, "--dir", join(scratch, "job"), "--base-url", address.toString().trim(), "--batch-size", String(batchSize),
-    "--concurrency", "64", "--requests-per-second", "1000000", "--idempotency-key", "honored", "--poll-min", "10ms",
-    "--poll-max", "1s", "--guidelines", "Prefer the one that is correct.",
-  ],
+  ["--cpu-prof", "--cpu-prof-dir", scratch, "--cpu-prof-interval", "1000", ...command],
   { encoding: "utf8", env: { ...process.env, PREFSTREAM_TOKEN: "bench" } },
-) // prettier-ignore
+)
 service.kill()
 if (status !== 0) throw new Error(stderr)
 

@@ -7,38 +7,15 @@
  * In turns, each a process of its own, from its start to its end. Exits with 1 where the medians miss the targets:
  * throughput at least 1.3 times that of the script, peak memory at most 1.3 times its own.
  */
-import { spawn, spawnSync } from "node:child_process"
-import { once } from "node:events"
-import { createWriteStream, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { spawnSync } from "node:child_process"
+import { readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { itemOf } from "./arenaItems.ts"
+import { batchSize, prepare } from "./arenaRun.ts"
 import { median } from "./median.ts"
 
 const [items, rounds] = [50_000, 5].map((usual, i) => Number(process.argv[i + 2] ?? usual)) as [number, number]
-const batchSize = 50
-const scratch = mkdtempSync(join(tmpdir(), "prefstream-bench-"))
-const input = join(scratch, "items.jsonl")
-const job = join(scratch, "job")
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
-
-const out = createWriteStream(input)
-for (let i = 0; i < items; i++) if (!out.write(`${JSON.stringify(itemOf(i))}\n`)) await once(out, "drain")
-out.end()
-await once(out, "finish")
-
-const service = spawn(
-  process.execPath,
-  [path("durabilityService.ts"), String(Math.ceil(items / batchSize)), String(batchSize), "./arenaItems.ts"],
-  { stdio: ["ignore", "pipe", "inherit"] },
-)
-process.on("exit", () => {
-  service.kill()
-  rmSync(scratch, { recursive: true })
-})
-const [address] = (await once(service.stdout, "data")) as [Buffer]
-const url = address.toString().trim()
+const { command, input, job, service, url } = await prepare(items)
 
 /** Writes what the process took to descriptor 3 in the end. */
 const measuring = `data:text/javascript,${encodeURIComponent(`
@@ -46,13 +23,16 @@ const measuring = `data:text/javascript,${encodeURIComponent(`
   process.on("exit", () => writeSync(3, JSON.stringify(process.resourceUsage())))`)}`
 
 const sides = {
-  script: ["--conditions=prefstream-source", path("script.ts"), url, input, job, String(batchSize)],
-  prefstream: [
-    path("../../dist/bin.js"), "run", input, "--dir", job, "--base-url", url,
-    "--batch-size", String(batchSize), "--concurrency", "64", "--requests-per-second", "1000000",
-    "--idempotency-key", "honored", "--poll-min", "10ms", "--poll-max", "1s", "--guidelines", "Prefer the one that is correct.",
+  script: [
+    "--conditions=prefstream-source",
+    fileURLToPath(new URL("script.ts", import.meta.url)),
+    url,
+    input,
+    job,
+    String(batchSize),
   ],
-} // prettier-ignore
+  prefstream: command,
+}
 
 const run = (side: keyof typeof sides) => {
   const begun = performance.now()
