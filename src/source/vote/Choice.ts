@@ -57,6 +57,12 @@ export type ReadResult = Result.Result<Chosen | undefined, string>
 
 const tie: Chosen = { choice: undefined }
 
+/** By the letter of its place, from `a` on, also after a word: `model_a`. */
+const byLetter = BestCompletion.finder(Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`))
+
+const indicesOf = (names: ReadonlyArray<string>, text: string): ReadonlyArray<number> =>
+  names.flatMap((name, i) => (name === text ? [i] : []))
+
 /** What a text says instead of naming a completion. */
 export const outcomeOf = (value: unknown, { completions, models = [] }: Item): Chosen | undefined => {
   if (typeof value !== "string" || completions.includes(value) || models.includes(value)) return undefined
@@ -175,7 +181,6 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     }
     // A text is itself, whatever else it could be the name of.
     if (kind !== "text" && text !== undefined && found.size === 0) {
-      const own = completions.map((_, i) => `completion_${String.fromCharCode(97 + i)}`)
       const word = text.trim().toLowerCase()
       const place =
         completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
@@ -183,13 +188,16 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
       const mayBePart = kind === "name" || numberOf(text) === undefined
       // Exact names go before what is derived from them, and this before what places are called.
       const ways = [
-        (labels ?? []).flatMap((label, i) => (label === text ? [i] : [])),
-        models.flatMap((model, i) => (model === text ? [i] : [])),
-        mayBePart ? (byColumn?.(value, models) ?? []) : [],
-        BestCompletion.finder(own.slice(0, 26))(value, models),
-        place >= 0 && place < completions.length ? [place] : [],
+        () => indicesOf(labels ?? [], text),
+        () => indicesOf(models, text),
+        () => (mayBePart ? (byColumn?.(value, models) ?? []) : []),
+        () => byLetter(value, models).filter((i) => i < completions.length),
+        () => (place >= 0 && place < completions.length ? [place] : []),
       ]
-      for (const at of ways.find(({ length }) => length > 0) ?? []) found.add(at)
+      for (const way of ways) {
+        for (const i of way()) found.add(i)
+        if (found.size > 0) break
+      }
     }
     const [choice] = found
     const names = [...(labels ?? []), ...models]
