@@ -58,7 +58,9 @@ export type ReadResult = Result.Result<Chosen | undefined, string>
 const tie: Chosen = { choice: undefined }
 
 /** By the letter of its place, from `a` on, also after a word: `model_a`. */
-const byLetter = BestCompletion.finder(Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`))
+const byLetter = BestCompletion.finder(
+  Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`),
+)
 
 const indicesOf = (names: ReadonlyArray<string>, text: string): ReadonlyArray<number> =>
   names.flatMap((name, i) => (name === text ? [i] : []))
