@@ -14,7 +14,7 @@ const executablePath = process.env["CHROMIUM_PATH"] ?? debian.find((file) => exi
 export const hasBrowser = process.env["CI"] !== undefined || executablePath !== undefined
 
 const flags =
-  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --renderer-process-limit=1"
 
 export const launch = () =>
   chromium.launch({ executablePath: executablePath ?? debian[0]!, args: flags.split(" "), headless: true })
