@@ -1,11 +1,25 @@
 /** Says which votes and results of a dataset do not count as a reader may expect. */
 import { Effect } from "effect"
 import { excerpt } from "../io/Values.ts"
+import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
+import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
+
+/** The quantile of the normal distribution for an interval of 99.9%: a warning is no finding among many experts by chance. */
+const normal999 = 3.2905267314919255
+
+/** Whether votes on gold items refute an expert's estimated reliability, which rests on agreement with others, too. */
+const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
+  reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 
 const count = (items: number): string => (items === 1 ? "1 item" : `${items} items`)
 
-export const log = Effect.fnUntraced(function* ({ agreement, lost, repeatedVotes, unread }: CurationReport) {
+export const log = Effect.fnUntraced(function* ({ agreement, experts, lost, repeatedVotes, unread }: CurationReport) {
+  for (const { expert, gold_right, gold_votes, reliability } of experts.filter(isOverrated)) {
+    yield* Effect.logWarning(
+      `${expert ?? "votes without an expert"}: ${gold_right} of ${gold_votes} votes on gold items are right, but the estimated reliability is ${reliability?.toFixed(2)}, since others make the same mistakes. Weighted votes (--aggregate dawid-skene, leaderboard --weighted) follow them; leave these votes out, or give gold on more items`,
+    )
+  }
   if (unread !== undefined) {
     yield* Effect.logWarning(
       `"${unread.place}" of ${unread.count} results seems to list several judgments, and was not understood (the first of item ${excerpt(unread.itemId, 60)}): each counts as one vote. The guide src/service/README.md shows the list that is read, annotations.votes`,

@@ -117,6 +117,31 @@ describe("known answers", () => {
         plan.experts.map(({ accuracy }: { readonly accuracy: number }) => accuracy),
         [0, 0, 1],
       )
+      assert.notInclude(weighted.stderr, "the estimated reliability")
+    }))
+
+  test("contradict experts who make the same mistakes, and the export says so", () =>
+    Effect.gen(function* () {
+      // Of three completions, three experts choose the same wrong one; too few items have a known answer to outweigh them.
+      const job = yield* imported(
+        times(120).flatMap((item) =>
+          ["ann", "bob", "dan", "cleo"].map((expert, i) => ({
+            item,
+            expert,
+            choice: i < 3 ? item % 3 : (item + 1) % 3,
+            completions: [`no ${item}`, `yes ${item}`, `perhaps ${item}`],
+            models: ["naysayer", "yea-sayer", "doubter"],
+            ...(item % 10 === 0 && { gold: (item + 1) % 3 }),
+          })),
+        ),
+      )
+      const { report, stderr } = yield* exported(job, "--aggregate", "dawid-skene")
+      for (const { expert, gold_right, reliability } of report.experts) {
+        const isOverrated = gold_right === 0 && reliability! > 0.8
+        assert.strictEqual(isOverrated, expert !== "cleo", `${expert}: ${reliability}`)
+        const warning = `${expert}: 0 of 12 votes on gold items are right, but the estimated reliability is ${reliability!.toFixed(2)}`
+        assert.strictEqual(stderr.includes(warning), isOverrated, stderr)
+      }
     }))
 })
 
