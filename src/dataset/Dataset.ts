@@ -67,6 +67,8 @@ export interface Written {
 export interface DatasetInfo extends Written {
   /** As the caller named it. */
   readonly directory: string
+  /** Of `manifest.json`, hexadecimal; it tells this dataset from any other. */
+  readonly manifestSha256: string
 }
 
 /** An additional file of the dataset, such as `report.json`. */
@@ -168,8 +170,8 @@ const writeFiles = Effect.fnUntraced(function* <E, R>(
   const whole = { ...written, files }
   const provenance = Struct.pick(facts, ["inputs", "judges", "service", "guidelines", "settings", "counts"])
   const manifest = Manifest.make({ ...form, ...whole, ...provenance })
-  yield* thread.file(Manifest.fileName, Manifest.encode(manifest))
-  return whole
+  const { sha256: manifestSha256 } = yield* thread.file(Manifest.fileName, Manifest.encode(manifest))
+  return { ...whole, manifestSha256 }
 }, Effect.scoped)
 
 /** Writes a file without rows. */

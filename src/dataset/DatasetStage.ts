@@ -6,7 +6,7 @@
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import type { Stage } from "../node/Thread.ts"
-import { BytesText, encoder, type Text } from "./file/EncodedRow.ts"
+import { BytesText, encoder, setMember, type Text } from "./file/EncodedRow.ts"
 import type { Features, Json } from "./file/Features.ts"
 import * as Jsonl from "./file/Jsonl.ts"
 import * as Parquet from "./file/Parquet.ts"
@@ -92,7 +92,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
             : values === null
               ? null
               : values?.[row]
-        if (value !== undefined) cells[name] = value
+        if (value !== undefined) setMember(cells, name, value)
       }
       write(encode(cells))
     }

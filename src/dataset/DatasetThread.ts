@@ -1,8 +1,8 @@
 /**
  * The files of a dataset, written by `DatasetStage`.
  *
- * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half a megabyte of texts.
- * A text of the ledger goes there as the bytes that the ledger has (`PairBytes`).
+ * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half a megabyte of texts, or one with a
+ * larger row and those before it. A text of the ledger goes there as the bytes that the ledger has (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
 import type { PairBytes } from "../domain/PairBytes.ts"
@@ -61,7 +61,8 @@ const lengthOf = (value: Json | undefined): number =>
 /** The approximate size of a row in memory, in bytes. */
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-const isNull = (values: ReadonlyArray<Json | undefined>) => values.every((value) => value === null)
+/** Whether each row has the member, as null. (`every` skips rows without it.) */
+const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
 const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
   output,
@@ -108,12 +109,15 @@ export const make = Effect.fnUntraced(function* (
   /** The length of texts that go as strings. */
   let characters = 0
   let waiting = 0
+  /** Whether a message is too large to have others wait behind it. */
+  let isLarge = false
   let body: Uint8Array | undefined
   let known = new Map<number, number>()
 
   const send = () => {
     if (parts.size === 0) return
     const bytes = texts ?? new Uint8Array(0)
+    isLarge ||= bytes.length > messageBytes || characters > 2 * messageBytes
     const rows = [...parts].map(([output, part]) => rowsOf(output, part))
     const places = rows.flatMap(({ places }) => (places === undefined ? [] : [places.buffer]))
     thread.send({ kind: "rows", parts: rows, texts: bytes }, [bytes.buffer, ...places])
@@ -176,7 +180,11 @@ export const make = Effect.fnUntraced(function* (
       waiting++
       return isSent
     },
-    room: failing(thread.room),
+    room: Effect.suspend(() => {
+      if (!isLarge) return thread.room
+      isLarge = false
+      return Effect.andThen(thread.room, thread.drain)
+    }).pipe(failing),
     finish: Effect.suspend(() => {
       send()
       return Effect.map(answered({ kind: "finish" }), (answer) => (answer.kind === "finished" ? answer.outputs : []))

@@ -274,7 +274,7 @@ export const make = Effect.fnUntraced(function* (
   const db = yield* open(config)
   const failed = (cause: Error) => sqlError(config.filename, cause, "sync", "failed to write to the disk")
   const isApart = config.syncInBackground === true && isFile(config) && SqliteSync.isPossible(db)
-  const log = isApart ? yield* SqliteSync.make(db, config.filename, failed) : undefined
+  const log = isApart ? yield* SqliteSync.make(db, failed) : undefined
   const connection = yield* makeConnection(db, config, log?.prepareFor)
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({

@@ -39,7 +39,6 @@ export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA jour
  */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
-  filename: string,
   toError: (cause: Error) => SqlError,
 ): Effect.fn.Return<Sync, never, Scope.Scope> {
   /** Opened by the first sync: SQLite creates the file with its first write. */
@@ -61,7 +60,8 @@ export const make = Effect.fnUntraced(function* (
     const all = waiting
     waiting = []
     try {
-      log ??= openSync(`${filename}-wal`, "r+")
+      // Beside the database itself, where the path that was given is a link to it.
+      log ??= openSync(`${db.location()}-wal`, "r+")
     } catch (cause) {
       fail(cause as Error)
     }

@@ -80,9 +80,12 @@ export const Threads = Context.Reference<"always" | "large" | "never">("prefstre
 
 /** In a bundle the stages are beside its chunks. */
 const urlOf = (path: string): URL | undefined => {
-  const [, ending = ""] = /(\.ts|\.js)$/.exec(import.meta.url) ?? []
+  // A bundle in CommonJS has no URL.
+  const base: string | undefined = import.meta.url
+  if (base === undefined) return undefined
+  const [, ending = ""] = /(\.ts|\.js)$/.exec(base) ?? []
   return [`./${path.slice(path.lastIndexOf("/") + 1)}`, `../${path}`]
-    .map((place) => new URL(`${place}${ending}`, import.meta.url))
+    .map((place) => new URL(`${place}${ending}`, base))
     .find((url) => url.protocol === "file:" && existsSync(fileURLToPath(url)))
 }
 
@@ -171,6 +174,9 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
+/** Nothing, so that those of this process hold, unless the flags give a type to a program that is no file: no thread may have that. */
+const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
+
 /** The young generation of a thread grows to this, in a program. In the command line it does not grow (`HeapGrowth`). */
 const youngMegabytes = 64
 
@@ -183,7 +189,13 @@ const inThread = Effect.fnUntraced(function* (
 ) {
   const worker = yield* Effect.acquireRelease(
     Effect.sync(
-      () => new Worker(entryUrl, { name, workerData, resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } }),
+      () =>
+        new Worker(entryUrl, {
+          name,
+          workerData,
+          ...ownFlags(),
+          resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
+        }),
     ),
     (worker) => Effect.promise(() => worker.terminate()),
   )

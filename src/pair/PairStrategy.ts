@@ -67,10 +67,10 @@ export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
 }
 
 /** Whether two completions can be a pair. */
-export const differ = ({ completions }: Judgment, [chosen, rejected]: IndexPair): boolean => {
-  const first = firstOfText(completions)
-  return first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
-}
+export const differ =
+  ({ completions }: Judgment, first = firstOfText(completions)) =>
+  ([chosen, rejected]: IndexPair): boolean =>
+    first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
 /** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
@@ -86,10 +86,11 @@ export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): Rea
   const first = firstOfText(completions)
   const editedOf = (chosen: number): string | null =>
     chosen === bestCompletionIndex && edited !== undefined && edited !== completions[chosen] ? edited : null
+  const canPair = differ(judgment, first)
   const seen = new Set<string>()
   const pairs = indices.filter((pair) => {
     const texts = pair.map((index) => first[index]).join()
-    return differ(judgment, pair) && !seen.has(texts) && seen.add(texts)
+    return canPair(pair) && !seen.has(texts) && seen.add(texts)
   })
   return pairs.map(([chosen, rejected]) => {
     const others = {
@@ -161,7 +162,7 @@ export const bestAgainstOne = (seed = 0) =>
     const { bestCompletionIndex, completions, itemId } = judgment
     const candidates = restOf(judgment)
       .map((rejected): IndexPair => [bestCompletionIndex, rejected])
-      .filter((pair) => differ(judgment, pair))
+      .filter(differ(judgment))
     const draw = ([, rejected]: IndexPair) => Sha256.hex(JSON.stringify([seed, itemId, completions[rejected]]))
     return Arr.isReadonlyArrayNonEmpty(candidates)
       ? make(judgment, [Arr.min(candidates, Order.mapInput(Order.String, draw))])

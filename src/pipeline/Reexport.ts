@@ -77,12 +77,17 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
   const dataset = JobFolder.dataset(directory)
   const note = yield* Effect.flatMap(fs.readFileString(JobFolder.exported(directory)), readNote)
   const text = yield* manifestOf(directory)
-  if (note.fingerprint !== fingerprint || note.manifest !== Sha256.hex(text)) return Option.none<Export.Exported>()
+  const manifestSha256 = Sha256.hex(text)
+  if (note.fingerprint !== fingerprint || note.manifest !== manifestSha256) return Option.none<Export.Exported>()
   const manifest = yield* Manifest.decode(text)
   for (const { bytes, path } of manifest.files) {
     if (Number((yield* fs.stat(`${dataset}/${path}`)).size) !== bytes) return Option.none()
   }
-  const info = { directory: dataset, ...Struct.pick(manifest, ["rows", "splits", "formats", "omitted", "files"]) }
+  const info = {
+    directory: dataset,
+    ...Struct.pick(manifest, ["rows", "splits", "formats", "omitted", "files"]),
+    manifestSha256,
+  }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- this version wrote it, as the fingerprint tells
   const { example, gold, leftOut } = note.exported as Noted
   return Option.some<Export.Exported>({
@@ -100,10 +105,13 @@ type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
 
 /** Later exports are compared with this one. Without the note, they write. */
 const note = Effect.fnUntraced(
-  function* ({ directory }: Settings, fingerprint: string, { example, gold, leftOut }: Export.Exported) {
+  function* (
+    { directory }: Settings,
+    [fingerprint, manifest]: readonly [fingerprint: string, manifest: string],
+    { example, gold, leftOut }: Export.Exported,
+  ) {
     const fs = yield* FileSystem.FileSystem
     const exported: Noted = { example: Option.getOrNull(example), gold, leftOut }
-    const manifest = Sha256.hex(yield* manifestOf(directory))
     yield* fs.writeFileString(
       JobFolder.exported(directory),
       `${JSON.stringify({ fingerprint, manifest, exported }, undefined, 2)}\n`,
@@ -135,6 +143,8 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
     }
   }
   const exported = yield* Export.exportDataset(settings)
-  if (Option.isSome(fingerprint) && Option.isSome(exported.dataset)) yield* note(settings, fingerprint.value, exported)
+  if (Option.isSome(fingerprint) && Option.isSome(exported.dataset)) {
+    yield* note(settings, [fingerprint.value, exported.dataset.value.manifestSha256], exported)
+  }
   return exported
 }, LedgerReader.snapshot)

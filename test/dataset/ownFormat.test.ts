@@ -39,6 +39,28 @@ it.layer(NodeServices.layer)("a trainer format of the user's own", (it) => {
     }),
   )
 
+  it.effect("has the members that each row has, also null and __proto__, whichever rows are beside it", () =>
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const rows = ['{"note":null}', "{}", '{"note":{"__proto__":1,"x":2}}']
+      const noted: TrainerFormat = {
+        ...shouted,
+        name: "noted",
+        features: () => ({}),
+        encoder: rowPerPair(({ chosen }) => Result.succeed(JSON.parse(chosen))),
+        row: Schema.Record(Schema.String, Schema.Unknown),
+      }
+      const write = Effect.fnUntraced(function* (lines: ReadonlyArray<string>) {
+        const directory = `${yield* fs.makeTempDirectoryScoped()}/dataset`
+        const pairs = Stream.fromIterable(lines.map((chosen, i) => pair(i, { chosen })))
+        yield* Stream.run(pairs, Dataset.write({ directory, formats: [noted] }))
+        return (yield* fs.readFileString(`${directory}/formats/noted/train.jsonl`)).trimEnd().split("\n")
+      })
+      assert.deepStrictEqual(yield* write(rows.slice(0, 2)), rows.slice(0, 2))
+      assert.deepStrictEqual((yield* write(rows)).toSorted(), rows.toSorted())
+    }),
+  )
+
   it.effect.each([
     ["../outside", [{ ...shouted, name: "../outside" }]],
     ["trl", ["trl" as const, { ...shouted, name: "trl" }]],

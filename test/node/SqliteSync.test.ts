@@ -173,6 +173,27 @@ describe("SqliteSync", () => {
       }),
     )
 
+    it.effect("the log is synced that is beside the database, where its path is a link", () =>
+      Effect.gen(function* () {
+        const filename = yield* temporaryPath("a.db")
+        const link = yield* temporaryPath("link.db")
+        fs.symlinkSync(filename, link)
+        fs.writeFileSync(`${link}-wal`, "of another database")
+        const synced: Array<number> = []
+        yield* patch((original) => (descriptor, callback) => {
+          synced.push(fs.fstatSync(descriptor).ino)
+          original(descriptor, callback)
+        })
+        yield* withClient({ filename: link }, (sql) =>
+          Effect.gen(function* () {
+            yield* sql`CREATE TABLE entry (id INTEGER PRIMARY KEY, value BLOB)`
+            yield* sql.withTransaction(insert(sql, 1))
+            assert.deepStrictEqual(synced, [fs.statSync(`${filename}-wal`).ino])
+          }),
+        )
+      }),
+    )
+
     it.effect("closing waits for a sync whose transaction was interrupted", () =>
       Effect.gen(function* () {
         const filename = yield* temporaryPath("a.db")

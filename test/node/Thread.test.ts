@@ -311,4 +311,11 @@ describe("Threads", () => {
     const output = execFileSync(process.execPath, ["--no-warnings", fixture("echoPlace.ts")], { encoding: "utf8", env })
     assert.strictEqual(output, `${place}\n`)
   })
+
+  it("a program that is an argument, with its type, has threads", () => {
+    const program = `await import(${JSON.stringify(fixture("echoPlace.ts"))})`
+    const args = ["--no-warnings", "--input-type=module", "--eval", program]
+    const env = { ...process.env, PREFSTREAM_THREADS: "1" }
+    assert.strictEqual(execFileSync(process.execPath, args, { encoding: "utf8", env }), "a thread\n")
+  })
 })

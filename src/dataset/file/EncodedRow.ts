@@ -94,6 +94,13 @@ const maxRememberedBytes = 8 * 1024 * 1024
 /** A remembered text takes about this many bytes besides its own. */
 const textBytes = 200
 
+/** Also where the name is `__proto__`, which an assignment would not make a member. */
+export const setMember = <A>(members: { [name: string]: A }, name: string, value: A): void => {
+  if (name === "__proto__")
+    Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
+  else members[name] = value
+}
+
 export const encoder = (): Encode => {
   const texts = new Map<number, Text>()
   let remembered = 0
@@ -118,7 +125,7 @@ export const encoder = (): Encode => {
     const members: { [name: string]: Cell } = {}
     for (const name of Object.keys(value)) {
       const member = value[name]
-      if (member !== undefined) members[name] = cellOf(member)
+      if (member !== undefined) setMember(members, name, cellOf(member))
     }
     return members
   }
