@@ -3,7 +3,7 @@
  *
  * Guarantees: the bytes are those of `content`. Each text is encoded once; another order of the completions copies bytes.
  * Items that are not large share blocks of memory, each freed when none of its items is held: a buffer for each text
- * costs more time than encoding it. Who holds an item for long takes it out of its block with `alone`.
+ * costs more time than encoding it. Who holds an item for long takes it out of its block with `detached`.
  */
 export interface ItemBytes {
   /** With the completions in the order of the input. */

@@ -1,6 +1,6 @@
 /**
- * Adapter: limits how far V8's heaps grow before garbage is collected. V8 takes more memory for speed that a run of this tool does not
- * gain.
+ * Adapter: limits how far V8's heaps grow before garbage is collected. V8 trades memory for speed, and runs of this tool get no faster
+ * by it.
  *
  * - Young generation: once it has reached 16 MB, it stops growing. V8's own limit is 64 MB, and can be changed only before the process
  *   starts. A job of large texts then takes 60 to 80 MB less, and no more time.
