@@ -713,6 +713,16 @@ describe("prefstream import", () => {
       assert.isNull((yield* exported(job)).pairs[0]?.["edited"])
     }))
 
+  test("reads ranks of completions of which one's name begins another's", () =>
+    Effect.gen(function* () {
+      const record = { prompt: "q1", bart: { text: "aa", rank: 2 }, "bart-dpr": { text: "bb", rank: 1 } }
+      const at = (flag: string, part: string) => ["bart", "bart-dpr"].flatMap((name) => [flag, `${name}.${part}`])
+      const flags = [...at("--completion-path", "text"), ...at("--choice-path", "rank"), "--choice-as", "ranks"]
+      const { job, report } = yield* imported([line(record)], flags)
+      assert.deepInclude(report, { imported: 1, rejected: 0, votes: 1 })
+      assert.strictEqual((yield* exported(job)).pairs[0]?.["chosen"], "bb")
+    }))
+
   test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
