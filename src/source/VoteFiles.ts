@@ -188,7 +188,7 @@ const withoutVotes = (
   const isOfVotes = (path: unknown) => fieldsOf(fields).some(({ text }) => text === path)
   const { gold, id: found, ...rest } = detected
   const complete = given.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
-  if (given.id !== undefined) return { ...complete, id: given.id }
+  if (given.id !== undefined) return { ...complete, id: found }
   const candidates = [
     ...voteNames.item
       .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))

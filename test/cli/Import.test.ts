@@ -723,6 +723,46 @@ describe("prefstream import", () => {
       assert.strictEqual((yield* exported(job)).pairs[0]?.["chosen"], "bb")
     }))
 
+  test("takes the exact name of a column for a path, blanks and dots included, in all of its flags", () =>
+    Effect.gen(function* () {
+      const said = { "the id": "i7", "the choice": "b", "the.expert": "ann", "a reason": "why", "how much": 2, "at [UTC]": "now" } // prettier-ignore
+      const record = { prompt: "P", response_a: "one", response_b: "two", ...said }
+      const of = { choice: "the choice", expert: "the.expert", rationale: "a reason", strength: "how much", "judged-at": "at [UTC]" } // prettier-ignore
+      const flags = Object.entries(of).flatMap(([part, name]) => [`--${part}-path`, name])
+      const cells = (values: ReadonlyArray<unknown>) => values.map((value) => `"${String(value)}"`).join(",")
+      const { "the id": id, ...vote } = said
+      const list = { prompt: "P", response_a: "one", response_b: "two", "the id": id, "all votes": [vote] }
+      const inputs = [
+        imported([line(record)], [...flags, "--id-path", "the id"]),
+        imported([cells(Object.keys(record)), cells(Object.values(record))], [...flags, "--id-path", "the id"], "votes.csv"),
+        imported([line(list)], [...flags, "--id-path", "the id", "--votes-path", "all votes"]),
+      ] // prettier-ignore
+      for (const input of inputs) {
+        const { job, report, said } = yield* input
+        assert.deepInclude(report, { imported: 1, votes: 1 }, said.stderr)
+        const [printed] = (yield* cli(["export-votes", "--dir", job])).stdout.split("\n")
+        const { chosen_index, expert, item_id, judged_at, rationale, strength } = JSON.parse(printed!)
+        assert.deepStrictEqual(
+          [item_id, chosen_index, expert, rationale, strength, judged_at],
+          ["i7", 1, "ann", "why", 2, "now"],
+        )
+      }
+    }))
+
+  test("says what is wrong with a path, and nothing of the header of a CSV", () =>
+    Effect.gen(function* () {
+      const rows = ["prompt,response_a,response_b,winner", "P,one,two,a"]
+      for (const flag of ["--choice-path", "--completion-path"]) {
+        const { said } = yield* imported(rows, [flag, "no such name"], "votes.csv")
+        assert.match(
+          said.stderr,
+          new RegExp(
+            `votes\\.csv: ${flag}: not a field path: "no such name": .*; nor is it a name in the first records`,
+          ),
+        )
+      }
+    }))
+
   test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

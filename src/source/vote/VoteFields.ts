@@ -11,6 +11,7 @@ import type { ImportedVote } from "../../domain/Vote.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import * as Sample from "../detect/Sample.ts"
+import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 import * as Choice from "./Choice.ts"
@@ -66,10 +67,16 @@ export interface VoteFields {
   readonly judgedAt: Field.Field | undefined
 }
 
-const optional = (text: string | undefined, flag: string) =>
-  text === undefined
-    ? Result.succeed(undefined)
-    : Result.mapError(Field.parse(text), (problem) => `${flag}: ${problem}`)
+/** Reads paths in which names of the sample's members may be as they are. */
+const parserOf = ({ members }: Pick<Sample.Sample, "members">) => {
+  const names = members.map(({ name }) => name)
+  const known = new Set(names)
+  return (text: string, flag: string): Result.Result<Field.Field, string> =>
+    Result.mapError(
+      Field.parse(Field.ofMembers(text, known)),
+      (problem) => `${flag}: ${problem}${UnknownFields.noMember(names)}`,
+    )
+}
 
 /** The member of one of the names, in their order. */
 const memberOf = ({ members }: Pick<Sample.Sample, "members">, names: ReadonlyArray<string>) =>
@@ -99,9 +106,13 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
       given.length > 0 || numbered.length > 1 || own !== undefined
         ? undefined
         : memberOf({ members: members.filter(isList) }, voteNames.list)
-    const list = yield* optional(options.votes ?? listed, flags.votes)
+    const listPath = options.votes ?? listed
+    const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, flags.votes)
     const within = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(within, names)
+    const parse = parserOf(within)
+    const optional = (text: string | undefined, flag: string) =>
+      text === undefined ? Result.succeed(undefined) : parse(text, flag)
     const paths =
       given.length > 0
         ? given
@@ -118,9 +129,7 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
         `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${flags.choice}, once or for each expert's column, or ${flags.votes}, a list`}`,
       )
     }
-    const choices = yield* Result.all(
-      paths.map((path) => Result.mapError(Field.parse(path), (problem) => `${flags.choice}: ${problem}`)),
-    )
+    const choices = yield* Result.all(paths.map((path) => parse(path, flags.choice)))
     const isPerCompletion = paths === oneHot || Choice.isPerCompletion(options.choiceAs)
     const isSingle = choices.length < 2 || isPerCompletion
     return {
