@@ -89,7 +89,8 @@ export const find = Effect.fnUntraced(function* (
   }
   const adaptation: Adaptation =
     adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
-  const hintOfVotes = (gold?: string) => (adapt === undefined ? (VoteHint.of(asRead, gold) ?? []) : [])
+  const hintOfVotes = (gold?: string, layout?: Layout.Layout) =>
+    adapt === undefined ? (VoteHint.of(asRead, gold, layout) ?? []) : []
   const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite } = adaptation
   const rewritten =
     rewrite === undefined
@@ -122,7 +123,7 @@ export const find = Effect.fnUntraced(function* (
     empty: empty.map(PlaceName.describe),
     layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
-    hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold)].flat(),
+    hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold, layout)].flat(),
     unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))

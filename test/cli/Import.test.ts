@@ -763,6 +763,103 @@ describe("prefstream import", () => {
       }
     }))
 
+  test("says which flag reads the better completions of pairs, and reads them, texts and messages", () =>
+    Effect.gen(function* () {
+      const answer = (content: string) => [{ role: "assistant", content }]
+      const talk = (content: string) => [{ role: "user", content: "P" }, ...answer(content)]
+      const files: ReadonlyArray<readonly [records: ReadonlyArray<object>, better: string]> = [
+        [[{ prompt: "P", chosen: "one", rejected: "two", score_chosen: 5, score_rejected: 2 }], "chosen"],
+        [[{ chosen: talk("one"), rejected: talk("two") }], "chosen"],
+        [["P", "Q"].map((content) => ({ input: { messages: [{ role: "user", content }] }, preferred_output: answer("one"), non_preferred_output: answer("two") })), "preferred_output"],
+      ] // prettier-ignore
+      for (const [records, better] of files) {
+        const lines = records.map(line)
+        const { said } = yield* imported(lines)
+        assert.match(said.stderr, new RegExp(`if "${better}" is the better .*, set --choice-path ${better}\n`))
+        const { job, report } = yield* imported(lines, ["--choice-path", better])
+        assert.deepInclude(report, { imported: records.length, votes: records.length })
+        const { pairs } = yield* exported(job)
+        assert.lengthOf(pairs, records.length)
+        for (const { chosen, rejected } of pairs) {
+          assert.match(line(chosen), /"one"/)
+          assert.match(line(rejected), /"two"/)
+        }
+      }
+      const cells = [talk("one"), talk("two")].map((messages) => `"${line(messages).replaceAll('"', '""')}"`)
+      const { report } = yield* imported(
+        ["chosen,rejected", cells.join()],
+        ["--choice-path", "chosen", "--completion-path", "chosen[]", "--completion-path", "rejected[]"],
+        "pairs.csv",
+      )
+      assert.deepInclude(report, { imported: 1, votes: 1 })
+    }))
+
+  test("suggests no map for objects that name no completion", () =>
+    Effect.gen(function* () {
+      const of = (i: number) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", choice: { at: i } })
+      const { said } = yield* imported([of(1), of(2)])
+      assert.match(said.stderr, /"choice" has an object, which name no completion: set --choice-path to the choice\n/)
+    }))
+
+  test("says that a label of one completion is no comparison, as inspect does, and what reads it", () =>
+    Effect.gen(function* () {
+      const talk = [{ role: "user", content: "P" }, { role: "assistant", content: "one" }] // prettier-ignore
+      const noComparison =
+        /a record has one completion, and "label" says whether it is good: that is no comparison, .*; prefstream run with --layout long /
+      for (const record of [{ prompt: "P", completion: "one" }, { messages: talk }]) {
+        for (const label of [true, 0]) {
+          const { folder, said } = yield* imported([line({ ...record, label }), line({ ...record, label: false })])
+          assert.match(said.stderr, noComparison)
+          const inspected = yield* cli(["inspect", `${folder}/votes.jsonl`])
+          assert.match(inspected.stdout, noComparison)
+          assert.notInclude(inspected.stdout, "reads votes that exist")
+        }
+      }
+      const { said } = yield* imported([line({ prompt: "P", completion: "one", winner: "x" })])
+      assert.match(
+        said.stderr,
+        /votes\.jsonl: long: .*: expected all completions of an item in each record: set --comp/,
+      )
+    }))
+
+  test("takes a member for a rationale or an expert only if there is text in it", () =>
+    Effect.gen(function* () {
+      const pair = { prompt: "P", response_a: "one", response_b: "two", winner: "a" }
+      const odd = { feedback: { errors: ["e"] }, annotator: { age: 30 } }
+      const { said } = yield* imported([line({ ...pair, ...odd })])
+      assert.notMatch(said.stderr, /(?:rationale|expert) at/)
+      assert.match(said.stderr, /not used.*feedback.*annotator/i)
+      const { job } = yield* imported([line({ ...pair, ...odd, comment: "why", feedback: null }), line({ ...pair, prompt: "Q", annotator: { id: 7 } })]) // prettier-ignore
+      const printed = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        printed.map((text) => JSON.parse(text)).map(({ expert, rationale }) => [expert, rationale]),
+        [
+          [null, "why"],
+          ["7", null],
+        ],
+      )
+    }))
+
+  test("counts the numbers of a list that has too many, and names the element that may be the choice", () =>
+    Effect.gen(function* () {
+      const rows = [2, 1].map((best, i) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", preference: [best, 7, 8] })) // prettier-ignore
+      const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
+      assert.strictEqual(
+        (yield* readLines(`${job}/rejects.jsonl`))[0]?.["reason"],
+        "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
+      )
+      assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
+    }))
+
+  test("names a template of fixed words for a file without prompts, which reads it", () =>
+    Effect.gen(function* () {
+      const rows = ["a", "b"].map((winner, i) => line({ winner, response_a: `one ${i}`, response_b: "two", "#id": i }))
+      const { said } = yield* imported(rows)
+      const [, template = ""] = /--prompt-path '([^']*)'/.exec(said.stderr) ?? []
+      assert.strictEqual(template, "Which is better? ({#id})")
+      assert.deepInclude((yield* imported(rows, ["--prompt-path", template])).report, { votes: 2, items: 2 })
+    }))
+
   test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

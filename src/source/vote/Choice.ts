@@ -29,6 +29,8 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
+  /** The index of the completion that is always the choice, whose column the choice's column is. */
+  readonly own?: number | undefined
 }
 
 export interface Chosen {
@@ -59,10 +61,11 @@ export const outcomeOf = (value: unknown, { completions, models = [] }: ChoiceNa
 }
 
 /** @param labels what the record calls the completions: their columns */
-export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | undefined) => {
+export const reader = ({ kind, map, own }: Reading, labels: ReadonlyArray<string> | undefined) => {
   const { named: allNamed, placesOf } = ChoiceNames.finder(labels)
 
   const read = (given: unknown, item: ChoiceNames.Item): ReadResult => {
+    if (own !== undefined && !lacksSome(item)) return Result.succeed({ choice: own })
     if (isColumnValues(given)) return perCompletion(given.columns, given.values, item)
     const value = unwrap(given, item.completions)
     if (isPerCompletion(kind)) {
@@ -198,9 +201,13 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
     if (lacksSome(item) || values.length !== completions.length || numbers.length < completions.length) {
-      return Result.fail(
-        `expected a number for each of ${completions.length} completions, found ${columns === undefined ? describeValue(values) : joinWords(values.map(describeValue))}`,
-      )
+      const count = values.filter((value) => numberOf(value) !== undefined).length
+      const among = count === values.length ? "" : ` among ${values.length} values`
+      const described =
+        columns === undefined
+          ? `${count} number${count === 1 ? "" : "s"}${among}`
+          : joinWords(values.map(describeValue))
+      return Result.fail(`expected a number for each of ${completions.length} completions, found ${described}`)
     }
     const sign = kind === "scores" ? -1 : 1
     const levels = [...new Set(numbers.map((number) => sign * number))].toSorted((a, b) => a - b)

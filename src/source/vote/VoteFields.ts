@@ -19,8 +19,9 @@ import * as ChoiceColumns from "./ChoiceColumns.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
-import { expertColumn, indexNames, voteNames } from "./VoteNames.ts"
+import { expertColumn, voteNames } from "./VoteNames.ts"
 import * as VoteRanking from "./VoteRanking.ts"
+import { readable, text } from "./VoteText.ts"
 
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
@@ -110,6 +111,12 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
     const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, flags.votes)
     const within = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(within, names)
+    // Other objects are reported as not used. Cells are text, whatever they say.
+    const texts = {
+      members: within.members.filter(
+        ({ isTextual, values }) => isTextual || values.some((value) => readable(value) !== undefined),
+      ),
+    }
     const parse = parserOf(within)
     const optional = (text: string | undefined, flag: string) =>
       text === undefined ? Result.succeed(undefined) : parse(text, flag)
@@ -136,10 +143,13 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
       choices,
       isPerCompletion,
       list,
-      expert: yield* optional(options.expert ?? (isSingle ? find(voteNames.expert) : undefined), flags.expert),
-      rationale: yield* optional(options.rationale ?? find(voteNames.rationale), flags.rationale),
-      strength: yield* optional(options.strength ?? find(voteNames.strength), flags.strength),
-      judgedAt: yield* optional(options.judgedAt ?? find(voteNames.judgedAt), flags.judgedAt),
+      expert: yield* optional(
+        options.expert ?? (isSingle ? memberOf(texts, voteNames.expert) : undefined),
+        flags.expert,
+      ),
+      rationale: yield* optional(options.rationale ?? memberOf(texts, voteNames.rationale), flags.rationale),
+      strength: yield* optional(options.strength ?? memberOf(texts, voteNames.strength), flags.strength),
+      judgedAt: yield* optional(options.judgedAt ?? memberOf(texts, voteNames.judgedAt), flags.judgedAt),
     }
   })
 
@@ -207,21 +217,6 @@ const givenIn = (
 export const choicesIn = (fields: VoteFields, row: Row): ReadonlyArray<Pick<Given, "choice" | "name">> =>
   Result.getOrElse(givenIn(fields, row), () => [])
 
-/** What the choice's name says of its numbers. */
-export const namingOf = ({ choices }: VoteFields) => {
-  const name = choices.length === 1 ? Sample.plain(choices[0]!.label) : ""
-  return { isIndex: indexNames.has(name), isId: name.endsWith("_id") }
-}
-
-const text = (value: unknown): string | undefined =>
-  isEmpty(value)
-    ? undefined
-    : typeof value === "string"
-      ? value
-      : isObject(value)
-        ? text(value["id"] ?? value["name"] ?? value["username"])
-        : JSON.stringify(value)
-
 const decodeOrder = Schema.decodeUnknownOption(Schema.Array(Schema.Int))
 
 const member = (record: unknown, name: string, isTextual: true | undefined): unknown => {
@@ -248,7 +243,12 @@ export const reader = (
         ? Result.succeed<Choice.Chosen>({ choice: ranked[0]![0], ranking: ranked })
         : read(given.choice, item)
       if (Result.isFailure(asRead) && given.isOptional === true) return undefined
-      const chosen = yield* Result.mapError(asRead, (reason) => `${given.name}: ${reason}`)
+      const values = Field.fromText(given.choice)
+      const hint =
+        fields.isPerCompletion && Array.isArray(values) && values.length !== completions.length
+          ? `; if one element is the choice, set ${flags.choice} '${fields.choices[0]!.nameAt(0)}', without ${flags.choiceAs}`
+          : ""
+      const chosen = yield* Result.mapError(asRead, (reason) => `${given.name}: ${reason}${hint}`)
       if (chosen === undefined) return undefined
       const { allBad, choice } = chosen
       yield* VoteRanking.checkOrder(listed, completions.length, isByRanking ? undefined : choice)
