@@ -81,12 +81,16 @@ export const find = Effect.fnUntraced(function* (
   const asRead = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
-  const header = mayLackHeader ? "give --no-header if its first line has no names of columns; otherwise: " : ""
-  const unknown = (problem: string) =>
-    new SourceError({ reason: new LayoutUnknown({ file, problem: `${header}${problem}` }) })
+  const header = "give --no-header if its first line has no names of columns; otherwise: "
+  // What is wrong with a flag's text has nothing to do with the file.
+  const unknown = (problem: string) => {
+    const isOfFile = mayLackHeader && !/^--[a-z-]+: not a /.test(problem)
+    return new SourceError({ reason: new LayoutUnknown({ file, problem: `${isOfFile ? header : ""}${problem}` }) })
+  }
   const adaptation: Adaptation =
     adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
-  const hintOfVotes = (gold?: string) => (adapt === undefined ? (VoteHint.of(asRead, gold) ?? []) : [])
+  const hintOfVotes = (gold?: string, layout?: Layout.Layout) =>
+    adapt === undefined ? (VoteHint.of(asRead, gold, layout) ?? []) : []
   const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite } = adaptation
   const rewritten =
     rewrite === undefined
@@ -119,7 +123,7 @@ export const find = Effect.fnUntraced(function* (
     empty: empty.map(PlaceName.describe),
     layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
     unknownFields: members.size === 0 ? [] : unknownFields.columns,
-    hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold)].flat(),
+    hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold, layout)].flat(),
     unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))

@@ -6,7 +6,7 @@
  * are read in the layouts of `files`. An item's id is one that the first records have for one item each, or none.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
-import { content, type SourceItem } from "../domain/PromptItem.ts"
+import type { SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
 import { depthProblem } from "../io/JsonProblem.ts"
 import { isObject } from "../io/Values.ts"
@@ -26,7 +26,8 @@ import * as ToolExports from "./vote/ToolExports.ts"
 import type { Shape } from "./vote/ToolShape.ts"
 import * as VoteDescription from "./vote/VoteDescription.ts"
 import * as VoteFields from "./vote/VoteFields.ts"
-import { voteNames } from "./vote/VoteNames.ts"
+import * as VoteHint from "./vote/VoteHint.ts"
+import * as VoteLayout from "./vote/VoteLayout.ts"
 
 /** Options of `votes`. */
 export interface VotesOptions extends Files.FilesOptions {
@@ -49,6 +50,7 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
   const open = Effect.gen(function* () {
     let found: Found | undefined
     let problem: string | undefined
+    let oneCompletion: string | undefined
     const set = yield* Effect.fromResult(readingSet(given))
     const { layout, rows, summary } = yield* Files.find(all, options, (rows) =>
       Result.gen(function* () {
@@ -61,13 +63,14 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
         const fieldOptions =
           isListed && given.choice === undefined ? { ...given, votes: given.votes ?? "votes" } : given
         const fields = sample.members.length === 0 ? none : yield* VoteFields.detect(sample, fieldOptions)
+        oneCompletion = VoteHint.ofLabels(rewritten)
         const one: Found = { tool, fields, reading: set ?? {}, isFromNumbers: false, labels: undefined }
         found = one
         return {
           rewrite: tool === undefined ? undefined : rewriteBy(tool),
           columns: columnsOf(fields),
           complete: (detected: LayoutOptions) => {
-            const complete = withoutVotes(sample, detected, options, fields)
+            const complete = VoteLayout.withoutVotes(sample, detected, options, fields)
             one.labels = labelsOf(complete)
             problem = decide(one, set, sample, complete)
             return complete
@@ -77,12 +80,11 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     )
     const [file = ""] = summary.files.map(({ name }) => name)
     if (problem !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem }) })
-    if (layout.reads !== "items" || found === undefined) {
-      return yield* invalidOption(
-        "layout",
-        "expected a layout with the whole item in each record: items, wide or pairs",
-      )
+    if (layout.reads !== "items" && options.layout === undefined) {
+      const problem = oneCompletion ?? `${layout.description}: ${expectedItems}`
+      return yield* new SourceError({ reason: new LayoutUnknown({ file, problem }) })
     }
+    if (layout.reads !== "items" || found === undefined) return yield* invalidOption("layout", expectedItems)
     const { fields, isFromNumbers, labels, reading, tool } = found
     const read = VoteFields.reader(fields, Choice.reader(reading, labels))
     const toVotes = (row: Row): VoteRecord => {
@@ -123,6 +125,9 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
   }
 }
 
+const expectedItems =
+  "expected all completions of an item in each record: set --completion-path for each of them, or --completions-path for a list (layouts items, wide and pairs)"
+
 /** Why a later record puts the reading of the first ones in doubt. */
 const otherCount = ({ place: { line, row } }: Row): string =>
   `${line === undefined ? `record ${row}` : `line ${line}`} has a number below 1 as choice, where those of the first records are 1, 2, …: a tie, or numbers from 0 on. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or ${VoteFields.flags.choiceMap} with what each number means`
@@ -155,9 +160,6 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: VoteFields.VoteFields) =>
-  [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
-
 /** Read of each record, if it has them. */
 const alwaysRead = [
   "ranking",
@@ -174,58 +176,9 @@ const alwaysRead = [
 ]
 
 const columnsOf = (fields: VoteFields.VoteFields) => [
-  ...(fields.list === undefined ? fieldsOf(fields).flatMap(({ columns }) => columns) : fields.list.columns),
+  ...(fields.list === undefined ? VoteLayout.fieldsOf(fields).flatMap(({ columns }) => columns) : fields.list.columns),
   ...alwaysRead,
 ]
-
-/** The choice is no gold answer, and an id is the item's only if the first records say so. */
-const withoutVotes = (
-  sample: Sample.Sample,
-  detected: LayoutOptions,
-  given: LayoutOptions,
-  fields: VoteFields.VoteFields,
-): LayoutOptions => {
-  const isOfVotes = (path: unknown) => fieldsOf(fields).some(({ text }) => text === path)
-  const { gold, id: found, ...rest } = detected
-  const complete = given.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
-  if (given.id !== undefined) return { ...complete, id: given.id }
-  const candidates = [
-    ...voteNames.item
-      .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
-      .map(({ path }) => path),
-    ...(found === undefined ? [] : [found]),
-  ]
-  const id = candidates.find((path) => namesItems(sample, complete, path))
-  // A path that no record has: `items` has a default, by which ids would be those of votes.
-  return { ...complete, ...(id === undefined ? (complete.layout === "items" ? { id: '[""]' } : {}) : { id }) }
-}
-
-/** Whether records have the same id exactly if they have the same item. */
-const namesItems = (sample: Sample.Sample, options: LayoutOptions, path: string): boolean => {
-  const layout = Result.getOrUndefined(
-    MakeLayout.make(
-      Object.fromEntries(
-        Object.entries({ ...options, id: path, keep: undefined, metadata: undefined }).filter(
-          ([, value]) => value !== undefined,
-        ),
-      ),
-    ),
-  )
-  if (layout?.reads !== "items") return false
-  const contents = new Map<string, string>()
-  const ids = new Map<string, string>()
-  return sample.rows.every((row) => {
-    const record = layout.toRecord(row)
-    if (Result.isFailure(record)) return true
-    const { item } = record.success
-    if (item.id === undefined) return false
-    const text = content({ prompt: item.prompt, completions: item.completions.toSorted() })
-    const isSame = (ids.get(text) ?? item.id) === item.id && (contents.get(item.id) ?? text) === text
-    ids.set(text, item.id)
-    contents.set(item.id, text)
-    return isSame
-  })
-}
 
 const labelsOf = ({ completions, layout }: LayoutOptions): ReadonlyArray<string> | undefined =>
   layout === "items" || typeof completions === "string" || completions === undefined
@@ -251,6 +204,12 @@ const decide = (
         VoteFields.choicesIn(fields, row).map(({ choice, name }) => ({ ...source, value: choice, name })),
     }),
   )
+  const [choice] = fields.choices.length === 1 && fields.list === undefined ? fields.choices : []
+  const own = choice === undefined ? -1 : (labels?.indexOf(choice.label) ?? -1)
+  if (own >= 0 && (set === undefined || set.kind === "text")) {
+    found.reading = { own }
+    return undefined
+  }
   if (set !== undefined) return set.map === undefined ? undefined : unknownName(set.map, sampled, labels)
   if (fields.isPerCompletion) {
     found.reading = { kind: "one-hot" }
@@ -259,7 +218,7 @@ const decide = (
     const [first] = results.filter(Result.isFailure)
     return first === undefined || results.some(Result.isSuccess) ? undefined : `${sampled[0]!.name}: ${first.failure}`
   }
-  return Result.match(ChoiceReadings.decide(sampled, { ...VoteFields.namingOf(fields), labels }), {
+  return Result.match(ChoiceReadings.decide(sampled, { ...ChoiceReadings.namingOf(fields.choices), labels }), {
     onFailure: (problem) => problem,
     onSuccess: (reading) => {
       found.reading = reading

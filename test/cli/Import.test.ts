@@ -713,6 +713,153 @@ describe("prefstream import", () => {
       assert.isNull((yield* exported(job)).pairs[0]?.["edited"])
     }))
 
+  test("reads ranks of completions of which one's name begins another's", () =>
+    Effect.gen(function* () {
+      const record = { prompt: "q1", bart: { text: "aa", rank: 2 }, "bart-dpr": { text: "bb", rank: 1 } }
+      const at = (flag: string, part: string) => ["bart", "bart-dpr"].flatMap((name) => [flag, `${name}.${part}`])
+      const flags = [...at("--completion-path", "text"), ...at("--choice-path", "rank"), "--choice-as", "ranks"]
+      const { job, report } = yield* imported([line(record)], flags)
+      assert.deepInclude(report, { imported: 1, rejected: 0, votes: 1 })
+      assert.strictEqual((yield* exported(job)).pairs[0]?.["chosen"], "bb")
+    }))
+
+  test("takes the exact name of a column for a path, blanks and dots included, in all of its flags", () =>
+    Effect.gen(function* () {
+      const said = { "the id": "i7", "the choice": "b", "the.expert": "ann", "a reason": "why", "how much": 2, "at [UTC]": "now" } // prettier-ignore
+      const record = { prompt: "P", response_a: "one", response_b: "two", ...said }
+      const of = { choice: "the choice", expert: "the.expert", rationale: "a reason", strength: "how much", "judged-at": "at [UTC]" } // prettier-ignore
+      const flags = Object.entries(of).flatMap(([part, name]) => [`--${part}-path`, name])
+      const cells = (values: ReadonlyArray<unknown>) => values.map((value) => `"${String(value)}"`).join(",")
+      const { "the id": id, ...vote } = said
+      const list = { prompt: "P", response_a: "one", response_b: "two", "the id": id, "all votes": [vote] }
+      const inputs = [
+        imported([line(record)], [...flags, "--id-path", "the id"]),
+        imported([cells(Object.keys(record)), cells(Object.values(record))], [...flags, "--id-path", "the id"], "votes.csv"),
+        imported([line(list)], [...flags, "--id-path", "the id", "--votes-path", "all votes"]),
+      ] // prettier-ignore
+      for (const input of inputs) {
+        const { job, report, said } = yield* input
+        assert.deepInclude(report, { imported: 1, votes: 1 }, said.stderr)
+        const [printed] = (yield* cli(["export-votes", "--dir", job])).stdout.split("\n")
+        const { chosen_index, expert, item_id, judged_at, rationale, strength } = JSON.parse(printed!)
+        assert.deepStrictEqual(
+          [item_id, chosen_index, expert, rationale, strength, judged_at],
+          ["i7", 1, "ann", "why", 2, "now"],
+        )
+      }
+    }))
+
+  test("says what is wrong with a path, and nothing of the header of a CSV", () =>
+    Effect.gen(function* () {
+      const rows = ["prompt,response_a,response_b,winner", "P,one,two,a"]
+      for (const flag of ["--choice-path", "--completion-path"]) {
+        const { said } = yield* imported(rows, [flag, "no such name"], "votes.csv")
+        assert.match(
+          said.stderr,
+          new RegExp(
+            `votes\\.csv: ${flag}: not a field path: "no such name": .*; nor is it a name in the first records`,
+          ),
+        )
+      }
+    }))
+
+  test("says which flag reads the better completions of pairs, and reads them, texts and messages", () =>
+    Effect.gen(function* () {
+      const answer = (content: string) => [{ role: "assistant", content }]
+      const talk = (content: string) => [{ role: "user", content: "P" }, ...answer(content)]
+      const files: ReadonlyArray<readonly [records: ReadonlyArray<object>, better: string]> = [
+        [[{ prompt: "P", chosen: "one", rejected: "two", score_chosen: 5, score_rejected: 2 }], "chosen"],
+        [[{ chosen: talk("one"), rejected: talk("two") }], "chosen"],
+        [["P", "Q"].map((content) => ({ input: { messages: [{ role: "user", content }] }, preferred_output: answer("one"), non_preferred_output: answer("two") })), "preferred_output"],
+      ] // prettier-ignore
+      for (const [records, better] of files) {
+        const lines = records.map(line)
+        const { said } = yield* imported(lines)
+        assert.match(said.stderr, new RegExp(`if "${better}" is the better .*, set --choice-path ${better}\n`))
+        const { job, report } = yield* imported(lines, ["--choice-path", better])
+        assert.deepInclude(report, { imported: records.length, votes: records.length })
+        const { pairs } = yield* exported(job)
+        assert.lengthOf(pairs, records.length)
+        for (const { chosen, rejected } of pairs) {
+          assert.match(line(chosen), /"one"/)
+          assert.match(line(rejected), /"two"/)
+        }
+      }
+      const cells = [talk("one"), talk("two")].map((messages) => `"${line(messages).replaceAll('"', '""')}"`)
+      const { report } = yield* imported(
+        ["chosen,rejected", cells.join()],
+        ["--choice-path", "chosen", "--completion-path", "chosen[]", "--completion-path", "rejected[]"],
+        "pairs.csv",
+      )
+      assert.deepInclude(report, { imported: 1, votes: 1 })
+    }))
+
+  test("suggests no map for objects that name no completion", () =>
+    Effect.gen(function* () {
+      const of = (i: number) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", choice: { at: i } })
+      const { said } = yield* imported([of(1), of(2)])
+      assert.match(said.stderr, /"choice" has an object, which name no completion: set --choice-path to the choice\n/)
+    }))
+
+  test("says that a label of one completion is no comparison, as inspect does, and what reads it", () =>
+    Effect.gen(function* () {
+      const talk = [{ role: "user", content: "P" }, { role: "assistant", content: "one" }] // prettier-ignore
+      const noComparison =
+        /a record has one completion, and "label" says whether it is good: that is no comparison, .*; prefstream run with --layout long /
+      for (const record of [{ prompt: "P", completion: "one" }, { messages: talk }]) {
+        for (const label of [true, 0]) {
+          const { folder, said } = yield* imported([line({ ...record, label }), line({ ...record, label: false })])
+          assert.match(said.stderr, noComparison)
+          const inspected = yield* cli(["inspect", `${folder}/votes.jsonl`])
+          assert.match(inspected.stdout, noComparison)
+          assert.notInclude(inspected.stdout, "reads votes that exist")
+        }
+      }
+      const { said } = yield* imported([line({ prompt: "P", completion: "one", winner: "x" })])
+      assert.match(
+        said.stderr,
+        /votes\.jsonl: long: .*: expected all completions of an item in each record: set --comp/,
+      )
+    }))
+
+  test("takes a member for a rationale or an expert only if there is text in it", () =>
+    Effect.gen(function* () {
+      const pair = { prompt: "P", response_a: "one", response_b: "two", winner: "a" }
+      const odd = { feedback: { errors: ["e"] }, annotator: { age: 30 } }
+      const { said } = yield* imported([line({ ...pair, ...odd })])
+      assert.notMatch(said.stderr, /(?:rationale|expert) at/)
+      assert.match(said.stderr, /not used.*feedback.*annotator/i)
+      const { job } = yield* imported([line({ ...pair, ...odd, comment: "why", feedback: null }), line({ ...pair, prompt: "Q", annotator: { id: 7 } })]) // prettier-ignore
+      const printed = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        printed.map((text) => JSON.parse(text)).map(({ expert, rationale }) => [expert, rationale]),
+        [
+          [null, "why"],
+          ["7", null],
+        ],
+      )
+    }))
+
+  test("counts the numbers of a list that has too many, and names the element that may be the choice", () =>
+    Effect.gen(function* () {
+      const rows = [2, 1].map((best, i) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", preference: [best, 7, 8] })) // prettier-ignore
+      const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
+      assert.strictEqual(
+        (yield* readLines(`${job}/rejects.jsonl`))[0]?.["reason"],
+        "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
+      )
+      assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
+    }))
+
+  test("names a template of fixed words for a file without prompts, which reads it", () =>
+    Effect.gen(function* () {
+      const rows = ["a", "b"].map((winner, i) => line({ winner, response_a: `one ${i}`, response_b: "two", "#id": i }))
+      const { said } = yield* imported(rows)
+      const [, template = ""] = /--prompt-path '([^']*)'/.exec(said.stderr) ?? []
+      assert.strictEqual(template, "Which is better? ({#id})")
+      assert.deepInclude((yield* imported(rows, ["--prompt-path", template])).report, { votes: 2, items: 2 })
+    }))
+
   test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -191,10 +191,19 @@ const promptOf = (
     prompt === undefined
       ? Result.fail(
           CompletionFinder.unequalSides(sample) ??
-            `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${flags.prompt}, ${orJoin}`,
+            `found completions at ${completions.map((path) => `"${path}"`).join(", ")} and no prompt in ${shownMembers(sample)}: set ${flags.prompt}${fixedWords(sample)}, ${orJoin}`,
         )
       : Result.succeed(prompt),
   )
+}
+
+/** A prompt of fixed words, which has to have some field: an id, since others may show the answer. */
+const fixedWords = ({ members }: Sample.Sample): string => {
+  const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
+  const id = members.find(
+    ({ plainName, values }) => values.some(KeyFinder.isKey) && keys.includes(plainName.replace(/^\W+/, "")),
+  )
+  return ` (without a prompt, to a template of fixed words and a field: ${flags.prompt} 'Which is better? ({${id?.path ?? "FIELD"}})')`
 }
 
 const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {

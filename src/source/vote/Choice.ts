@@ -8,9 +8,9 @@
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Vote.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
-import * as BestCompletion from "../item/BestCompletion.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"
+import * as ChoiceNames from "./ChoiceNames.ts"
 import { isOne, isZero, partsOf, unwrap } from "./ChoiceValue.ts"
 
 /**
@@ -29,6 +29,8 @@ export const isPerCompletion = (kind: ChoiceKind | undefined): boolean =>
 export interface Reading {
   readonly kind?: ChoiceKind | undefined
   readonly map?: ChoiceMap | undefined
+  /** The index of the completion that is always the choice, whose column the choice's column is. */
+  readonly own?: number | undefined
 }
 
 export interface Chosen {
@@ -46,37 +48,24 @@ export interface ColumnValues {
   readonly values: ReadonlyArray<unknown>
 }
 
-/** The completions of a record, and the models that wrote them. */
-interface Item {
-  readonly completions: ReadonlyArray<string>
-  readonly models?: ReadonlyArray<string> | undefined
-}
-
 /** A vote, or undefined where the value is mapped to no vote. */
 export type ReadResult = Result.Result<Chosen | undefined, string>
 
 const tie: Chosen = { choice: undefined }
 
-/** By the letter of its place, from `a` on, also after a word: `model_a`. */
-const byLetter = BestCompletion.finder(
-  Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`),
-)
-
-const indicesOf = (names: ReadonlyArray<string>, text: string): ReadonlyArray<number> =>
-  names.flatMap((name, i) => (name === text ? [i] : []))
-
 /** What a text says instead of naming a completion. */
-export const outcomeOf = (value: unknown, { completions, models = [] }: Item): Chosen | undefined => {
+export const outcomeOf = (value: unknown, { completions, models = [] }: ChoiceNames.Item): Chosen | undefined => {
   if (typeof value !== "string" || completions.includes(value) || models.includes(value)) return undefined
   const word = KnownNames.outcomeWord(value)
   return KnownNames.allBad.has(word) ? { ...tie, allBad: true } : KnownNames.ties.has(word) ? tie : undefined
 }
 
 /** @param labels what the record calls the completions: their columns */
-export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | undefined) => {
-  const byColumn = labels === undefined ? undefined : BestCompletion.finder(labels)
+export const reader = ({ kind, map, own }: Reading, labels: ReadonlyArray<string> | undefined) => {
+  const { named: allNamed, placesOf } = ChoiceNames.finder(labels)
 
-  const read = (given: unknown, item: Item): ReadResult => {
+  const read = (given: unknown, item: ChoiceNames.Item): ReadResult => {
+    if (own !== undefined && !lacksSome(item)) return Result.succeed({ choice: own })
     if (isColumnValues(given)) return perCompletion(given.columns, given.values, item)
     const value = unwrap(given, item.completions)
     if (isPerCompletion(kind)) {
@@ -87,7 +76,7 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     return one(value, item)
   }
 
-  const one = (value: unknown, item: Item): ReadResult => {
+  const one = (value: unknown, item: ChoiceNames.Item): ReadResult => {
     if (map !== undefined) return mapped(map, value, item)
     if (isEmpty(value)) return Result.fail("expected a choice, found nothing")
     const outcome = outcomeOf(value, item)
@@ -116,9 +105,10 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     }
   }
 
-  const lacksSome = ({ completions }: Item): boolean => labels !== undefined && labels.length !== completions.length
+  const lacksSome = ({ completions }: ChoiceNames.Item): boolean =>
+    labels !== undefined && labels.length !== completions.length
 
-  const mapped = (map: ChoiceMap, value: unknown, item: Item): ReadResult => {
+  const mapped = (map: ChoiceMap, value: unknown, item: ChoiceNames.Item): ReadResult => {
     const meaning = map.meaningOf(value)
     if (meaning === undefined) {
       return Result.fail(`expected a value of --choice-map (${map.text}), found ${describeValue(value)}`)
@@ -134,7 +124,7 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
       : Result.fail(`${meaning} (--choice-map): the record has ${item.completions.length} completions`)
   }
 
-  const byItself = (value: unknown, { completions, models = [] }: Item): Result.Result<Chosen, string> => {
+  const byItself = (value: unknown, { completions, models = [] }: ChoiceNames.Item): Result.Result<Chosen, string> => {
     const found = [completions, models].flatMap((all) => all.flatMap((one, i) => (one === value ? [i] : [])))
     return found.length === 1
       ? Result.succeed({ choice: found[0] })
@@ -143,7 +133,7 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
         )
   }
 
-  const named = (value: unknown, item: Item): Result.Result<Chosen, string> => {
+  const named = (value: unknown, item: ChoiceNames.Item): Result.Result<Chosen, string> => {
     const text = typeof value === "string" ? value.replace(/^\s*\[\[(.*)\]\]\s*$/s, "$1") : value
     const found = withKind(kind, text, item)
     return Result.isSuccess(found) || typeof text !== "string" || kind === "text"
@@ -152,7 +142,7 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
   }
 
   /** `A>B`, `B<A`, `A=B`, `A>>B`: all completions, each once, in the order of preference. */
-  const compared = (text: string, item: Item): Result.Result<Chosen, string> | undefined => {
+  const compared = (text: string, item: ChoiceNames.Item): Result.Result<Chosen, string> | undefined => {
     const [first = "", ...rest] = text.split(/\s*(>+|<+|=+)\s*/)
     const signs = rest.filter((_, i) => i % 2 === 0)
     const names = [first, ...rest.filter((_, i) => i % 2 === 1)].map((name) => name.trim())
@@ -173,58 +163,51 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     })
   }
 
-  const withKind = (kind: ChoiceKind | undefined, value: unknown, item: Item): Result.Result<Chosen, string> => {
+  const withKind = (
+    kind: ChoiceKind | undefined,
+    value: unknown,
+    item: ChoiceNames.Item,
+  ): Result.Result<Chosen, string> => {
     const { completions, models = [] } = item
-    const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
-    const found = new Set<number>()
-    if (kind !== "name" && text !== undefined) {
-      const at = completions.indexOf(text)
-      if (at >= 0) found.add(at)
-    }
-    // A text is itself, whatever else it could be the name of.
-    if (kind !== "text" && text !== undefined && found.size === 0) {
-      const word = text.trim().toLowerCase()
-      const place =
-        completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
-      // A part of a column's name may be a number that counts otherwise: `kind` says that it is a name.
-      const mayBePart = kind === "name" || numberOf(text) === undefined
-      // Exact names go before what is derived from them, and this before what places are called.
-      const ways = [
-        () => indicesOf(labels ?? [], text),
-        () => indicesOf(models, text),
-        () => (mayBePart ? (byColumn?.(value, models) ?? []) : []),
-        () => byLetter(value, models).filter((i) => i < completions.length),
-        () => (place >= 0 && place < completions.length ? [place] : []),
-      ]
-      for (const way of ways) {
-        for (const i of way()) found.add(i)
-        if (found.size > 0) break
-      }
-    }
-    const [choice] = found
+    const found = allNamed(kind, value, item)
     const names = [...(labels ?? []), ...models]
-    return found.size === 1
-      ? Result.succeed({ choice })
+    return found.length === 1
+      ? Result.succeed({ choice: found[0] })
       : Result.fail(
-          `expected what names one of ${completions.length} completions${names.length === 0 ? "" : ` (${joinWords(names.map((name) => JSON.stringify(name)))})`}, found ${describeValue(value)}${found.size > 1 ? `, which names ${found.size}` : ""}; --choice-map says what other values mean`,
+          `expected what names one of ${completions.length} completions${names.length === 0 ? "" : ` (${quoted(names)})`}, found ${describeValue(value)}${found.length > 1 ? `, which names ${found.length}` : ""}; --choice-map says what other values mean`,
         )
   }
 
   const perCompletion = (
     columns: ReadonlyArray<string> | undefined,
     values: ReadonlyArray<unknown>,
-    item: Item,
+    item: ChoiceNames.Item,
   ): ReadResult => {
     if (kind === "one-hot") return oneHot(columns, values, item)
     const { completions } = item
-    const found = columns?.map((column) => columnOf(column, item)) ?? []
-    const isNamed = found.some((index) => index !== undefined)
-    const order = isNamed ? found : values.map((_, i) => i)
+    const named = columns === undefined ? [] : placesOf(columns, item)
+    const isNamed = named.some((found) => found.length > 0)
+    const order = isNamed
+      ? named.map(([only, ...others]) => (others.length === 0 ? only : undefined))
+      : [...values.keys()]
+    if (isNamed && values.length === completions.length && !ChoiceNames.isOneToOne(order, completions.length)) {
+      const each = columns?.map((column, i) => {
+        const labelsOf = named[i]!.map((at) => labels?.[at] ?? "")
+        return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoted(labelsOf)}`
+      })
+      return Result.fail(
+        `expected a column that is named after each of ${completions.length} completions (${quoted(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
+      )
+    }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
     if (lacksSome(item) || values.length !== completions.length || numbers.length < completions.length) {
-      return Result.fail(
-        `expected a number for each of ${completions.length} completions, found ${columns === undefined ? describeValue(values) : joinWords(values.map(describeValue))}`,
-      )
+      const count = values.filter((value) => numberOf(value) !== undefined).length
+      const among = count === values.length ? "" : ` among ${values.length} values`
+      const described =
+        columns === undefined
+          ? `${count} number${count === 1 ? "" : "s"}${among}`
+          : joinWords(values.map(describeValue))
+      return Result.fail(`expected a number for each of ${completions.length} completions, found ${described}`)
     }
     const sign = kind === "scores" ? -1 : 1
     const levels = [...new Set(numbers.map((number) => sign * number))].toSorted((a, b) => a - b)
@@ -233,18 +216,10 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
     )
   }
 
-  /** The completion that a column of scores is about: of `score_a` and `a_score`, that of `response_a`. */
-  const columnOf = (column: string, item: Item): number | undefined => {
-    const name = partsOf(column).find((part) => Result.isSuccess(withKind("name", part, item)))
-    return name === undefined || labels === undefined
-      ? undefined
-      : Result.getOrElse(withKind("name", name, item), () => tie).choice
-  }
-
   const oneHot = (
     columns: ReadonlyArray<string> | undefined,
     values: ReadonlyArray<unknown>,
-    item: Item,
+    item: ChoiceNames.Item,
   ): ReadResult => {
     const set = values.flatMap((value, i) => (isOne(value) ? [i] : []))
     const [at] = set
@@ -256,12 +231,12 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
       return at < item.completions.length ? Result.succeed({ choice: at }) : Result.fail(`found 1 in place ${at + 1}`)
     }
     if (map !== undefined) return mapped(map, column, item)
-    const parts = partsOf(column)
-    const outcome = parts.map((part) => outcomeOf(part, item)).find((outcome) => outcome !== undefined)
+    const outcome = columnOutcome(column, item)
     if (outcome !== undefined) return Result.succeed(outcome)
     if (lacksSome(item)) return byItself(column, item)
-    const part = parts.find((part) => Result.isSuccess(withKind("name", part, item)))
-    return withKind("name", part ?? column, item)
+    const rest = columns?.filter((one) => columnOutcome(one, item) === undefined) ?? []
+    const [choice, ...others] = placesOf(rest, item)[rest.indexOf(column)] ?? []
+    return choice === undefined || others.length > 0 ? withKind("name", column, item) : Result.succeed({ choice })
   }
 
   return read
@@ -270,7 +245,13 @@ export const reader = ({ kind, map }: Reading, labels: ReadonlyArray<string> | u
 const isColumnValues = (value: unknown): value is ColumnValues =>
   isObject(value) && Array.isArray(value["columns"]) && Array.isArray(value["values"])
 
-const sides = ["left", "right"]
+const quoted = (names: ReadonlyArray<string>): string => joinWords(names.map((name) => JSON.stringify(name)))
+
+/** What a column says that is about no completion, such as `winner_tie`. */
+const columnOutcome = (column: string, item: ChoiceNames.Item): Chosen | undefined =>
+  partsOf(column)
+    .map((part) => outcomeOf(part, item))
+    .find((outcome) => outcome !== undefined)
 
 /** Where each of the numbers occurs once, from 0 or from 1 on. */
 const numbersIn = (names: ReadonlyArray<string>): ReadonlyArray<Result.Result<Chosen, string>> | undefined => {

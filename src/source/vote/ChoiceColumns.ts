@@ -7,6 +7,8 @@
  */
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
+import * as KnownNames from "../record/KnownNames.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
@@ -30,8 +32,14 @@ const measures = [
   ["ranks", /(?:^|_)(?:ranks?|rankings?)(?:$|_)/],
 ] as const
 
-/** What may be a number for each completion, and the options that read it; nothing if there is none. */
+/** What may be the better completion, or a number for each, and the options that read it; nothing if there is none. */
 export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
+  for (const pair of KnownNames.completionPairs) {
+    const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)
+    if (better !== undefined && other !== undefined) {
+      return `if ${JSON.stringify(better)} is the better completion of each record, set --choice-path ${UnusedContext.quoted(better)}`
+    }
+  }
   for (const [kind, pattern] of measures) {
     const named = members.filter(({ plainName }) => pattern.test(plainName))
     const columns = named.filter(

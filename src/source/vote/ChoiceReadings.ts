@@ -9,9 +9,12 @@ import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import { describeValue, excerpt, isEmpty, joinWords } from "../../io/Values.ts"
+import type { Field } from "../record/Field.ts"
+import * as KnownNames from "../record/KnownNames.ts"
 import * as Choice from "./Choice.ts"
 import * as ChoiceMap from "./ChoiceMap.ts"
 import { unwrap } from "./ChoiceValue.ts"
+import { indexNames } from "./VoteNames.ts"
 
 /** A choice of the first records, with its item. */
 export interface SampledChoice extends SourceItem {
@@ -28,6 +31,12 @@ export interface Naming {
   readonly isIndex: boolean
   /** Whether the name says that choices are what the completions' columns end with. */
   readonly isId: boolean
+}
+
+/** What the choice's name says of its numbers. */
+export const namingOf = (choices: ReadonlyArray<Field>): Omit<Naming, "labels"> => {
+  const name = choices.length === 1 ? KnownNames.plain(choices[0]!.label) : ""
+  return { isIndex: indexNames.has(name), isId: name.endsWith("_id") }
 }
 
 /** A reading with the option that sets it. */
@@ -130,7 +139,8 @@ export const isMissing = (value: unknown): boolean =>
 
 const shown = (values: ReadonlyArray<unknown>) => {
   const sorted = values.every((value) => typeof value === "number") ? values.toSorted((a, b) => a - b) : values
-  return [...sorted.slice(0, 8).map(describeValue), ...(values.length > 8 ? [`${values.length - 8} more`] : [])]
+  const different = [...new Set(sorted.map(describeValue))]
+  return [...different.slice(0, 8), ...(different.length > 8 ? [`${different.length - 8} more`] : [])]
 }
 
 /** A map of the first values, in which the meanings are left open. */
@@ -149,7 +159,9 @@ const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
 
 const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const values = [...new Set(choices.map(({ value }) => value))]
-  return `${describeField(choices)} ${joinWords(shown(values))}, which name no completion: set --choice-path to the choice, or --choice-map '${example(values)}', where … is ${ChoiceMap.expected}`
+  const map = example(values)
+  const orMap = map === "" ? "" : `, or --choice-map '${map}', where … is ${ChoiceMap.expected}`
+  return `${describeField(choices)} ${joinWords(shown(values))}, which name no completion: set --choice-path to the choice${orMap}`
 }
 
 const meaningOf = ({ allBad, choice, ranking }: Choice.Chosen, labels: ReadonlyArray<string> | undefined): string =>

@@ -11,6 +11,7 @@ import type { ImportedVote } from "../../domain/Vote.ts"
 import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import * as Sample from "../detect/Sample.ts"
+import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as Field from "../record/Field.ts"
 import type { Row } from "../record/Row.ts"
 import * as Choice from "./Choice.ts"
@@ -18,8 +19,9 @@ import * as ChoiceColumns from "./ChoiceColumns.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isMissing } from "./ChoiceReadings.ts"
 import * as VoteAssessment from "./VoteAssessment.ts"
-import { expertColumn, indexNames, voteNames } from "./VoteNames.ts"
+import { expertColumn, voteNames } from "./VoteNames.ts"
 import * as VoteRanking from "./VoteRanking.ts"
+import { readable, text } from "./VoteText.ts"
 
 /** Field paths of the parts of a vote. Options that are not set are detected. */
 export interface VoteOptions {
@@ -66,10 +68,16 @@ export interface VoteFields {
   readonly judgedAt: Field.Field | undefined
 }
 
-const optional = (text: string | undefined, flag: string) =>
-  text === undefined
-    ? Result.succeed(undefined)
-    : Result.mapError(Field.parse(text), (problem) => `${flag}: ${problem}`)
+/** Reads paths in which names of the sample's members may be as they are. */
+const parserOf = ({ members }: Pick<Sample.Sample, "members">) => {
+  const names = members.map(({ name }) => name)
+  const known = new Set(names)
+  return (text: string, flag: string): Result.Result<Field.Field, string> =>
+    Result.mapError(
+      Field.parse(Field.ofMembers(text, known)),
+      (problem) => `${flag}: ${problem}${UnknownFields.noMember(names)}`,
+    )
+}
 
 /** The member of one of the names, in their order. */
 const memberOf = ({ members }: Pick<Sample.Sample, "members">, names: ReadonlyArray<string>) =>
@@ -99,9 +107,19 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
       given.length > 0 || numbered.length > 1 || own !== undefined
         ? undefined
         : memberOf({ members: members.filter(isList) }, voteNames.list)
-    const list = yield* optional(options.votes ?? listed, flags.votes)
+    const listPath = options.votes ?? listed
+    const list = listPath === undefined ? undefined : yield* parserOf(sample)(listPath, flags.votes)
     const within = list === undefined ? sample : Sample.of(elementsOf(sample, list).map(asRow))
     const find = (names: ReadonlyArray<string>) => memberOf(within, names)
+    // Other objects are reported as not used. Cells are text, whatever they say.
+    const texts = {
+      members: within.members.filter(
+        ({ isTextual, values }) => isTextual || values.some((value) => readable(value) !== undefined),
+      ),
+    }
+    const parse = parserOf(within)
+    const optional = (text: string | undefined, flag: string) =>
+      text === undefined ? Result.succeed(undefined) : parse(text, flag)
     const paths =
       given.length > 0
         ? given
@@ -118,19 +136,20 @@ export const detect = (sample: Sample.Sample, options: VoteOptions): Result.Resu
         `found no votes in ${joinWords(names.slice(0, 20))}: ${ChoiceColumns.suggestion(sample) ?? `set ${flags.choice}, once or for each expert's column, or ${flags.votes}, a list`}`,
       )
     }
-    const choices = yield* Result.all(
-      paths.map((path) => Result.mapError(Field.parse(path), (problem) => `${flags.choice}: ${problem}`)),
-    )
+    const choices = yield* Result.all(paths.map((path) => parse(path, flags.choice)))
     const isPerCompletion = paths === oneHot || Choice.isPerCompletion(options.choiceAs)
     const isSingle = choices.length < 2 || isPerCompletion
     return {
       choices,
       isPerCompletion,
       list,
-      expert: yield* optional(options.expert ?? (isSingle ? find(voteNames.expert) : undefined), flags.expert),
-      rationale: yield* optional(options.rationale ?? find(voteNames.rationale), flags.rationale),
-      strength: yield* optional(options.strength ?? find(voteNames.strength), flags.strength),
-      judgedAt: yield* optional(options.judgedAt ?? find(voteNames.judgedAt), flags.judgedAt),
+      expert: yield* optional(
+        options.expert ?? (isSingle ? memberOf(texts, voteNames.expert) : undefined),
+        flags.expert,
+      ),
+      rationale: yield* optional(options.rationale ?? memberOf(texts, voteNames.rationale), flags.rationale),
+      strength: yield* optional(options.strength ?? memberOf(texts, voteNames.strength), flags.strength),
+      judgedAt: yield* optional(options.judgedAt ?? memberOf(texts, voteNames.judgedAt), flags.judgedAt),
     }
   })
 
@@ -198,21 +217,6 @@ const givenIn = (
 export const choicesIn = (fields: VoteFields, row: Row): ReadonlyArray<Pick<Given, "choice" | "name">> =>
   Result.getOrElse(givenIn(fields, row), () => [])
 
-/** What the choice's name says of its numbers. */
-export const namingOf = ({ choices }: VoteFields) => {
-  const name = choices.length === 1 ? Sample.plain(choices[0]!.label) : ""
-  return { isIndex: indexNames.has(name), isId: name.endsWith("_id") }
-}
-
-const text = (value: unknown): string | undefined =>
-  isEmpty(value)
-    ? undefined
-    : typeof value === "string"
-      ? value
-      : isObject(value)
-        ? text(value["id"] ?? value["name"] ?? value["username"])
-        : JSON.stringify(value)
-
 const decodeOrder = Schema.decodeUnknownOption(Schema.Array(Schema.Int))
 
 const member = (record: unknown, name: string, isTextual: true | undefined): unknown => {
@@ -239,7 +243,12 @@ export const reader = (
         ? Result.succeed<Choice.Chosen>({ choice: ranked[0]![0], ranking: ranked })
         : read(given.choice, item)
       if (Result.isFailure(asRead) && given.isOptional === true) return undefined
-      const chosen = yield* Result.mapError(asRead, (reason) => `${given.name}: ${reason}`)
+      const values = Field.fromText(given.choice)
+      const hint =
+        fields.isPerCompletion && Array.isArray(values) && values.length !== completions.length
+          ? `; if one element is the choice, set ${flags.choice} '${fields.choices[0]!.nameAt(0)}', without ${flags.choiceAs}`
+          : ""
+      const chosen = yield* Result.mapError(asRead, (reason) => `${given.name}: ${reason}${hint}`)
       if (chosen === undefined) return undefined
       const { allBad, choice } = chosen
       yield* VoteRanking.checkOrder(listed, completions.length, isByRanking ? undefined : choice)

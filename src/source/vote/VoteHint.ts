@@ -1,7 +1,9 @@
-/** Files whose records are votes, given to a command that has items judged. */
+/** Files whose records are votes, given to a command that has items judged, and labels that are none. */
 import * as Sample from "../detect/Sample.ts"
+import type { Layout } from "../layout/Layout.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
+import { isOne, isZero } from "./ChoiceValue.ts"
 import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
@@ -9,7 +11,8 @@ import { expertColumn, voteNames } from "./VoteNames.ts"
  * One line that names the command for votes, if the records have them: an export of a tool, a choice beside its expert, a
  * column for each expert, or a choice that is not read as gold.
  */
-export const of = (rows: ReadonlyArray<Row>, gold: string | undefined): string | undefined => {
+export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout, "reads">): string | undefined => {
+  if (layout?.reads === "parts") return ofLabels(rows)
   const sample = Sample.of(rows)
   const has = (names: ReadonlyArray<string>) =>
     names.flatMap((name) => sample.members.filter(({ plainName, values }) => plainName === name && values.length > 0))
@@ -22,4 +25,17 @@ export const of = (rows: ReadonlyArray<Row>, gold: string | undefined): string |
   const where =
     tool === undefined ? `votes at ${JSON.stringify(choice?.name ?? experts[0]?.name)}` : `an export of ${tool.name}`
   return `${where}: prefstream import reads votes that exist; a run has the items judged again`
+}
+
+/** One line on records of one completion each, with a label that says whether it is good; nothing of other records. */
+export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {
+  const label = Sample.of(rows).members.find(
+    ({ plainName, values }) =>
+      voteNames.choice.some((name) => name === plainName) &&
+      values.length > 0 &&
+      values.every((value) => isOne(value) || isZero(value)),
+  )
+  return label === undefined
+    ? undefined
+    : `a record has one completion, and ${JSON.stringify(label.name)} says whether it is good: that is no comparison, so prefstream import cannot read it; prefstream run with --layout long sends the completions of each prompt to experts, and trainers of KTO take the file as it is`
 }

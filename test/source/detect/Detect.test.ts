@@ -454,7 +454,7 @@ describe("Detect", () => {
       "completions alone",
       [{ question_id: "x", model: "m", response: "A" }],
       {},
-      `found completions at "response" and no prompt in "question_id", "model", "response": set --prompt-path, ${join}`,
+      `found completions at "response" and no prompt in "question_id", "model", "response": set --prompt-path (without a prompt, to a template of fixed words and a field: --prompt-path 'Which is better? ({question_id})'), ${join}`,
     ],
     [
       "several prompts",

@@ -191,6 +191,8 @@ describe("as options say", () => {
     ["an empty cell that is a tie", rowsOf("label", ["A", ""]), { choiceMap: { A: "first", "": "tie" } }, [0, "tie"]],
     ["WebGPT: scores in columns, in another order", [[-0.5, 0.5], [0, 0], [1, -1]].map(([a, b], i) => pair(i, { score_b: b, score_a: a })), { choice: ["score_b", "score_a"], choiceAs: "scores" }, [1, "tie", 0]],
     ["scores whose columns begin like the completions'", [[2, 5], [3, 1]].map(([a, b], i) => pair(i, { response_b_score: b, response_a_score: a })), { choice: ["response_b_score", "response_a_score"], choiceAs: "scores" }, [1, 0]],
+    ["scores in columns of which one completion's name begins another's", [[2, 1], [1, 2]].map(([a, b], i) => pair(i, { base_score: a, "base-dpo_score": b }, ["answer_base", "answer_base-dpo"])), { choice: ["base_score", "base-dpo_score"], choiceAs: "scores" }, [0, 1]],
+    ["one-hot columns of which one completion's name begins another's", [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map(([a, b, tie], i) => pair(i, { "best.gpt-4.first": a, "best.gpt-4-turbo.first": b, best_tie: tie }, ["answer_gpt-4", "answer_gpt-4-turbo"])), { choice: ['["best.gpt-4.first"]', '["best.gpt-4-turbo.first"]', "best_tie"], choiceAs: "one-hot" }, [0, 1, "tie"]],
     ["UltraFeedback: scores in elements", [[5, 8], [7.5, 7.5]].map((scores, i) => ({ prompt: `P${i}`, completions: scores.map((overall_score, n) => ({ response: `r${i}${n}`, overall_score })) })), { choice: "completions[].overall_score", choiceAs: "scores" }, [1, "tie"]],
     ["Nectar: ranks in elements", [{ prompt: "P", answers: [3, 1, 2].map((rank) => ({ answer: `a${rank}`, rank })) }], { choice: "answers[].rank", choiceAs: "ranks" }, [1]],
     ["one-hot columns of other names", [[1, 0, 0], [0, 0, 1]].map(([a, b, n], i) => pair(i, { a_wins: a, b_wins: b, nobody: n })), { choice: ["a_wins", "b_wins", "nobody"], choiceAs: "one-hot", choiceMap: { a_wins: "first", b_wins: "second", nobody: "all_bad" } }, [0, "all bad"]],
@@ -206,6 +208,48 @@ describe("as options say", () => {
       }),
     )
   }
+
+  test("ranks deep in records, beside completions whose names begin alike", () =>
+    Effect.gen(function* () {
+      const records = [[2, 1], [1, 2]].map(([one, other], i) => ({
+        prompt: `Q${i}`,
+        questions: [
+          { bart: { text: "x", reviews: [{ rank: one }] }, "bart-dpr": { text: "y", reviews: [{ rank: other }] } },
+        ],
+      })) // prettier-ignore
+      const fs = yield* FileSystem.FileSystem
+      const file = `${yield* temporaryDirectory}/votes.jsonl`
+      yield* fs.writeFileString(file, jsonl(records))
+      const at = (part: string) => ["bart", "bart-dpr"].map((name) => `questions[0].${name}.${part}`)
+      const source = Source.votes(file, {
+        completions: at("text"),
+        votes: { choice: at("reviews[0].rank").toReversed(), choiceAs: "ranks" },
+      })
+      const found = yield* Effect.scoped(Stream.runCollect(source.records))
+      assert.deepStrictEqual(
+        found.map((one) => Result.getOrThrow(one).votes[0].ranking),
+        [
+          [[1], [0]],
+          [[0], [1]],
+        ],
+      )
+    }))
+
+  test("columns of which one names two completions, or two name one, are refused with what each names", () =>
+    Effect.gen(function* () {
+      const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
+      const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
+      assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
+        'quality_a and gold_a: expected a column that is named after each of 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
+      ])
+      const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
+      assert.match(
+        String(
+          (yield* choices(jsonl(alike), "votes.jsonl", { choice: ["answer_x", "answer_x_c"], choiceAs: "ranks" }))[0],
+        ),
+        /but "answer_x" names "answer_x_a" and "answer_x_b" and "answer_x_c" names .*: rename the columns$/,
+      )
+    }))
 
   test("a record whose columns say two things, or nothing, is rejected", () =>
     Effect.gen(function* () {
