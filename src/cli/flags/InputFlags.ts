@@ -203,6 +203,10 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
+/** The job folder, which a dry run neither needs nor makes: then the system's temporary folder. */
+export const scratchIn = (flags: { readonly dryRun: true | undefined }, directory: string): string | undefined =>
+  flags.dryRun === true ? undefined : directory
+
 /** `score (100%), language (12%)`, by the share of the first records that have them. */
 export const describeUnused = (unused: InputSummary["unused"]): string => {
   const percent = (share: number) => `${share > 0 && share < 0.01 ? "<1" : Math.floor(100 * share)}%`
