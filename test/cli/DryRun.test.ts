@@ -99,6 +99,8 @@ describe("--dry-run", () => {
         for (const one of said) {
           assert.strictEqual(one.status, 0, one.stderr)
           assert.strictEqual(previewOf(one).items, 2)
+          const others = file === "p.jsonl" ? " and 2 files of completions" : ""
+          assert.include(one.stderr, `Found in ${folder}/${file}${others}: JSONL; `)
         }
         assert.isFalse(yield* fs.exists(`${folder}/job`))
       }
