@@ -3,13 +3,15 @@
  *
  * Guarantees: each count is the one before, less what was lost in between, except pairs: an item may give several.
  * Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates, rejects, and
- * records of an import that only add a vote may be in the input of each run; those of the campaign's last run count.
+ * records of an import that only add a vote may be in the input of each run; those of the campaign's last run count, and
+ * those of earlier runs in files that no later run has read (rejects by file; the others if that is so of all files of a run).
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
+import type { ReadCounts } from "../task/ledger/Model.ts"
 import type { UnjudgedCounts } from "../task/Results.ts"
 import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/Status.ts"
 
@@ -36,10 +38,12 @@ export const make = Effect.fnUntraced(function* (
     onNone: () => Effect.map(ledger.campaigns, (all) => all.map(({ campaign }) => campaign)),
     onSome: (one) => Effect.succeed([one]),
   })
-  const runs = Arr.getSomes(yield* Effect.forEach(yield* campaigns, ledger.lastRunIn))
+  const runs: Array<Pick<ReadCounts, "known" | "duplicates" | "reordered"> & { readonly run: number }> = []
   const byCode = new Map<string, number>()
-  for (const { run } of runs) {
-    yield* Stream.runForEach(ledger.rejects(run), ({ code }) =>
+  for (const { campaign, counts, run } of Arr.getSomes(yield* Effect.forEach(yield* campaigns, ledger.lastRunIn))) {
+    runs.push({ ...counts, run }, ...(yield* ledger.earlierRuns(run, Option.some(campaign))))
+    const rejects = Stream.concat(ledger.rejects(run), ledger.earlierRejects(run, Option.some(campaign)))
+    yield* Stream.runForEach(rejects, ({ code }) =>
       Effect.sync(() => void byCode.set(code, (byCode.get(code) ?? 0) + 1)),
     )
   }
@@ -54,9 +58,9 @@ export const make = Effect.fnUntraced(function* (
 
   const imports = yield* Effect.filter(runs, ({ run }) => ledger.isImport(run))
   const unread = present([
-    { reason: "further_vote", count: imports.reduce((sum, { counts }) => sum + counts.known, 0) },
-    { reason: "duplicate", count: runs.reduce((sum, { counts }) => sum + counts.duplicates - counts.reordered, 0) },
-    { reason: "reordered", count: runs.reduce((sum, { counts }) => sum + counts.reordered, 0) },
+    { reason: "further_vote", count: imports.reduce((sum, { known }) => sum + known, 0) },
+    { reason: "duplicate", count: runs.reduce((sum, { duplicates, reordered }) => sum + duplicates - reordered, 0) },
+    { reason: "reordered", count: runs.reduce((sum, { reordered }) => sum + reordered, 0) },
     ...[...byCode].map(([reason, count]) => ({ reason, count })),
   ])
   const unsent = lostAs("refused", "given_up", "not_submitted")

@@ -14,6 +14,7 @@ import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as LostLedger from "./LostLedger.ts"
+import { type EarlierCounts, earlierThan } from "./RunReport.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 
@@ -32,6 +33,8 @@ export interface ImportSettings extends Import.ImportOptions {
 export interface ImportReport extends Import.ImportCounts {
   /** The rejected records by reason. */
   readonly rejects: ReadonlyArray<RejectCount>
+  /** What earlier imports and runs read: no other count has it. */
+  readonly earlier: EarlierCounts
 }
 
 /** Reads votes into the ledger of the job. */
@@ -52,7 +55,11 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
     Effect.ensuring(Effect.ignore(remember)),
     Effect.onError(() => Effect.ignore(RejectsFile.write(directory))),
   )
-  return { ...counts, rejects: yield* RejectsFile.write(directory) } satisfies ImportReport
+  return {
+    ...counts,
+    rejects: yield* RejectsFile.write(directory),
+    earlier: yield* earlierThan(counts.run),
+  } satisfies ImportReport
 })
 
 /** The ledger of a job folder, created if missing. Fails with `LedgerLost`. */

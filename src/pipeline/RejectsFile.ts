@@ -1,7 +1,8 @@
 /**
  * Every rejected record, one JSON object per line. First come those that the source rejected in the last run that read
- * input, in the order of reading; then those of that run's campaign that the service refused or a person gave up. An
- * item with several votes is listed once, and only if none of them is left.
+ * input, in the order of reading; then those of that run's campaign that the service refused or a person gave up; then
+ * those of earlier runs, in files that no later run has read. An item with several votes is listed once, and only if none
+ * of them is left.
  *
  * Guarantees: the file is complete or absent; it is absent if nothing was rejected. The ledger holds the same records, so
  * a run that was killed before it wrote the file loses none.
@@ -35,7 +36,7 @@ const about = (path: string, error: PlatformError.PlatformError): PlatformError.
         pathOrDescriptor: path,
       })
 
-/** Writes the rejects file of a job folder, or removes it where there is nothing to write; counts them by reason. */
+/** Writes the rejects file of a job folder, or removes it where there is nothing to write. Counts those of the last run by reason. */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const ledger = yield* LedgerReader
@@ -43,17 +44,22 @@ export const write = Effect.fn("RejectsFile.write")(function* (directory: string
   const file = JobFolder.rejects(directory)
   const partial = `${file}.partial`
   const bySource = Option.match(run, { onNone: () => Stream.empty, onSome: ({ run }) => ledger.rejects(run) })
+  const earlier = Option.match(run, {
+    onNone: () => Stream.empty,
+    onSome: ({ run }) => ledger.earlierRejects(run, Option.none()),
+  })
   const later = ledger
     .dropped(Option.map(run, ({ campaign }) => campaign))
     .pipe(Stream.flatMap((task) => Stream.fromIterable(droppedItems(task))))
   const encoder = new TextEncoder()
   const counts = RejectCounts.make()
+  const counted = Stream.mapArray(Stream.concat(bySource, later), (rejects) => {
+    rejects.forEach(counts.add)
+    return rejects
+  })
   yield* Effect.gen(function* () {
-    yield* Stream.concat(bySource, later).pipe(
-      Stream.mapArray((rejects) => {
-        rejects.forEach(counts.add)
-        return [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]
-      }),
+    yield* Stream.concat(counted, earlier).pipe(
+      Stream.mapArray((rejects) => [encoder.encode(rejects.map((reject) => `${JSON.stringify(reject)}\n`).join(""))]),
       Stream.run(fs.sink(partial)),
     )
     const { size } = yield* fs.stat(partial)

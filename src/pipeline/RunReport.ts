@@ -13,7 +13,7 @@
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is
  * exported with the votes that it got. Gold items that were mixed in are not counted.
  */
-import { DateTime, Duration, Effect, Option, Struct } from "effect"
+import { DateTime, Duration, Effect, Option, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { DatasetInfo } from "../dataset/Dataset.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
@@ -40,6 +40,24 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
+/** Of files that no later run has read. */
+export interface EarlierCounts {
+  /** Records of runs of which this holds for each file. */
+  readonly read: number
+  /** Records of such a file that were rejected; `rejects.jsonl` has them. */
+  readonly rejected: number
+}
+
+/** What runs before this one read. */
+export const earlierThan = Effect.fnUntraced(function* (run: number) {
+  const ledger = yield* LedgerReader
+  const runs = yield* ledger.earlierRuns(run, Option.none())
+  return {
+    read: runs.reduce((sum, { read }) => sum + read, 0),
+    rejected: yield* Stream.runCount(ledger.earlierRejects(run, Option.none())),
+  } satisfies EarlierCounts
+})
+
 /** The content of `run --json`: what a run did, and the states of its tasks. */
 export interface RunReport {
   /** The exit status of the command line follows from it. */
@@ -62,6 +80,8 @@ export interface RunReport {
   readonly reordered: number
   /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
+  /** What earlier runs read: no other count has it. */
+  readonly earlier: EarlierCounts
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
   /** How many rejected records the run allowed, or which share of those read (`1%`), where more of them ended it. */
@@ -231,6 +251,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
     duplicates: counts.duplicates,
     reordered: counts.reordered,
     rejected,
+    earlier: yield* earlierThan(run),
     rejects: options.rejects ?? null,
     max_rejects: Option.getOrNull(Option.flatMap(maxRejects, parseLimit)),
     tasks,

@@ -1,22 +1,25 @@
 /**
  * A source that joins prompts in some files with completions in others (one file per model) by a key.
  *
- * Guarantees: a missing file, an invalid path, and a file whose first records lack key, prompt or completion are
- * failures before the first record. For the rest see `combine/Join`.
+ * Guarantees: prompt and completion are detected unless they are set. A missing file, an invalid path, and a file whose
+ * first records lack key, prompt or completion are failures before the first record, which say what to set. For the rest see `combine/Join`.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
 import * as JoinOptions from "./combine/JoinOptions.ts"
 import * as CompletionFinder from "./detect/CompletionFinder.ts"
+import * as KeyFinder from "./detect/KeyFinder.ts"
 import * as PromptFinder from "./detect/PromptFinder.ts"
 import * as Sample from "./detect/Sample.ts"
 import * as UnknownFields from "./detect/UnknownFields.ts"
 import * as UnusedContext from "./item/UnusedContext.ts"
-import type { flags } from "./layout/Layout.ts"
+import { flags } from "./layout/Layout.ts"
 import * as OpenFile from "./OpenFile.ts"
 import * as PlaceName from "./place/PlaceName.ts"
 import * as Field from "./record/Field.ts"
+import * as KnownNames from "./record/KnownNames.ts"
 import * as KnownOptions from "./record/KnownOptions.ts"
+import type { Row } from "./record/Row.ts"
 import { LayoutUnknown, SourceError } from "./record/SourceError.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
@@ -46,10 +49,18 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     options.completionPath ?? (members.completions.has("completion") ? undefined : yield* completionIn(completions))
   const promptRows = prompts.flatMap(({ sample }) => sample)
   const completionRows = completions.flatMap(({ sample }) => sample)
-  const { ignore = [], promptPath = "prompt" } = options
+  const { ignore = [] } = options
+  const promptPath =
+    options.promptPath ??
+    (members.prompts.has("prompt") ? "prompt" : yield* promptIn(prompts, [...ignore, ...keysOf(options)]))
   const taken = [...ignore, ...PromptFinder.columnsOf(Field.ofMembers(promptPath, members.prompts))]
   const historyPath = options.historyPath ?? PromptFinder.before(Sample.of(promptRows), taken).history
-  const fields = yield* JoinOptions.resolve({ ...options, completionPath, historyPath }, names, members)
+  const fields = yield* JoinOptions.resolve(
+    { ...options, promptPath, completionPath, historyPath },
+    names,
+    members,
+    options.promptPath !== undefined,
+  )
   const {
     completion,
     completionColumns,
@@ -62,8 +73,9 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     promptColumns,
     promptKey,
   } = fields
-  for (const one of prompts) yield* requireFields(one, { key: promptKey, prompt })
-  for (const one of completions) yield* requireFields(one, { key: completionKey, completion })
+  const commonKey = commonKeyIn(promptRows, members.completions)
+  for (const one of prompts) yield* requireFields(one, { key: promptKey, prompt }, options, commonKey)
+  for (const one of completions) yield* requireFields(one, { key: completionKey, completion }, options, commonKey)
   const all = [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description }))
   const unusedInPrompts = promptRows.map((row) => Join.unusedInPrompt(fields, row))
   const unusedInCompletions = completionRows.map((row) => fields.unusedOfCompletion(row, Join.nothingShown))
@@ -73,13 +85,15 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   ] as const) {
     const problem = UnusedContext.question(unused)
     if (problem !== undefined) {
-      return yield* new SourceError({ reason: new LayoutUnknown({ file: one!.file.name, problem }) })
+      return yield* unknown(one!.file.name, problem)
     }
   }
+  const isAlsoCompletions = names.prompts.some((name) => names.completions.includes(name))
   const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
   const summary: InputSummary = {
     files: all,
     count: all.length,
+    joined: completions.length,
     empty: names.empty,
     layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}${history === undefined ? "" : `, earlier turns at ${at(history)}`}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
     unknownFields: [
@@ -88,12 +102,20 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...unknownOf("model", model?.columns ?? [], members.completions),
       ...unknownOf("keep", kept ?? [], members.prompts),
     ],
-    hints: [...UnusedContext.hints(unusedInPrompts), ...UnusedContext.hints(unusedInCompletions)],
-    // A name that both have is listed once.
+    hints: [
+      ...UnusedContext.hints(unusedInPrompts),
+      ...UnusedContext.hints(unusedInCompletions),
+      ...modelHints(options, completionRows),
+    ],
+    // A name that both have is listed once. What is read of one file is not unused in another, where it is a copy.
     unused: Arr.dedupeWith(
       [
-        ...OpenFile.unusedIn(promptRows, promptColumns, ignore),
-        ...OpenFile.unusedIn(completionRows, completionColumns, ignore),
+        ...OpenFile.unusedIn(
+          promptRows,
+          promptColumns,
+          isAlsoCompletions ? [...ignore, ...completion.columns] : ignore,
+        ),
+        ...OpenFile.unusedIn(completionRows, completionColumns, [...ignore, ...(promptColumns ?? [])]),
       ],
       (one, other) => one.name === other.name,
     ),
@@ -108,29 +130,89 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   return { summary, records }
 })
 
-/** The member that completions have in other layouts, too. */
-const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
-  const found = CompletionFinder.completions(Sample.of(files.flatMap(({ sample }) => sample)), "long")
-  if (Result.isFailure(found)) {
-    return yield* new SourceError({ reason: new LayoutUnknown({ file: files[0]!.file.name, problem: found.failure }) })
-  }
-  return found.success?.layout === "long" ? found.success.completion : undefined
+const unknown = (file: string, problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+
+const sampleOf = (files: ReadonlyArray<OpenFile.SampledFile>) => Sample.of(files.flatMap(({ sample }) => sample))
+
+/** The member that prompts have in other layouts, too. */
+const promptIn = Effect.fnUntraced(function* (
+  files: ReadonlyArray<OpenFile.SampledFile>,
+  taken: ReadonlyArray<string>,
+) {
+  const found = PromptFinder.prompt(sampleOf(files), taken)
+  if (Result.isFailure(found)) return yield* unknown(files[0]!.file.name, found.failure)
+  return found.success?.prompt ?? "prompt"
 })
+
+/** The member that completions have in other layouts, too; or texts of which some are in lists of one. */
+const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
+  const sample = sampleOf(files)
+  const found = CompletionFinder.completions(sample, "long")
+  if (Result.isFailure(found)) return yield* unknown(files[0]!.file.name, found.failure)
+  if (found.success?.layout === "long") return found.success.completion
+  return Sample.find(sample, [...KnownNames.completionTexts, ...KnownNames.otherCompletionTexts], ["text", "texts"])
+    ?.path
+})
+
+const keysOf = ({ completionKey, key = "id", promptKey }: JoinOptions.JoinOptions): ReadonlyArray<string> =>
+  [key, promptKey, completionKey].filter((name) => name !== undefined)
+
+/** A member that may be the key in all files: in the prompts, no value repeats. */
+const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): string | undefined => {
+  const sample = Sample.of(rows)
+  const isUnique = ({ values }: Sample.Member) =>
+    values.length === rows.length && values.every(KeyFinder.isKey) && new Set(values).size === rows.length
+  return [...KnownNames.promptKeys, ...KnownNames.otherKeys]
+    .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
+    .find((member) => members.has(member.name) && isUnique(member))?.path
+}
+
+/** Names of models in the records, which are read only where they are chosen: gold answers may name the files. */
+const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
+  const found = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
+  return found === undefined
+    ? []
+    : [
+        `models are named after the files; to name them by "${found.name}", set ${flags.model} ${UnusedContext.quoted(found.path)}`,
+      ]
+}
 
 const at = ({ label }: Field.Field): string => JSON.stringify(label)
 
 const requireFields = Effect.fnUntraced(function* (
   one: OpenFile.SampledFile,
-  fields: { readonly [option in keyof typeof flags]?: Field.Field },
+  fields: { readonly [option in "key" | "prompt" | "completion"]?: Field.Field },
+  options: JoinOptions.JoinOptions,
+  commonKey: string | undefined,
 ) {
   const names = [...OpenFile.membersOf([one])]
+  const given = {
+    key: options.key ?? options.promptKey ?? options.completionKey,
+    prompt: options.promptPath,
+    completion: options.completionPath,
+  }
   for (const option of ["key", "prompt", "completion"] as const) {
     const columns = fields[option]?.columns ?? []
     if (names.length === 0 || columns.length === 0 || columns.some((column) => names.includes(column))) continue
-    const problem = UnknownFields.nothingAt(option, columns, names)
-    return yield* new SourceError({ reason: new LayoutUnknown({ file: one.file.name, problem }) })
+    const example = option === "key" ? commonKey : textIn(one, option === "completion")
+    const problem =
+      given[option] === undefined
+        ? UnknownFields.notFound(option, names, example)
+        : UnknownFields.nothingAt(option, columns, names)
+    return yield* unknown(one.file.name, problem)
   }
 })
+
+/** A text that may be what is searched for. */
+const textIn = (one: OpenFile.SampledFile, isCompletion: boolean): string | undefined => {
+  const sample = sampleOf([one])
+  const isText = (member: Sample.Member) =>
+    Sample.has(member, ["text"]) &&
+    member.values.length > 0 &&
+    !KnownNames.isAboutItem(member.plainName) &&
+    !(isCompletion && KnownNames.partsOfPrompts.has(member.plainName))
+  return sample.members.find(isText)?.path ?? Sample.nestedTexts(sample)[0]
+}
 
 const unknownOf = (
   option: keyof typeof flags,

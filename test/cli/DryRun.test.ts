@@ -79,6 +79,33 @@ describe("--dry-run", () => {
       assert.isFalse(yield* fs.exists(job))
     }))
 
+  test("of a join and of layout long needs no job folder, and leaves none", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryDirectory
+      const fs = yield* FileSystem.FileSystem
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const lines = (...rows: ReadonlyArray<object>) => rows.map((row) => JSON.stringify(row))
+      yield* write(`${folder}/p.jsonl`, lines({ id: "a", prompt: "A?" }, { id: "b", prompt: "B?" }))
+      for (const model of ["one", "two"]) {
+        const answers = ["a", "b"].map((id) => ({ id, response: `${model} on ${id}` }))
+        yield* write(`${folder}/${model}.jsonl`, lines(...answers))
+      }
+      const long = ["a", "b"].flatMap((id) => [1, 2].map((n) => ({ prompt: `${id}?`, completion: `${n} of ${id}` })))
+      yield* write(`${folder}/long.jsonl`, lines(...long))
+      const joined = ["p.jsonl", "--completions", `${folder}/one.jsonl`, "--completions", `${folder}/two.jsonl`]
+      for (const [file, ...flags] of [joined, ["long.jsonl", "--layout", "long"]]) {
+        const args = [`${folder}/${file}`, ...flags, "--dir", `${folder}/job`, "--dry-run", "--json"]
+        const said = [yield* cli(["run", ...args, "--expert", "first"]), yield* cli(["submit", ...args], to(service))]
+        for (const one of said) {
+          assert.strictEqual(one.status, 0, one.stderr)
+          assert.strictEqual(previewOf(one).items, 2)
+          const others = file === "p.jsonl" ? " and 2 files of completions" : ""
+          assert.include(one.stderr, `Found in ${folder}/${file}${others}: JSONL; `)
+        }
+        assert.isFalse(yield* fs.exists(`${folder}/job`))
+      }
+    }))
+
   test("counts tasks of earlier runs that were not sent, and refuses what the run would refuse", () =>
     Effect.gen(function* () {
       const job = yield* temporaryDirectory

@@ -860,6 +860,31 @@ describe("prefstream import", () => {
       assert.deepInclude((yield* imported(rows, ["--prompt-path", template])).report, { votes: 2, items: 2 })
     }))
 
+  test("says what earlier imports rejected, and the manifest counts the records of all its inputs", () =>
+    Effect.gen(function* () {
+      const blank = line({ prompt: "P", response_a: "one", response_b: " ", winner: "model_a" })
+      const { folder, job, report } = yield* imported([vote(1, "ann", "model_a"), blank, vote(1, "ann", "model_a")])
+      assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
+      yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
+      const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
+      const told = "in the last run; earlier runs read 3 records of other files, and rejected 1"
+      assert.include(said.stdout, told)
+      yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
+      yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
+      const written = yield* cli(["export", "--dir", job])
+      assert.include(written.stdout, told.replace("3 records", "5 records"))
+      assert.lengthOf(yield* readLines(`${job}/rejects.jsonl`), 1)
+      const { counts, inputs } = yield* readJson(`${job}/dataset/manifest.json`)
+      assert.deepInclude(counts, { read: 6, submitted: 3 })
+      assert.strictEqual(
+        inputs.reduce((sum: number, { records }: { records: number }) => sum + records, 0),
+        6,
+      )
+      // Read again, a file adds nothing, and an export of it is up to date.
+      yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
+      assert.include((yield* cli(["export", "--dir", job])).stdout, "earlier runs read 5 records")
+    }))
+
   test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem

@@ -131,13 +131,49 @@ describe("rejects.jsonl", () => {
         ["later", 1],
       ] as const) {
         yield* cli(["run", `${job}/${name}.jsonl`, "--dir", job, ...embedded])
-        const reject = yield* onlyReject(job)
+        const reject = (yield* rejectsOf(job))[0]!
         assert.strictEqual(reject.code, "conflicting_id")
         assert.strictEqual(reject.file, `${job}/${name}.jsonl`)
         assert.strictEqual(reject.line, line)
         assert.include(reject.reason, '"item-0"')
         assert.deepStrictEqual(JSON.parse(reject.raw ?? ""), JSON.parse(other))
       }
+    }))
+
+  test("keeps those of earlier runs, until a run reads their file again", () =>
+    Effect.gen(function* () {
+      const job = yield* temporaryDirectory
+      const [a, b, c] = [`${job}/a.jsonl`, `${job}/b.jsonl`, `${job}/c.jsonl`]
+      yield* write(a, [...itemLines(2), "{", "a"])
+      yield* write(b, [...itemLines(1, 2), "b"])
+      yield* write(c, itemLines(1, 3))
+      const places = Effect.map(rejectsOf(job), (all) => all.map(({ file, line }) => `${file}:${line}`))
+      const expectRun = Effect.fnUntraced(function* (files: ReadonlyArray<string>, rejected: number, earlier: object) {
+        const report = reportOf(yield* cli(["run", ...files, "--dir", job, ...embedded]))
+        assert.deepStrictEqual({ rejected: report.rejected, earlier: report.earlier }, { rejected, earlier })
+        assert.deepStrictEqual(reportOf(yield* cli(["status", "--dir", job, "--json"])).earlier, earlier)
+      })
+      yield* expectRun([a], 2, { read: 0, rejected: 0 })
+      yield* expectRun([b], 1, { read: 4, rejected: 2 })
+      assert.deepStrictEqual(yield* places, [`${b}:2`, `${a}:3`, `${a}:4`])
+      yield* expectRun([c], 0, { read: 6, rejected: 3 })
+      assert.deepStrictEqual(yield* places, [`${b}:2`, `${a}:3`, `${a}:4`])
+      const status = yield* cli(["status", "--dir", job])
+      assert.include(status.stdout, "in the last run; earlier runs read 6 records of other files, and rejected 3")
+      assert.include(status.stdout, `${job}/rejects.jsonl`)
+      // Stopped before its end, the run says what it has found in the file so far.
+      const stopped = yield* cli(["run", a, "--dir", job, "--max-rejects", "0", ...embedded])
+      assert.strictEqual(stopped.status, 5, stopped.stderr)
+      assert.deepStrictEqual(yield* places, [`${a}:3`, `${a}:4`, `${b}:2`])
+      yield* write(a, [...itemLines(3), "a"])
+      yield* expectRun([a, c], 1, { read: 2, rejected: 1 })
+      assert.deepStrictEqual(yield* places, [`${a}:4`, `${b}:2`])
+      yield* write(b, itemLines(1, 2))
+      yield* expectRun([b], 0, { read: 5, rejected: 1 })
+      assert.deepStrictEqual(yield* places, [`${a}:4`])
+      yield* write(a, itemLines(3))
+      yield* expectRun([a, b], 0, { read: 0, rejected: 0 })
+      assert.isFalse(yield* exists(`${job}/rejects.jsonl`))
     }))
 
   test("names what has no match in a join, on both sides", () =>

@@ -6,7 +6,7 @@ import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
-import { sourceOf } from "../flags/InputFlags.ts"
+import { scratchIn, sourceOf } from "../flags/InputFlags.ts"
 import { once } from "../flags/JobFlags.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
 import { limitsForPreview } from "../flags/ServiceFlags.ts"
@@ -90,7 +90,7 @@ const fromFlags = Effect.fnUntraced(function* (
         "--votes: the embedded service's automatic experts give one vote per item together: start a service where several people judge (prefstream serve), and give its --base-url",
     })
   }
-  const source = yield* sourceOf(flags, directory)
+  const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
     // Unattended, nobody reads that a rule judges in place of people.

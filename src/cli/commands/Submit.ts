@@ -4,7 +4,7 @@ import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { annotationPathsOf } from "../flags/AnnotationPath.ts"
-import { inputFlags, maxRejects, sourceOf } from "../flags/InputFlags.ts"
+import { inputFlags, maxRejects, scratchIn, sourceOf } from "../flags/InputFlags.ts"
 import type { Loaded } from "../flags/PipelineFile.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { itemOptionsOf, resubmitOptionsOf, taskFlags } from "../flags/TaskFlags.ts"
@@ -57,7 +57,7 @@ export const submitCommand = Command.make(
     const pipeline: Omit<Loaded, "directory" | "service"> & { readonly service: Loaded["service"] | undefined } =
       job.pipeline ?? {
         ...(yield* itemOptionsOf(flags)),
-        source: yield* sourceOf(flags, place.directory),
+        source: yield* sourceOf(flags, scratchIn(flags, place.directory)),
         service: undefined,
       }
     const service = yield* Job.checkedService(job, pipeline.service)

@@ -203,6 +203,10 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
+/** The job folder, which a dry run neither needs nor makes: then the system's temporary folder. */
+export const scratchIn = (flags: { readonly dryRun: true | undefined }, directory: string): string | undefined =>
+  flags.dryRun === true ? undefined : directory
+
 /** `score (100%), language (12%)`, by the share of the first records that have them. */
 export const describeUnused = (unused: InputSummary["unused"]): string => {
   const percent = (share: number) => `${share > 0 && share < 0.01 ? "<1" : Math.floor(100 * share)}%`
@@ -215,11 +219,14 @@ const maxUnusedCharacters = 400
 /** Prints what was detected in the input, before anything is read or sent. */
 export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Source<E, R>, "summary">) {
   if (source.summary === undefined) return
-  const { empty, files, hints, layout, unknownFields, unused } = yield* source.summary
+  const { empty, files, hints, joined = 0, layout, unknownFields, unused } = yield* source.summary
   for (const name of empty) yield* Console.error(`${name}: no matching file yet`)
-  const last = files.at(-1)
+  const last = files.at(-1 - joined)
+  const others = joined === 0 ? "" : ` and ${joined} files of completions`
   if (last !== undefined)
-    yield* Console.error(`Found in ${last.name}: ${last.description}; ${layout ?? "no readable record at its start"}`)
+    yield* Console.error(
+      `Found in ${last.name}${others}: ${last.description}; ${layout ?? "no readable record at its start"}`,
+    )
   if (unknownFields.length > 0) yield* Console.error(`Fields not in the first records: ${unknownFields.join(", ")}`)
   if (unused.length > 0) yield* Console.error(`Fields not used: ${describeUnused(unused)}`)
   for (const hint of hints) yield* Console.error(hint)

@@ -65,6 +65,7 @@ export const text = (report: RunReport, options: TextOptions, more: Rows = []): 
     "",
     ...table([
       ["read", `${count(report.read, "record")} = ${reading(report)}`],
+      ["", earlier(report.earlier)],
       ["tasks", tasks(report)],
       ...asked(report),
       ...(report.spending === null ? [] : spending(report.spending)),
@@ -205,8 +206,18 @@ const reading = (report: RunReport): string =>
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
 
-const rejects = ({ rejected, rejects }: RunReport, directory: string): Rows =>
-  rejected === 0 ? [] : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
+/** Such as `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
+export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
+  if (read + rejected === 0) return false
+  const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : ", and "}`
+  const others = read === 0 ? `${count(rejected, "record")} of other files` : number(rejected)
+  return `in the last run; earlier runs ${did}${rejected === 0 ? "" : `rejected ${others}`}`
+}
+
+const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): Rows =>
+  rejected + earlier.rejected === 0
+    ? []
+    : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
 /** What a task contains: an item with several votes is in several tasks. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")

@@ -164,18 +164,20 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** A whole conversation is read when its prompt is there. */
+/** A list of one text is that text. A whole conversation is read when its prompt is there. */
 const toCompletion = (
   value: unknown,
   name: string,
 ): Result.Result<{ readonly text: string; readonly isJson: boolean }, string> =>
-  Messages.isList(value) && value.length > 1
-    ? Result.map(Messages.decode(value, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
-    : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (completion) =>
-        typeof completion === "string"
-          ? { text: completion, isJson: false }
-          : { text: JSON.stringify(completion), isJson: true },
-      )
+  Array.isArray(value) && value.length === 1 && typeof value[0] === "string"
+    ? toCompletion(value[0], name)
+    : Messages.isList(value) && value.length > 1
+      ? Result.map(Messages.decode(value, name), (decoded) => ({ text: JSON.stringify(decoded), isJson: true }))
+      : Result.map(ItemDecoder.decodeCompletion(value, undefined, name), (completion) =>
+          typeof completion === "string"
+            ? { text: completion, isJson: false }
+            : { text: JSON.stringify(completion), isJson: true },
+        )
 
 /** All records with their sizes. @param prompts number of keys that have a prompt */
 const records = function* (

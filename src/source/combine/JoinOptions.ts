@@ -29,13 +29,13 @@ export interface JoinOptions extends Format.FormatOptions {
   readonly promptKey?: string | undefined
   /** The key in the completions files, where it is another. */
   readonly completionKey?: string | undefined
-  /** In the prompts file. Default `prompt`. */
+  /** In the prompts file. Default `prompt`, or else detected. */
   readonly promptPath?: string | undefined
   /** A system prompt in the prompts file, to go before the prompt. Default: one of `KnownNames.systemPrompts`. */
   readonly systemPath?: string | undefined
   /** Earlier turns in the prompts file, to go before the prompt: messages, or pairs of texts. Default: detected. */
   readonly historyPath?: string | undefined
-  /** In the completions files. Default `completion`. */
+  /** In the completions files. Default `completion`, or else detected. */
   readonly completionPath?: string | undefined
   /** An object in the prompts file. Default `metadata`. */
   readonly metadataPath?: string | undefined
@@ -125,8 +125,17 @@ export interface Members {
   readonly completions: ReadonlySet<string>
 }
 
-/** The options with their defaults, paths parsed. */
-export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files: Files, members: Members) {
+/**
+ * The options with their defaults, paths parsed.
+ *
+ * @param isPromptChosen whether the prompt was set, rather than detected
+ */
+export const resolve = Effect.fnUntraced(function* (
+  options: JoinOptions,
+  files: Files,
+  members: Members,
+  isPromptChosen: boolean,
+) {
   const fieldOf =
     (members: ReadonlySet<string>) =>
     (option: keyof JoinOptions, text: string): Effect.Effect<Field.Field, SourceError> =>
@@ -178,7 +187,7 @@ export const resolve = Effect.fnUntraced(function* (options: JoinOptions, files:
       used,
       ignored: ignore,
       prompt,
-      beside: options.promptPath === undefined ? "prompt" : "chosen prompt",
+      beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
     /** What is used of the prompt's record may be there again. */
     unusedOfCompletion: UnusedContext.finder({

@@ -4,6 +4,7 @@ import * as Field from "../record/Field.ts"
 import { joinWords } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
+import * as UnusedContext from "../item/UnusedContext.ts"
 
 export interface UnknownFields {
   /** Such as `"winer" (--gold-path)`. */
@@ -25,6 +26,14 @@ export const nothingAt = (
   missing: ReadonlyArray<string>,
   members: ReadonlyArray<string>,
 ): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
+
+/** The same of an option that was not set. */
+export const notFound = (
+  option: "key" | "prompt" | "completion",
+  members: ReadonlyArray<string>,
+  example: string | undefined,
+): string =>
+  `found no ${option} in ${quoted(members)}: set ${flags[option]} to its field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
 
 /** After what is wrong with a path: that it is no member's name either. */
 export const noMember = (members: ReadonlyArray<string>): string =>

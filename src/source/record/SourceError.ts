@@ -60,7 +60,7 @@ export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchF
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (inspect and validate: in TMPDIR; in a program: scratchDirectory)`
+    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (commands that send nothing: in TMPDIR; in a program: scratchDirectory)`
   }
 }
 

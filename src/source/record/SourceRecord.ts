@@ -20,6 +20,8 @@ export interface InputSummary {
   }>
   /** How many there are in all. */
   readonly count: number
+  /** In a join, how many files of completions there are, which come last. */
+  readonly joined?: number | undefined
   /** Folders and patterns without a file. */
   readonly empty: ReadonlyArray<string>
   /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing if no record can be read. */

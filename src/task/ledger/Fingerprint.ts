@@ -6,9 +6,10 @@
  * place, key, and size. The key of experts' pseudonyms tells apart two ledgers that are otherwise alike. Reads the
  * small row of each task once. A digest may change although the dataset does not, such as when a task is sent.
  */
-import { Array as Arr, Effect, Option } from "effect"
+import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
+import { readEarlierRuns } from "./EarlierRuns.ts"
 import { importPrefix, readItems } from "./Items.ts"
 import type { LedgerContext } from "./Model.ts"
 import { readRuns } from "./Runs.ts"
@@ -33,6 +34,7 @@ export const readFingerprint = (context: LedgerContext) => {
   const { campaigns, inputsOf, lastRun, lastRunIn, newestRun } = readRuns(context)
   const { isImport } = readItems(context)
   const spending = readSpending(context)
+  const { earlierRejects, earlierRuns } = readEarlierRuns(context)
 
   /** Hashes rows page by page; the first column grows. */
   const addPages = Effect.fnUntraced(function* (
@@ -68,6 +70,12 @@ export const readFingerprint = (context: LedgerContext) => {
         (after) =>
           sql`SELECT ordinal, record FROM reject WHERE job = ${job} AND run = ${run} AND ordinal > ${after}
             ORDER BY ordinal LIMIT ${pageSize}`.values,
+      )
+      for (const { duplicates, known, reordered, run: earlier } of yield* earlierRuns(run, Option.some(campaign))) {
+        add([duplicates, reordered, (yield* isImport(earlier)) ? known : null])
+      }
+      yield* Stream.runForEachArray(earlierRejects(run, Option.some(campaign)), (rejects) =>
+        Effect.sync(() => rejects.forEach(add)),
       )
     }
     const last = Option.map(yield* lastRun, ({ overBudget, shuffleSeed, votes }) => [overBudget, shuffleSeed, votes])

@@ -17,6 +17,7 @@ import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
 import { readBudget, writeBudget } from "./Budget.ts"
 import * as BodyCache from "./BodyCache.ts"
+import { readEarlierRuns } from "./EarlierRuns.ts"
 import { readFingerprint } from "./Fingerprint.ts"
 import { readFurtherVotes, writeFurtherVotes } from "./FurtherVotes.ts"
 import { readHints, writeHints } from "./Hints.ts"
@@ -81,6 +82,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readFurtherVotes(context),
   ...readStatus(context),
   ...readStreams(context),
+  ...readEarlierRuns(context),
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),

@@ -257,19 +257,28 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   })
 
   const recordInputs = Effect.fn("Ledger.recordInputs")(function* (
-    { campaign }: Pick<Model.Run, "campaign">,
+    { campaign, run }: Model.Run,
     files: ReadonlyArray<InputFile>,
   ) {
     const rows = files.map((file) => ({
       job,
       campaign,
+      run,
       records: 0,
       sha256: "",
       etag: "",
       last_modified: "",
       ...file,
     }))
-    yield* write(inChunks(rows, (rows) => sql`INSERT INTO input ${sql.insert(rows)} ON CONFLICT DO NOTHING`))
+    // A statement updates a row once, although a run may read a file twice.
+    const different = new Map(rows.map((row) => [JSON.stringify(Object.values(row)), row]))
+    yield* write(
+      inChunks(
+        [...different.values()],
+        (rows) => sql`INSERT INTO input ${sql.insert(rows)}
+          ON CONFLICT (job, campaign, file, sha256, etag, last_modified) DO UPDATE SET run = excluded.run`,
+      ),
+    )
   })
 
   return { startRun, endRun, recordInputs }

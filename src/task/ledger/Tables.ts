@@ -238,6 +238,13 @@ const addFurtherVotes = Effect.gen(function* () {
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
+/** `run` is the last one that read the file to its end. Of an older ledger, the last run stands for all. */
+const addRunOfInput = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
+  yield* sql`UPDATE input SET run = COALESCE((SELECT MAX(run) FROM run WHERE run.job = input.job), 0)`
+})
+
 const migrations: Migrations.MigrationsOptions = {
   what: "the ledger",
   table: "prefstream_migration",
@@ -245,6 +252,7 @@ const migrations: Migrations.MigrationsOptions = {
     "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
     "0002_spending": addSpending,
     "0003_further_votes": addFurtherVotes,
+    "0004_run_of_input": addRunOfInput,
   },
 }
 

@@ -54,6 +54,72 @@ const completion = (id: unknown, text: string) => ({ id, completion: text })
 const rows = (text: string, ...ids: ReadonlyArray<unknown>) => ids.map((id) => completion(id, `${text}${String(id)}`))
 
 describe("join", () => {
+  it.effect("prompt and completion are detected, also a completion that is a list of one text", () =>
+    Effect.gen(function* () {
+      const told = (id: number, output: unknown) => ({
+        id,
+        instruction: `Task ${id}`,
+        input: "",
+        output,
+        generator: "m",
+      })
+      const files = yield* writeFiles({
+        "one.json": JSON.stringify([told(1, "a"), told(2, "b")]),
+        "two.json": JSON.stringify([told(1, ["c"]), told(2, ["d"])]),
+      })
+      const source = Source.join({ prompts: files[0]!, completions: files })
+      const { items, rejects } = yield* collect(source)
+      assert.deepStrictEqual(rejects, [])
+      assert.deepStrictEqual(
+        items.map(({ item }) => [item.prompt, item.completions, item.models]),
+        [
+          ["Task 1", ["a", "c"], ["one", "two"]],
+          ["Task 2", ["b", "d"], ["one", "two"]],
+        ],
+      )
+      const { hints, unused } = yield* source.summary!
+      assert.deepStrictEqual(unused, [{ name: "generator", share: 1 }])
+      assert.deepStrictEqual(hints, [
+        'models are named after the files; to name them by "generator", set --model-path generator',
+      ])
+      const more = yield* run({
+        prompts: [prompt(1)],
+        a: [{ id: 1, output: ["a", "b"] }],
+        b: [{ id: 1, output: ["c"] }],
+      })
+      assert.match(more.rejects[1]?.reason ?? "", /^output: expected a string, found an array$/)
+    }).pipe(Effect.provide(platform)),
+  )
+
+  it.effect("what is not detected is named, with the option that sets it and a value that works", () =>
+    Effect.gen(function* () {
+      const prompts = [
+        { question_id: 1, foo: "P" },
+        { question_id: 2, foo: "Q" },
+      ]
+      const [a, b] = ["a", "b"].map((text) => prompts.map(({ question_id }) => ({ question_id, bar: text })))
+      const failing = (options: Partial<Source.JoinOptions>) =>
+        Effect.map(Effect.flip(run({ prompts, a: a!, b: b! }, options)), ({ message }) => message.replace(/^.*\//, ""))
+      assert.strictEqual(
+        yield* failing({}),
+        'p.jsonl: found no key in "question_id" and "foo": set --key to its field, such as --key question_id',
+      )
+      assert.strictEqual(
+        yield* failing({ key: "question_id" }),
+        'p.jsonl: found no prompt in "question_id" and "foo": set --prompt-path to its field, such as --prompt-path foo',
+      )
+      assert.strictEqual(
+        yield* failing({ key: "question_id", promptPath: "foo" }),
+        'a.jsonl: found no completion in "question_id" and "bar": set --completion-path to its field, such as --completion-path bar',
+      )
+      const found = yield* run(
+        { prompts, a: a!, b: b! },
+        { key: "question_id", promptPath: "foo", completionPath: "bar" },
+      )
+      assert.lengthOf(found.items, 2)
+    }),
+  )
+
   it.effect("completions stand in the order of their files, prompts in the order of theirs", () =>
     Effect.gen(function* () {
       const { items, rejects } = yield* run({
