@@ -164,7 +164,10 @@ export const unnamed: ReadonlyArray<readonly [event: RegExp, why: string]> = [
   [/^file: (write|sync) \.dataset\.partial\/next\/(README\.md|report\.(html|json))$/, "as with the manifest"],
   [/^file: (create|write|sync) export\.json$/, "a note that is missing or incomplete makes the next export write"],
   [/^file: remove refused$/, "the report on a refused dataset is obsolete once a dataset is written"],
-  [/^input: added$/, "only the manifest names the files that were read, and the next run records them again"],
+  [
+    /^input: (added|run)$/,
+    "manifest and rejects.jsonl name files that were read to their end, and the next run records them again",
+  ],
 ]
 
 /** Events of a trace that have no name, and changes that were committed alone though they belong together. */
