@@ -67,7 +67,7 @@ export interface Written {
 export interface DatasetInfo extends Written {
   /** As the caller named it. */
   readonly directory: string
-  /** Of `manifest.json`, hexadecimal; it tells this dataset from any other. */
+  /** The digest of `manifest.json`, hexadecimal, tells this dataset from any other. */
   readonly manifestSha256: string
 }
 

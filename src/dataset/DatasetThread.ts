@@ -1,8 +1,9 @@
 /**
  * The files of a dataset, written by `DatasetStage`.
  *
- * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half a megabyte of texts, or one with a
- * larger row and those before it. A text of the ledger goes there as the bytes that the ledger has (`PairBytes`).
+ * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half
+ * a megabyte of texts, or one with a larger row and those before it. A text of the ledger goes there as the bytes that the
+ * ledger has (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
 import type { PairBytes } from "../domain/PairBytes.ts"

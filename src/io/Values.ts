@@ -34,6 +34,13 @@ const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
 
+/** Names in quotes, as a list in words. */
+export const quoteNames = (names: ReadonlyArray<string>, conjunction?: "and" | "or"): string =>
+  joinWords(
+    names.map((name) => JSON.stringify(name)),
+    conjunction,
+  )
+
 /** The message of an error; any other value as text. */
 export const causeMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 

@@ -174,7 +174,7 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
-/** Nothing, so that those of this process hold, unless the flags give a type to a program that is no file: no thread may have that. */
+/** A thread inherits the flags of the process, unless they have `--input-type`, which no thread accepts. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
 /** The young generation of a thread grows to this, in a program. In the command line it does not grow (`HeapGrowth`). */

@@ -33,7 +33,7 @@ export interface ImportSettings extends Import.ImportOptions {
 export interface ImportReport extends Import.ImportCounts {
   /** The rejected records by reason. */
   readonly rejects: ReadonlyArray<RejectCount>
-  /** What earlier imports and runs read: no other count has it. */
+  /** Counts of earlier imports and runs, which no other count includes. */
   readonly earlier: EarlierCounts
 }
 

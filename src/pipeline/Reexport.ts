@@ -68,15 +68,12 @@ const Note = Schema.fromJsonString(
 
 const readNote = Schema.decodeUnknownEffect(Note)
 
-const manifestOf = (directory: string) =>
-  FileSystem.FileSystem.use((fs) => fs.readFileString(`${JobFolder.dataset(directory)}/${Manifest.fileName}`))
-
 /** What the export gave that wrote the existing dataset; none if that is not the dataset of this fingerprint, or is damaged. */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
   const note = yield* Effect.flatMap(fs.readFileString(JobFolder.exported(directory)), readNote)
-  const text = yield* manifestOf(directory)
+  const text = yield* fs.readFileString(`${dataset}/${Manifest.fileName}`)
   const manifestSha256 = Sha256.hex(text)
   if (note.fingerprint !== fingerprint || note.manifest !== manifestSha256) return Option.none<Export.Exported>()
   const manifest = yield* Manifest.decode(text)
@@ -103,14 +100,11 @@ type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/** Later exports are compared with this one. Without the note, they write. */
+/** Notes the dataset that was written, if one was: later exports are compared with it. Without the note, they write. */
 const note = Effect.fnUntraced(
-  function* (
-    { directory }: Settings,
-    [fingerprint, manifest]: readonly [fingerprint: string, manifest: string],
-    { example, gold, leftOut }: Export.Exported,
-  ) {
+  function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem
+    const { manifestSha256: manifest } = yield* Effect.fromOption(dataset)
     const exported: Noted = { example: Option.getOrNull(example), gold, leftOut }
     yield* fs.writeFileString(
       JobFolder.exported(directory),
@@ -143,8 +137,6 @@ export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
     }
   }
   const exported = yield* Export.exportDataset(settings)
-  if (Option.isSome(fingerprint) && Option.isSome(exported.dataset)) {
-    yield* note(settings, [fingerprint.value, exported.dataset.value.manifestSha256], exported)
-  }
+  if (Option.isSome(fingerprint)) yield* note(settings, fingerprint.value, exported)
   return exported
 }, LedgerReader.snapshot)

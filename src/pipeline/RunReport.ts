@@ -40,15 +40,15 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Of files that no later run has read. */
+/** Counts of earlier runs, for files that no later run has read. */
 export interface EarlierCounts {
-  /** Records of runs of which this holds for each file. */
+  /** Records of the runs all of whose files are such. */
   readonly read: number
-  /** Records of such a file that were rejected; `rejects.jsonl` has them. */
+  /** Rejected records of such files; `rejects.jsonl` has them. */
   readonly rejected: number
 }
 
-/** What runs before this one read. */
+/** Counts what runs before this one read. */
 export const earlierThan = Effect.fnUntraced(function* (run: number) {
   const ledger = yield* LedgerReader
   const runs = yield* ledger.earlierRuns(run, Option.none())
@@ -80,7 +80,7 @@ export interface RunReport {
   readonly reordered: number
   /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
-  /** What earlier runs read: no other count has it. */
+  /** Counts of earlier runs, which no other count includes. */
   readonly earlier: EarlierCounts
   /** The rejected records by reason, where this command wrote the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null

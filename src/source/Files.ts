@@ -82,7 +82,7 @@ export const find = Effect.fnUntraced(function* (
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "give --no-header if its first line has no names of columns; otherwise: "
-  // What is wrong with a flag's text has nothing to do with the file.
+  // The syntax of a flag has nothing to do with the header of a file.
   const unknown = (problem: string) => {
     const isOfFile = mayLackHeader && !/^--[a-z-]+: not a /.test(problem)
     return new SourceError({ reason: new LayoutUnknown({ file, problem: `${isOfFile ? header : ""}${problem}` }) })

@@ -7,7 +7,7 @@
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { fromText } from "../record/Field.ts"
-import { describeValue, isObject, joinWords } from "../../io/Values.ts"
+import { describeValue, isObject, quoteNames } from "../../io/Values.ts"
 
 export interface PromptModels {
   /** Where the list is, or is searched for. */
@@ -73,15 +73,13 @@ const place = (
   const unknown = own.models === undefined ? [] : models.filter((model) => own.models?.includes(model) === false)
   if (unknown.length > 0) {
     return Result.fail(
-      `expected an answer among all completions, found one among ${own.name}, without ${quoted(unknown)}`,
+      `expected an answer among all completions, found one among ${own.name}, without ${quoteNames(unknown)}`,
     )
   }
   const double = [own.models ?? [], models].flatMap((names) => names.filter((one, i) => names.indexOf(one) !== i))[0]
   if (double !== undefined) return Result.fail(`expected each model once, found ${describeValue(double)} twice`)
   const found = models.indexOf(name)
   return found === -1
-    ? Result.fail(`expected one of ${quoted(models)}, found ${describeValue(name)}`)
+    ? Result.fail(`expected one of ${quoteNames(models)}, found ${describeValue(name)}`)
     : Result.succeed(found)
 }
-
-const quoted = (names: ReadonlyArray<string>): string => joinWords(names.map((name) => JSON.stringify(name)))

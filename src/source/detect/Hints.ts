@@ -1,6 +1,6 @@
 /** What to know of the layout that was detected before anything is sent: which options may be missing. */
 import { Result } from "effect"
-import { joinWords } from "../../io/Values.ts"
+import { quoteNames } from "../../io/Values.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as ColumnModels from "../layout/ColumnModels.ts"
 import { flags, type Layout, type LayoutOptions } from "../layout/Layout.ts"
@@ -61,7 +61,5 @@ const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOp
   const names = ColumnModels.candidates(fields)
   return names === undefined
     ? []
-    : [
-        `no models; ${flags.modelsFromColumns} names them after the columns, ${joinWords(names.map((name) => JSON.stringify(name)))}`,
-      ]
+    : [`no models; ${flags.modelsFromColumns} names them after the columns, ${quoteNames(names)}`]
 }

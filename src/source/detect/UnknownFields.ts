@@ -1,7 +1,7 @@
 /** Fields that are set but in none of the first records: perhaps misspelled. */
 import { Result } from "effect"
 import * as Field from "../record/Field.ts"
-import { joinWords } from "../../io/Values.ts"
+import { quoteNames } from "../../io/Values.ts"
 import { fieldOptions, type LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
@@ -27,7 +27,7 @@ export const nothingAt = (
   members: ReadonlyArray<string>,
 ): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
 
-/** The same of an option that was not set. */
+/** Says that no field was found for an option that was not set. */
 export const notFound = (
   option: "key" | "prompt" | "completion",
   members: ReadonlyArray<string>,
@@ -40,7 +40,7 @@ export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
-  `${joinWords(names.slice(0, maxShownNames).map((name) => JSON.stringify(name)))}${names.length > maxShownNames ? ", …" : ""}`
+  `${quoteNames(names.slice(0, maxShownNames))}${names.length > maxShownNames ? ", …" : ""}`
 
 /** @param members the names that the records have at their top */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): UnknownFields => {

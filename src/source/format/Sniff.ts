@@ -9,7 +9,7 @@ import * as FileExtensions from "../place/FileExtensions.ts"
 import type { FormatName } from "../place/FileExtensions.ts"
 import { encodingRefusal, refusal } from "./Binary.ts"
 import * as Json from "../../io/Json.ts"
-import { isObject, joinWords } from "../../io/Values.ts"
+import { isObject, quoteNames } from "../../io/Values.ts"
 import * as JsonRecord from "./json/JsonRecord.ts"
 
 export { type FormatName, formatNames } from "../place/FileExtensions.ts"
@@ -135,7 +135,7 @@ const sniffObject = (
   const isSound = end === undefined ? Json.isBeginning(first) : isJson(first)
   if (isSound && isAlone && lists.length > 0) {
     const [list] = lists
-    const quoted = joinWords(lists.map((name) => JSON.stringify(name)))
+    const quoted = quoteNames(lists)
     return Result.fail(
       lists.length === 1
         ? `it holds one object, the member "${list}" of which is the list of records; write that alone: jq .${list} FILE > NEW.json`

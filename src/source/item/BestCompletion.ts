@@ -7,7 +7,7 @@
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
-import { describeValue, isEmpty, joinWords } from "../../io/Values.ts"
+import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"
 
 /** Whether the value says that no completion is the best. */
 export const isNone = (value: unknown): boolean =>
@@ -30,10 +30,7 @@ export const among = (
   names: ReadonlyArray<string>,
 ): ((value: unknown, models: ReadonlyArray<string | undefined>) => Result.Result<number, string>) => {
   const find = finder(names)
-  const quoted = joinWords(
-    names.map((name) => JSON.stringify(name)),
-    "or",
-  )
+  const quoted = quoteNames(names, "or")
   return (value, models) => {
     const named = find(value, models)
     return named.length === 1

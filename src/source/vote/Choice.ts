@@ -7,7 +7,7 @@
  */
 import { Array as Arr, Result } from "effect"
 import type { Ranking } from "../../domain/Vote.ts"
-import { describeValue, isEmpty, isObject, joinWords } from "../../io/Values.ts"
+import { describeValue, isEmpty, isObject, joinWords, quoteNames } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"
 import * as ChoiceNames from "./ChoiceNames.ts"
@@ -174,7 +174,7 @@ export const reader = ({ kind, map, own }: Reading, labels: ReadonlyArray<string
     return found.length === 1
       ? Result.succeed({ choice: found[0] })
       : Result.fail(
-          `expected what names one of ${completions.length} completions${names.length === 0 ? "" : ` (${quoted(names)})`}, found ${describeValue(value)}${found.length > 1 ? `, which names ${found.length}` : ""}; --choice-map says what other values mean`,
+          `expected what names one of ${completions.length} completions${names.length === 0 ? "" : ` (${quoteNames(names)})`}, found ${describeValue(value)}${found.length > 1 ? `, which names ${found.length}` : ""}; --choice-map says what other values mean`,
         )
   }
 
@@ -193,10 +193,10 @@ export const reader = ({ kind, map, own }: Reading, labels: ReadonlyArray<string
     if (isNamed && values.length === completions.length && !ChoiceNames.isOneToOne(order, completions.length)) {
       const each = columns?.map((column, i) => {
         const labelsOf = named[i]!.map((at) => labels?.[at] ?? "")
-        return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoted(labelsOf)}`
+        return `${JSON.stringify(column)} names ${labelsOf.length === 0 ? "none" : quoteNames(labelsOf)}`
       })
       return Result.fail(
-        `expected a column that is named after each of ${completions.length} completions (${quoted(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
+        `expected a column that is named after each of ${completions.length} completions (${quoteNames(labels ?? [])}), but ${joinWords(each ?? [])}: rename the columns`,
       )
     }
     const numbers = completions.flatMap((_, i) => numberOf(values[order.indexOf(i)]) ?? [])
@@ -244,8 +244,6 @@ export const reader = ({ kind, map, own }: Reading, labels: ReadonlyArray<string
 
 const isColumnValues = (value: unknown): value is ColumnValues =>
   isObject(value) && Array.isArray(value["columns"]) && Array.isArray(value["values"])
-
-const quoted = (names: ReadonlyArray<string>): string => joinWords(names.map((name) => JSON.stringify(name)))
 
 /** What a column says that is about no completion, such as `winner_tie`. */
 const columnOutcome = (column: string, item: ChoiceNames.Item): Chosen | undefined =>

@@ -8,7 +8,7 @@
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
 import type { SourceItem } from "../../domain/PromptItem.ts"
-import { describeValue, excerpt, isEmpty, joinWords } from "../../io/Values.ts"
+import { describeValue, excerpt, isEmpty, joinWords, quoteNames } from "../../io/Values.ts"
 import type { Field } from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as Choice from "./Choice.ts"
@@ -154,7 +154,7 @@ const example = (values: ReadonlyArray<unknown>): string =>
 /** `"label" has`, or the names of several fields. */
 const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
   const names = [...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]")))]
-  return `${joinWords(names.slice(0, 4).map((name) => JSON.stringify(name)))} ${names.length > 1 ? "have" : "has"}`
+  return `${quoteNames(names.slice(0, 4))} ${names.length > 1 ? "have" : "has"}`
 }
 
 const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
