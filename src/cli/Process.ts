@@ -14,7 +14,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Node 22 warns that SQLite is experimental. Users cannot do anything about it.
+// Some versions of Node warn that SQLite is experimental. Users cannot do anything about it.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })

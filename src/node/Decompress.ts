@@ -1,9 +1,9 @@
 /**
  * Adapter: the streaming decoders of `node:zlib`, which report the bytes that they did not use.
  *
- * Node's decompression streams silently ignore bytes after the end of the data, and before Node 24 accept a truncated
- * Zstandard frame. A decoder here does neither; its caller finds where members begin and end. Guarantees: decoding runs
- * off the main thread and pauses while its output is not read, at most 128 kB ahead.
+ * Node's decompression streams silently ignore bytes after the end of the data, and before Node 24.20 and 26.7 accept a
+ * truncated Zstandard frame. The caller of a decoder finds where members begin and end. Guarantees: decoding runs off the
+ * main thread and pauses while its output is not read, at most 128 kB ahead.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"

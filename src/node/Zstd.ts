@@ -20,7 +20,7 @@ const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
 /**
  * @param limit maximum output in bytes, 256 MiB by default
- * @throws where `bytes` are not Zstandard, end too soon (from Node 24 on), or hold more than `limit`
+ * @throws where `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or hold more than `limit`
  */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
