@@ -3,13 +3,13 @@
  * nobody for anything, and can be read on a phone, in the dark, on paper and by keyboard.
  */
 import { NodeServices } from "@effect/platform-node"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { build } from "vite"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
 import * as ReportPage from "../../src/dataset/ReportPage.ts"
-import { hasBrowser, launch, open } from "../support/browser.ts"
+import { hasBrowser, launched, open } from "../support/browser.ts"
 import { drawn } from "../support/cases.ts"
 import { violations } from "../support/pictures.ts"
 import * as hostileTexts from "../support/hostile.ts"
@@ -132,8 +132,7 @@ const kinds = {
 }
 
 describe("the report in a browser", () => {
-  beforeAll(async () => void (browser = await launch()))
-  afterAll(() => browser.close())
+  beforeAll(async () => void (browser = await Effect.runPromise(launched)))
 
   for (const [name, make] of Object.entries(kinds)) {
     for (const [place, options] of drawn(Object.entries({ "a wide screen": wide, "a phone of 360 pixels": phone }))) {

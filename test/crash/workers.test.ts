@@ -14,7 +14,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { cases, manyCases } from "../support/cases.ts"
+import { cases, drawn, manyCases } from "../support/cases.ts"
 import { cli } from "../support/cli.ts"
 import { datasetHashes } from "../support/hashes.ts"
 import { platform } from "../support/job.ts"
@@ -25,34 +25,27 @@ import * as Network from "./support/Network.ts"
 import * as RecordingService from "./support/RecordingService.ts"
 
 const seed = Number(process.env["CRASH_SEED"] ?? randomInt(2 ** 31))
-/** They take six minutes, most of it waiting: for requests that those who are lost may have sent. */
+/** They wait for leases to end, and for requests that a killed worker may have sent. */
 const isAsked = manyCases || process.env["WORKERS"] !== undefined
-/** Twenty, with keys that are honored and ignored. */
 const rounds = cases(1, 10)
-const tasks = cases(400, 4_000)
+const tasks = cases(200, 4_000)
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-workers-"))
 /** So long that the input is read in several steps (`task/Plan`). */
-const long = "and so on ".repeat(Math.ceil(1_600_000 / (tasks * 2)))
+const long = "and so on ".repeat(Math.ceil(1_000_000 / (tasks * 2)))
 const lines = Array.from({ length: tasks * 2 }, (_, i) =>
   JSON.stringify({ id: `item-${i}`, prompt: `Question ${i}?`, completions: ["one", `another ${i}: ${long}`] }),
 )
 
-/** Milliseconds in which the input comes, where it comes slowly: some of those in which its tasks are sent. */
-const inputTime = 10_000
-const pieces = 100
-
-/** The input over HTTP; slowly once `slow` is set. */
+/** The input over HTTP. While `gate` is not open, its last part does not come, so whoever reads it is not done. */
 const serveInput = async (host: string) => {
-  const input = { url: "", slow: false, close: () => void server.close() }
+  const input = { url: "", gate: Promise.resolve(), close: () => void server.close() }
+  const firstPart = Math.round(lines.length * 0.7)
   const send = async (response: ServerResponse) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" })
-    for (let piece = 0; piece < pieces && !response.destroyed; piece++) {
-      const [from, to] = [piece, piece + 1].map((n) => Math.round((n * lines.length) / pieces))
-      response.write(`${lines.slice(from, to).join("\n")}\n`)
-      if (input.slow) await setTimeout(inputTime / pieces)
-    }
-    response.end()
+    response.write(`${lines.slice(0, firstPart).join("\n")}\n`)
+    await input.gate
+    response.end(`${lines.slice(firstPart).join("\n")}\n`)
   }
   const server = createServer((_, response) => void send(response))
   await new Promise<void>((resolve) => server.listen(0, host, resolve))
@@ -74,8 +67,8 @@ const draws = (seed: number) => {
 const here = (args: ReadonlyArray<string>, env: Record<string, string>) =>
   Effect.runPromise(Effect.provide(cli(args, env), platform))
 
-const until = async (what: string, isSo: () => boolean) => {
-  for (const deadline = performance.now() + 300_000; !isSo(); await setTimeout(500)) {
+const until = async (what: string, isSo: () => Promise<boolean>) => {
+  for (const deadline = performance.now() + 300_000; !(await isSo()); await setTimeout(200)) {
     if (performance.now() > deadline) throw new Error(`waited five minutes for: ${what}`)
   }
 }
@@ -90,12 +83,14 @@ interface Issue {
 interface Crew {
   readonly workers: Array<Running>
   readonly names: Array<string>
-  /** Tasks under an SQL condition. */
-  readonly count: (condition: string) => number
+  /** The number of tasks under an SQL condition. */
+  readonly count: (condition: string) => Promise<number>
   /** How many parts a worker has. */
-  readonly partsOf: (worker: number) => number
+  readonly partsOf: (worker: number) => Promise<number>
   /** Which worker reads the input. */
-  readonly reader: () => number
+  readonly reader: () => Promise<number>
+  /** Lets the last part of the input come. */
+  readonly openGate: () => void
   readonly kill: (worker: number, signal?: NodeJS.Signals) => Promise<void>
   /** A worker in the place of one that has ended. */
   readonly replace: (worker: number) => Promise<void>
@@ -152,7 +147,6 @@ describe.skipIf(notInstalled || !isAsked)(
       )
       assert.strictEqual(alone.status, 0, alone.stderr)
 
-      input.slow = true
       let mostDoubts = 0
       for (let round = 0; round < rounds; round++) {
         const token = `${name}-${round}`
@@ -163,14 +157,11 @@ describe.skipIf(notInstalled || !isAsked)(
           PREFSTREAM_TOKEN: token,
           PREFSTREAM_LEDGER: server.url(schema),
         }
-        const ask = (statement: string) => {
-          try {
-            return server.psql(statement, schema)
-          } catch {
-            return "" // no tables yet, or no server
-          }
-        }
-        const count = (condition: string) => Number(ask(`SELECT COUNT(*) FROM task WHERE ${condition}`) || "-1")
+        const { promise: gate, resolve: openGate } = Promise.withResolvers<void>()
+        input.gate = gate
+        const { close, value: ask } = server.connect(schema)
+        const count = async (condition: string) =>
+          Number((await ask(`SELECT COUNT(*) FROM task WHERE ${condition}`)) ?? -1)
         const pace = [
           "--requests-per-second",
           String(Math.ceil(tasks / 20)),
@@ -198,22 +189,27 @@ describe.skipIf(notInstalled || !isAsked)(
         try {
           await Promise.all([0, 1, 2, 3].map(begin))
           const random = draws(seed + round)
-          await until("the first tasks", () => count("state <> 'planned'") >= tasks * (0.05 + 0.2 * random()))
+          const first = tasks * (0.05 + 0.2 * random())
+          await until("the first tasks", async () => (await count("state <> 'planned'")) >= first)
           await disturb({
             workers,
             names,
             count,
-            partsOf: (worker) =>
-              Number(ask(`SELECT COUNT(*) FROM part_owner WHERE owner = '${names[worker]}'`) || "-1"),
-            reader: () => names.indexOf(ask("SELECT owner FROM part_owner WHERE part = -1")),
+            partsOf: async (worker) =>
+              Number((await ask(`SELECT COUNT(*) FROM part_owner WHERE owner = '${names[worker]}'`)) ?? -1),
+            reader: async () => names.indexOf(String(await ask("SELECT owner FROM part_owner WHERE part = -1"))),
+            openGate,
             kill,
             replace: begin,
             random,
           })
-          const isRead = () => ask("SELECT read_finished FROM run ORDER BY run DESC LIMIT 1") === "1"
+          const isRead = async () => Number(await ask("SELECT read_finished FROM run ORDER BY run DESC LIMIT 1")) === 1
           await until(
             "the end",
-            () => count("state NOT IN ('completed', 'in_doubt')") === 0 && count("true") === tasks && isRead(),
+            async () =>
+              (await count("state NOT IN ('completed', 'in_doubt')")) === 0 &&
+              (await count("true")) === tasks &&
+              (await isRead()),
           )
         } catch (failure) {
           const ended = workers.filter(({ child }) => child.exitCode !== null)
@@ -222,6 +218,7 @@ describe.skipIf(notInstalled || !isAsked)(
             cause: failure,
           })
         } finally {
+          openGate()
           for (const [i, { child }] of workers.entries()) {
             child.kill("SIGCONT")
             if (child.exitCode === null && child.signalCode === null) await kill(i)
@@ -239,7 +236,8 @@ describe.skipIf(notInstalled || !isAsked)(
         }
         const listed = JSON.parse(await succeeds("resolve", "--json")) as ReadonlyArray<Issue>
         const doubts = listed.filter(({ state }) => state === "in_doubt")
-        assert.strictEqual(doubts.length, count("state = 'in_doubt'"))
+        assert.strictEqual(doubts.length, await count("state = 'in_doubt'"))
+        await close()
         mostDoubts = Math.max(mostDoubts, doubts.length)
         // What is in doubt may be there, and everything else is. The service's own record decides.
         const there = doubts.filter(({ idempotency_key }) => book.keys.has(idempotency_key))
@@ -262,7 +260,7 @@ describe.skipIf(notInstalled || !isAsked)(
       return mostDoubts
     }
 
-    for (const keys of ["honored", "ignored"] as const) {
+    for (const keys of drawn(["honored", "ignored"] as const)) {
       const losses = Network.isPossible
         ? "killed, frozen and cut off"
         : "killed and frozen (none cut off: that takes root)"
@@ -283,23 +281,26 @@ describe.skipIf(notInstalled || !isAsked)(
           const url = `postgres://prefstream@${database}:${socket}/postgres?${options}`
           return { before, args, env: { ...baseUrl, PREFSTREAM_LEDGER: url } }
         }
-        const disturb = async ({ count, kill, partsOf, random, reader, replace, workers }: Crew) => {
-          const first = reader()
-          assert.isBelow(count("true"), tasks, "all was read before the reader was lost")
+        const disturb = async ({ count, kill, openGate, partsOf, random, reader, replace, workers }: Crew) => {
+          const first = await reader()
+          assert.isBelow(await count("true"), tasks, "all was read before the reader was lost")
           await kill(first)
+          openGate()
           if (first === 0) await replace(0)
-          await until("parts for the one in its own network", () => partsOf(0) > 0)
+          await until("parts for the one in its own network", async () => (await partsOf(0)) > 0)
           const [frozen, killed] = [1, 2, 3].filter((worker) => worker !== first) as [number, number]
           workers[frozen]!.child.kill("SIGSTOP")
           network?.cut()
-          await until("others to take the parts of the frozen one", () => partsOf(frozen) === 0)
-          if (network !== undefined) await until("others to take those of the one cut off", () => partsOf(0) === 0)
-          const share = 0.3 + 0.3 * random()
-          await until("more tasks", () => count("state IN ('submitted', 'completed')") >= tasks * share)
+          await until("others to take the parts of the frozen one", async () => (await partsOf(frozen)) === 0)
+          if (network !== undefined) {
+            await until("others to take those of the one cut off", async () => (await partsOf(0)) === 0)
+          }
+          const sent = tasks * (0.3 + 0.3 * random())
+          await until("more tasks", async () => (await count("state IN ('submitted', 'completed')")) >= sent)
           await kill(killed)
           network?.mend()
           workers[frozen]!.child.kill("SIGCONT")
-          await until("the one that was cut off to be back", () => partsOf(0) > 0)
+          await until("the one that was cut off to be back", async () => (await partsOf(0)) > 0)
           assert.isNull(workers[0]!.child.exitCode)
         }
         try {
@@ -315,10 +316,11 @@ describe.skipIf(notInstalled || !isAsked)(
     }
 
     it("started anew one after the other, after the database was: the same bytes", async () => {
-      const doubts = await play("anew", "honored", async ({ count, kill, replace }) => {
+      const doubts = await play("anew", "honored", async ({ count, kill, openGate, replace }) => {
         await server.stop()
         await server.start()
-        await until("more tasks", () => count("state IN ('submitted', 'completed')") >= tasks * 0.5)
+        openGate()
+        await until("more tasks", async () => (await count("state IN ('submitted', 'completed')")) >= tasks * 0.5)
         for (const worker of [0, 1, 2, 3]) {
           await kill(worker, "SIGTERM")
           await replace(worker)

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs"
 import { assert, it } from "@effect/vitest"
 import { parseAst } from "vite"
+import { blocksOf, guides } from "./examples.ts"
 
 const root = new URL("../../", import.meta.url)
 const { exports } = JSON.parse(readFileSync(new URL("package.json", root), "utf8")) as {
@@ -136,4 +137,9 @@ it("each public name and member has a doc comment", () => {
     names.filter(({ isDocumented }) => !isDocumented).map(({ name }) => name),
     [],
   )
+})
+
+it("the guides show the pipeline of the quickstart", () => {
+  const quickstart = readFileSync(new URL("pipelines/quickstart.ts", root), "utf8")
+  for (const guide of guides) assert.include(quickstart, blocksOf(guide)[0]!.trim(), guide)
 })

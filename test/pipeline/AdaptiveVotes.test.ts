@@ -5,7 +5,7 @@ import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import type { Preview } from "../../src/pipeline/Preview.ts"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { manyCases } from "../support/cases.ts"
+import { drawn } from "../support/cases.ts"
 import { cli, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
@@ -291,26 +291,33 @@ describe.skipIf(notInstalled)("--votes N..M of workers", () => {
       return { child, ended, talks, name: /^Worker (\S+)/m.exec(said)![1]! }
     })
     const workers = [yield* begin("one"), yield* begin("two")] as const
-    const ask = (statement: string) => {
-      try {
-        return server.psql(statement, schema)
-      } catch {
-        return "" // no tables yet
-      }
-    }
+    const database = yield* Effect.acquireRelease(
+      Effect.sync(() => server.connect(schema)),
+      ({ close }) => Effect.promise(close),
+    )
+    const ask = (statement: string) => Effect.promise(() => database.value(statement))
     const until = <E, R>(isSo: Effect.Effect<boolean, E, R>) =>
       Effect.delay(isSo, Duration.millis(500)).pipe(Effect.repeat({ until: Boolean }))
-    const status = cli(["status"], env)
     return {
       votes,
       workers,
-      reader: () => workers.find(({ name }) => name === ask("SELECT owner FROM part_owner WHERE part = -1")),
-      status,
-      /** As that of `run`, one row per line. */
-      rows: () => ask(`SELECT ${columns} FROM task ORDER BY seq`),
+      reader: Effect.map(ask("SELECT owner FROM part_owner WHERE part = -1"), (owner) =>
+        workers.find(({ name }) => name === owner),
+      ),
+      /** One row per line, as `ofRun` gives them. */
+      rows: Effect.map(
+        Effect.promise(() => database.rows(`SELECT ${columns} FROM task ORDER BY seq`)),
+        (rows) => rows.map((values) => values.join("|")).join("\n"),
+      ),
       collected: (votes: number) =>
-        until(Effect.sync(() => ask("SELECT SUM(item_count) FROM task WHERE state = 'completed'") === String(votes))),
-      ends: (with_: number) => until(Effect.map(status, ({ status }) => status === with_)),
+        until(
+          Effect.map(
+            ask("SELECT SUM(item_count) FROM task WHERE state = 'completed'"),
+            (sum) => String(sum) === String(votes),
+          ),
+        ),
+      /** Waits until `status` says that the job has ended so. */
+      ends: (expected: number) => until(Effect.map(cli(["status"], env), ({ status }) => status === expected)),
       check: cli(["ledger", "check"], env),
     }
   })
@@ -327,18 +334,7 @@ describe.skipIf(notInstalled)("--votes N..M of workers", () => {
     }
   })
 
-  test("the votes of one run, whichever worker reads", () =>
-    Effect.gen(function* () {
-      const alone = yield* ofRun()
-      const it = yield* crew()
-      yield* it.collected(2 * items)
-      yield* it.ends(0)
-      assert.strictEqual(it.votes(), alone.votes)
-      assert.strictEqual(it.rows(), alone.rows)
-      assert.strictEqual((yield* it.check).status, 0)
-    }))
-
-  test("within the budget, exactly", () =>
+  test("the votes of one run within the budget, exactly, whichever worker reads", () =>
     Effect.gen(function* () {
       const budget = ["--price", "0.1", "--budget", "19.75"]
       const alone = yield* ofRun(...budget)
@@ -347,34 +343,34 @@ describe.skipIf(notInstalled)("--votes N..M of workers", () => {
       yield* it.collected(alone.votes)
       yield* it.ends(8)
       assert.strictEqual(it.votes(), alone.votes)
-      assert.strictEqual(it.rows(), alone.rows)
+      assert.strictEqual(yield* it.rows, alone.rows)
+      assert.strictEqual((yield* it.check).status, 0)
     }))
 
-  /** Takes the place of the one that plans, when that is killed at some moment. */
-  const replaced = Effect.fnUntraced(function* (
-    moment: (it: Effect.Success<ReturnType<typeof crew>>) => Effect.Effect<unknown>,
-  ) {
-    const alone = yield* ofRun()
-    const it = yield* crew()
-    yield* moment(it)
-    const reader = it.reader()
-    assert.isDefined(reader)
-    reader.child.kill("SIGKILL")
-    yield* Effect.promise(() => reader.ended)
-    yield* it.ends(0)
-    assert.notStrictEqual(it.reader(), reader)
-    assert.strictEqual(it.rows(), alone.rows)
-    assert.strictEqual(it.votes(), alone.votes)
-  })
-
-  test("the worker that plans is killed as it is about to: the same votes", () =>
-    replaced(({ collected }) => collected(2 * items)))
-
-  // A minute, for requests that the one that is lost may have sent.
-  describe.skipIf(!manyCases)("(in CI)", () => {
-    test("it is killed when it has planned: the same votes", () =>
-      replaced(({ workers }) =>
+  const moments: ReadonlyArray<
+    readonly [name: string, wait: (it: Effect.Success<ReturnType<typeof crew>>) => Effect.Effect<unknown>]
+  > = [
+    ["is about to plan", ({ collected }) => collected(2 * items)],
+    [
+      "has planned",
+      ({ workers }) =>
         Effect.promise(() => Promise.race(workers.map(({ talks }) => talks(/planned \d+ further votes/)))),
-      ))
-  })
+    ],
+  ]
+  for (const [name, wait] of drawn(moments)) {
+    test(`another worker takes over from one that is killed when it ${name}: the same votes`, () =>
+      Effect.gen(function* () {
+        const alone = yield* ofRun()
+        const it = yield* crew()
+        yield* wait(it)
+        const reader = yield* it.reader
+        assert.isDefined(reader)
+        reader.child.kill("SIGKILL")
+        yield* Effect.promise(() => reader.ended)
+        yield* it.ends(0)
+        assert.notStrictEqual(yield* it.reader, reader)
+        assert.strictEqual(yield* it.rows, alone.rows)
+        assert.strictEqual(it.votes(), alone.votes)
+      }))
+  }
 })

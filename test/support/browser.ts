@@ -16,12 +16,13 @@ export const hasBrowser = process.env["CI"] !== undefined || executablePath !== 
 const flags =
   "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync --renderer-process-limit=1"
 
-export const launch = () =>
+const launch = () =>
   chromium.launch({ executablePath: executablePath ?? debian[0]!, args: flags.split(" "), headless: true })
 
-export const launched = Effect.acquireRelease(Effect.promise(launch), (browser) =>
-  Effect.promise(() => browser.close()),
-)
+let shared: Promise<Browser> | undefined
+
+/** The browser of this process, which all its tests share; Playwright ends it with the process. */
+export const launched = Effect.promise(() => (shared ??= launch()))
 
 /** What a page did that it should not have done. */
 export interface Account {

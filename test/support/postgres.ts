@@ -10,6 +10,8 @@ import { once } from "node:events"
 import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, ManagedRuntime, Redacted } from "effect"
 import { made } from "./built.ts"
 
 const debian = "/usr/lib/postgresql"
@@ -146,6 +148,20 @@ export class Server {
   /** The same, for a role that needs the password, which stands in the URL only if it is given. */
   guardedUrl(schema: string, secret?: string) {
     return this.url(schema, secret === undefined ? "guarded" : `guarded:${encodeURIComponent(secret)}`)
+  }
+
+  /** A connection that stays open, for tests that ask again and again: starting `psql` takes longer than its answer. */
+  connect(schema: string) {
+    const runtime = ManagedRuntime.make(PgClient.layer({ url: Redacted.make(this.url(schema)) }))
+    const rows = (statement: string): Promise<ReadonlyArray<ReadonlyArray<unknown>>> =>
+      runtime.runPromise(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(statement).values)).catch(() => [])
+    return {
+      /** The rows that a statement gives; none where its tables are not there yet, or the server is not. */
+      rows,
+      /** The first value. */
+      value: async (statement: string): Promise<unknown> => (await rows(statement))[0]?.[0],
+      close: () => runtime.dispose(),
+    }
   }
 
   /** What `psql` says to a statement. */
