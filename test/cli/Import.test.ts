@@ -187,7 +187,7 @@ describe("prefstream import", () => {
         "invalid_shape:7",
       ])
       const choice = rejects.find(({ line }) => line === 7)
-      assert.match(choice?.["reason"], /^winner: expected what names one of 2 completions/)
+      assert.match(choice?.["reason"], /^winner: expected a name of one of 2 completions/)
       assert.strictEqual(choice?.["raw"], bad)
       yield* isSound(job)
     }))

@@ -1,4 +1,3 @@
-/** Shares of pairs that models won, the highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table } from "./parts.tsx"

@@ -1,12 +1,11 @@
 /**
- * Errors that end the reading of a source: each message names the file or option, and what to do. Invalid records are
- * not errors, but `Reject`s in the stream.
+ * Errors that end the reading of a source. Each message names the file or option, and what to do. Invalid records
+ * are not errors, but `Reject`s in the stream.
  */
 import { type PlatformError, Predicate, Schema } from "effect"
 
-/** The file does not exist. */
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", {
-  /** As it was named, a URL without user and query. */
+  /** The given name; a URL without user and query. */
   file: Schema.String,
 }) {
   override get message(): string {
@@ -14,13 +13,10 @@ export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFou
   }
 }
 
-/** The file cannot be opened, read or decoded; `problem` says why. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
-  /** As it was named, a URL without user and query. */
+  /** The given name; a URL without user and query. */
   file: Schema.String,
-  /** Why, and what to do. */
   problem: Schema.String,
-  /** The error of the file system, connection or decoder, if there was one. */
   cause: Schema.optional(Schema.Defect()),
 }) {
   override get message(): string {
@@ -28,11 +24,9 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
   }
 }
 
-/** An option's value is unusable. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
-  /** As the caller names it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
+  /** The caller's name for it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
   option: Schema.String,
-  /** What was expected, and what was found. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -40,11 +34,8 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   }
 }
 
-/** How the records make items could not be detected. */
 export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
-  /** The file with the first records. */
   file: Schema.String,
-  /** What was found, and which options tell it. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -52,21 +43,18 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
   }
 }
 
-/** The scratch file, to which a join or the grouping of long records moves what does not fit in memory, failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
-  /** What failed, in one line. */
   problem: Schema.String,
-  /** The error of the file system. */
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (commands that send nothing: in TMPDIR; in a program: scratchDirectory)`
+    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (TMPDIR for commands that send nothing, scratchDirectory in a program)`
   }
 }
 
-/** Ends the reading of a source; `reason` is one of the errors above. */
+/** Ends the reading of a source. `reason` is one of the errors above. */
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
-  /** Decide on its `_tag`. */
+  /** Callers decide on its `_tag`. */
   reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),
 }) {
   override get message(): string {
@@ -88,7 +76,7 @@ export const fromPlatformError = (file: string, error: PlatformError.PlatformErr
         : new FileUnreadable({
             file,
             problem: isLoop(error.reason)
-              ? "its symbolic links lead in a circle"
+              ? "the symbolic links form a circle; check the path"
               : (problems[error.reason._tag] ?? error.message),
             cause: error,
           }),
@@ -98,5 +86,5 @@ const isLoop = ({ cause }: PlatformError.PlatformError["reason"]): boolean =>
   Predicate.hasProperty(cause, "code") && cause.code === "ELOOP"
 
 const problems: Partial<Record<PlatformError.PlatformError["reason"]["_tag"], string>> = {
-  PermissionDenied: "this user may not read it; check its permissions",
+  PermissionDenied: "no permission to read it; check the file's permissions",
 }
