@@ -7,9 +7,11 @@ import { describe, Origin } from "../domain/Origin.ts"
 import { originOf } from "./record/Row.ts"
 import * as Files from "./Files.ts"
 
+/** A gold file cannot be used. */
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
   /** Without line and row, the error concerns the whole file. */
   ...Origin.fields,
+  /** The expected and the actual value. */
   problem: Schema.String,
 }) {
   override get message() {

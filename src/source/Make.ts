@@ -14,6 +14,7 @@ import type { Source } from "./record/SourceRecord.ts"
 
 /** Options of `make`: a name for messages, and the layout of the records. */
 export interface MakeOptions extends LayoutOptions {
+  /** Default: `memory`. */
   readonly name?: string | undefined
   /** Directory of the temporary file for groups. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined

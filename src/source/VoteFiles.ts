@@ -28,6 +28,7 @@ import * as VoteFields from "./vote/VoteFields.ts"
 import * as VoteHint from "./vote/VoteHint.ts"
 import * as VoteLayout from "./vote/VoteLayout.ts"
 
+/** Options of `votes`. */
 export interface VotesOptions extends Files.FilesOptions {
   /** Where a record's votes are. Default: detected. */
   readonly votes?: VoteFields.VoteOptions | undefined

@@ -11,6 +11,7 @@ import type { Features, JsonRow } from "../file/Features.ts"
 import { describeValue } from "../../io/Values.ts"
 import type { Omission } from "../file/OmittedPairs.ts"
 
+/** Options of trainer formats that support them. */
 export interface FormatOptions {
   /**
    * Whether to write the pair's margin, or 0 without one, as `margin`, for formats whose trainers read it (`trl*`
@@ -37,6 +38,7 @@ export const toolsColumn = ({ tools }: PreferencePair, options: FormatOptions, n
 export const toolFeatures = (options: FormatOptions | undefined): Features =>
   options?.tools === true ? { tools: "string" } : {}
 
+/** A trainer format: name, file type, columns, encoder, and schema of the rows. */
 export interface TrainerFormat {
   /** The name of the format's folder: letters, digits, `-`, `_`, and `.`. */
   readonly name: string
@@ -56,6 +58,7 @@ export interface TrainerFormat {
    * rows of a prompt are then written far apart.
    */
   readonly promptOf?: (row: JsonRow) => string
+  /** The columns and their types. */
   readonly features: (options?: FormatOptions) => Features
   /** Makes an encoder for one file: `rowPerPair(…)`, or `rowPerCompletion(…)`. */
   readonly encoder: (options?: FormatOptions) => Encoder
@@ -79,6 +82,7 @@ export interface Encoder {
 
 export type Encoded = Result.Result<JsonRow, Omission>
 
+/** A problem at a place in a row or a pair. */
 export interface Problem {
   /** A path such as `messages[0].role`. */
   readonly field: string
@@ -88,8 +92,10 @@ export interface Problem {
   readonly found: string
 }
 
+/** A value, or the reason why a format cannot hold it. */
 export type Checked<A> = Result.Result<A, Problem>
 
+/** Fails because the format cannot hold a field of the pair. */
 export const refuse = (field: string, expected: string, found: string): Checked<never> =>
   Result.fail({ field, expected, found })
 

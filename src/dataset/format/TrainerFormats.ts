@@ -47,6 +47,7 @@ export const formatNames = [
 /** The values of `--format`. */
 export type FormatName = (typeof formatNames)[number]
 
+/** The built-in formats by name. */
 export const formats: { readonly [Name in FormatName]: TrainerFormat } = {
   trl,
   "trl-conversational": trlConversational,

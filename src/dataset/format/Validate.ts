@@ -14,6 +14,7 @@ import type { Finding } from "../file/Finding.ts"
 import * as InferredTypes from "../file/InferredTypes.ts"
 import * as RowFile from "./RowFile.ts"
 
+/** Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,

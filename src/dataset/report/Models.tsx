@@ -1,3 +1,4 @@
+/** Shares of pairs that models won, the highest first. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share } from "./format.ts"
 import { Name, Section, Table } from "./parts.tsx"

@@ -1,3 +1,4 @@
+/** The options of a join, and the parsed paths of the item's parts. */
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"

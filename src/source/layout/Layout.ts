@@ -15,6 +15,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Unused } from "../item/UnusedContext.ts"
 
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
+/** The values of `--layout`. */
 export type LayoutName = (typeof layoutNames)[number]
 
 /**
@@ -22,6 +23,7 @@ export type LayoutName = (typeof layoutNames)[number]
  * default of their layout, or are detected from the first records.
  */
 export interface LayoutOptions {
+  /** Default: detected. */
   readonly layout?: LayoutName | undefined
   /** The path of an item's id. Default: `id`, if present. Layout `long` uses `key` instead. */
   readonly id?: string | undefined

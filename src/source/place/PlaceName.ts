@@ -1,3 +1,4 @@
+/** Classifies and describes file names: local, standard input, HTTP, S3. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "unknown"
 
 /** `unknown` is a URL with another scheme. A name without a scheme is a path. */

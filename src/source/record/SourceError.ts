@@ -4,6 +4,7 @@
  */
 import { type PlatformError, Predicate, Schema } from "effect"
 
+/** The file does not exist. */
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", {
   /** The given name; a URL without user and query. */
   file: Schema.String,
@@ -13,10 +14,13 @@ export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFou
   }
 }
 
+/** The file cannot be opened, read, or decoded. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
   /** The given name; a URL without user and query. */
   file: Schema.String,
+  /** The problem, and what to do. */
   problem: Schema.String,
+  /** The underlying error. */
   cause: Schema.optional(Schema.Defect()),
 }) {
   override get message(): string {
@@ -24,9 +28,11 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
   }
 }
 
+/** An option's value cannot be used. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
   /** The caller's name for it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
   option: Schema.String,
+  /** The problem, and what to do. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -34,8 +40,11 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   }
 }
 
+/** The layout of the records could not be detected. */
 export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
+  /** The file with the first records. */
   file: Schema.String,
+  /** The problem, and what to do. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -43,8 +52,11 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
   }
 }
 
+/** The scratch file of a join or group failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
+  /** The problem, and what to do. */
   problem: Schema.String,
+  /** The underlying error. */
   cause: Schema.Defect(),
 }) {
   override get message(): string {

@@ -7,17 +7,21 @@ import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { SourceError } from "./SourceError.ts"
 
+/** An item, or the reason why its record was rejected. */
 export type SourceRecord = Result.Result<SourceItem, Reject>
 
+/** The detected files and layout. */
 export interface InputSummary {
   /** The first files, up to one that has records. */
   readonly files: ReadonlyArray<{
     readonly name: string
     /** For example, `CSV with ";", gzip`. */ readonly description: string
   }>
+  /** Number of all files. */
   readonly count: number
   /** Number of completions files in a join. They come last. */
   readonly joined?: number | undefined
+  /** Folders and patterns without a file. */
   readonly empty: ReadonlyArray<string>
   /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` if no record can be read. */
   readonly layout: string | undefined

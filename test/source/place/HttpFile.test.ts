@@ -257,7 +257,7 @@ describe("an answer that is no file", () => {
         [401, /authorization \(401\)/],
         [403, /denies access \(403\)/],
         [418, /answered 418$/],
-        [204, /answers 204$/],
+        [204, /answered 204$/],
       ] as const) {
         const { asked, host } = yield* answering(status)
         const message = yield* failureOf(read(`http://user:hush@${host}/a.jsonl?secret=hush`))

@@ -1,3 +1,4 @@
+/** Reads a given number of bytes from a stream of chunks. */
 import { Effect, Pull } from "effect"
 import type { Array } from "effect"
 import { concat } from "../../../io/RecordBuffer.ts"
