@@ -27,7 +27,7 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
 
 export interface SampledFile {
   readonly file: Format.RowFile
-  /** The readable ones of its first records. */
+  /** The first records that are readable. */
   readonly sample: ReadonlyArray<Row>
 }
 

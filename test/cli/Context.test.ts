@@ -85,7 +85,7 @@ describe("fields that experts may have to see", () => {
         reportOf(said).rejects![0]!.first.reason,
         /^images: .*; to have them judge without, set --ignore-field images$/,
       )
-      assert.match(said.stderr, /pictures, sound or video in 1 of the first 2 records \(images\), which are rejected/)
+      assert.match(said.stderr, /1 of the first 2 records have images, audio, or video \(images\) and are rejected/)
       const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])
       assert.strictEqual(reportOf(told).rejected, 0)
     }))

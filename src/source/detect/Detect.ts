@@ -269,7 +269,7 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => columnsOf([path])[0] ?? path
 
-/** Whether the records are pairs of a dataset of prefstream, where several have the id of the same item. */
+/** Whether the records are pairs of a dataset of prefstream, in which several pairs have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
   KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 

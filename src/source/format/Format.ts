@@ -168,7 +168,7 @@ const textFormat = (
   }
 }
 
-/** A record must end within this many times `maxLineBytes`. */
+/** The reader fails if no record ends within this many times `maxLineBytes`. */
 const maxOpenRecords = 32
 
 /** Fails if no record ends for so long that none may ever end. */

@@ -13,7 +13,7 @@ import { isObject } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 
 export interface MetadataReader {
-  /** The metadata, or `undefined`. The failure lacks the origin. */
+  /** Returns `undefined` for a record without metadata. The failure does not name the record. */
   readonly of: (row: Row) => Result.Result<Metadata | undefined, string>
   readonly columns: ReadonlyArray<string> | undefined
   /** The paths in the metadata of a field's list that is kept. */

@@ -1,16 +1,16 @@
 /**
- * Where a part of an item is in a record: a path to a value or the elements of a list, or a template of several.
+ * Reads a part of an item from a record, by a path to a value or to the elements of a list, or by a template of paths.
  *
  * ```
  * turns[0].content             a field path
- * answers[].text               of each element of a list
- * answers[]                    a list, which may be there as JSON text
+ * answers[].text               a member of each element of a list
+ * answers[]                    a list, also as JSON text
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template `{{` and `}}` are braces; `\n`, `\t` and `\\`, written out, are line feed, tab and backslash. A paragraph in
- * which all fields are absent, null or blank is left out; where all fields of a template are, nothing is there. A list of
- * texts is these texts with empty lines between.
+ * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A paragraph is
+ * left out if all its fields are absent, null, or blank. If all fields of a template are, its value is absent. A list of
+ * texts becomes these texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"

@@ -45,7 +45,7 @@ export const mediaColumns = words("image images video videos audio audios")
 export const completionLists = words(
   "completions responses answers outputs candidates generations choices samples predictions replies summaries",
 )
-/** Members of such a list's elements. */
+/** Members that hold the text in an element of such a list. */
 export const elementTexts = words(
   "completion response output answer text content generation generated_text message messages value reply",
 )

@@ -18,7 +18,7 @@ export interface ChoiceMap {
   readonly text: string
   /** The meaning of a value, or `undefined` if the map has none. */
   readonly meaningOf: (value: unknown) => string | undefined
-  /** The meanings that must be names of columns or models. */
+  /** Meanings of the map that are names of columns or models. */
   readonly names: ReadonlyArray<string>
 }
 

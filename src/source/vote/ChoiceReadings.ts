@@ -100,7 +100,7 @@ export const decide = (
       ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
       : Result.fail(unknownTexts(choices))
   }
-  // Some of the completions' texts are numbers.
+  // The choices are texts of completions, some of which happen to be numbers.
   if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
   const reads = (reading: Choice.Reading) => {
     const read = Choice.reader(reading, labels)
