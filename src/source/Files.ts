@@ -1,9 +1,8 @@
 /**
- * Prompt items from files of any format and layout, local or remote.
- *
- * Guarantees: unless it is set, the layout is detected in the first records of the first non-empty file; all files are
- * read in it, in order, each in its own format. A later record is rejected if it has a prompt or completion in a field that
- * the first records did not have (`LateFields`).
+ * Prompt items from files of any format and layout, local or remote. Unless the layout is set, it is detected in the
+ * first records of the first non-empty file. All files are then read in order and in this layout, each in its own
+ * format. A later record is rejected if it has a prompt or a completion in a field that the first records lack
+ * (`LateFields`).
  */
 import { Array, Effect, Path, Result, Stream } from "effect"
 import { Threads } from "../node/Thread.ts"
@@ -27,9 +26,9 @@ import type { Row } from "./record/Row.ts"
 import * as VoteHint from "./vote/VoteHint.ts"
 import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
-/** Options of `files`: format, encoding, limits and layout. Format and layout are detected unless set. */
+/** Options of `files`. Format and layout are detected unless set. */
 export interface FilesOptions extends Format.FormatOptions, Layout.LayoutOptions {
-  /** Where the scratch file of groups is made. Default: the system's place for temporary files. */
+  /** Directory of the temporary file for groups. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -41,35 +40,30 @@ const optionNames: KnownOptions.NamesOf<FilesOptions> = {
 
 const isPlainMember = (name: string): boolean => ["id", "prompt", "completions"].includes(name)
 
-/** Records by which the layout is found. */
 const sampleSize = 100
 
-/**
- * @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand`
- */
+/** @param names files, folders, patterns such as `items/*.jsonl.gz`, URLs (`https://`, `s3://`), or `-`: see `Listing.expand` */
 export const files = (names: string | ReadonlyArray<string>, options: FilesOptions = {}): Source => {
   const all = typeof names === "string" ? [names] : names
   return {
     description: all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs`,
-    summary: Effect.map(Effect.scoped(find(all, options)), ({ summary }) => summary),
-    records: Effect.map(find(all, options), ({ layout, rows, ...found }) =>
-      Group.toItems(rows, layout, { ...options, ...found }),
+    summary: Effect.map(Effect.scoped(openInput(all, options)), ({ summary }) => summary),
+    records: Effect.map(openInput(all, options), ({ layout, rows, ...input }) =>
+      Group.toItems(rows, layout, { ...options, ...input }),
     ).pipe(Stream.unwrap),
   }
 }
 
-/** What else is read of records besides items. */
 export interface Adaptation {
-  /** What the layout is detected in, of a record's value; rejects keep the record's text. Default: the value itself. */
+  /** Converts a record's value before the layout is detected. Rejects keep the original text. */
   readonly rewrite?: ((value: unknown) => unknown) | undefined
-  /** Members that are read besides those of the layout. */
+  /** Top-level members to read besides those of the layout. */
   readonly columns?: ReadonlyArray<string> | undefined
-  /** The options that the first records have, given those that are detected. */
   readonly complete?: ((options: Layout.LayoutOptions) => Layout.LayoutOptions) | undefined
 }
 
-/** What is found in the first records of the files, and all of their records, read so. */
-export const find = Effect.fnUntraced(function* (
+/** Detects the layout in the first records of the files, and opens all records for reading. */
+export const openInput = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: FilesOptions,
   adapt?: (sample: ReadonlyArray<Row>) => Result.Result<Adaptation, string>,
@@ -78,68 +72,71 @@ export const find = Effect.fnUntraced(function* (
   yield* KnownOptions.check(options, optionNames)
   const { empty, files } = yield* Listing.expand(names)
   const opened = yield* OpenFile.sampledUntilRecords(files, options, sampleSize)
-  const asRead = opened.flatMap(({ sample }) => sample)
+  const originalSample = opened.flatMap(({ sample }) => sample)
   const file = opened.at(-1)?.file.name ?? PlaceName.describe(names[0]!)
   const mayLackHeader = options.header !== false && ["csv", "tsv"].includes(opened.at(-1)?.file.format ?? "")
   const header = "give --no-header if its first line has no names of columns; otherwise: "
-  // The syntax of a flag has nothing to do with the header of a file.
-  const unknown = (problem: string) => {
-    const isOfFile = mayLackHeader && !/^--[a-z-]+: not a /.test(problem)
-    return new SourceError({ reason: new LayoutUnknown({ file, problem: `${isOfFile ? header : ""}${problem}` }) })
+  // A wrong path in a flag does not depend on the file's header.
+  const layoutUnknown = (problem: string) => {
+    const isAboutFile = mayLackHeader && !/^--[a-z-]+: not a /.test(problem)
+    return new SourceError({ reason: new LayoutUnknown({ file, problem: `${isAboutFile ? header : ""}${problem}` }) })
   }
   const adaptation: Adaptation =
-    adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(asRead)), unknown)
-  const hintOfVotes = (gold?: string, layout?: Layout.Layout) =>
-    adapt === undefined ? (VoteHint.of(asRead, gold, layout) ?? []) : []
-  const { complete: completing = (found: Layout.LayoutOptions) => found, rewrite } = adaptation
-  const rewritten =
+    adapt === undefined ? {} : yield* Effect.mapError(Effect.fromResult(adapt(originalSample)), layoutUnknown)
+  const voteHints = (gold?: string, layout?: Layout.Layout) =>
+    adapt === undefined ? (VoteHint.of(originalSample, gold, layout) ?? []) : []
+  const { complete: completeOptions = (detectedOptions: Layout.LayoutOptions) => detectedOptions, rewrite } = adaptation
+  const rewriteRow =
     rewrite === undefined
       ? undefined
       : ({ isTextual, place, value }: Row): Row => ({ place, isTextual, value: rewrite(value) })
-  const sample = rewritten === undefined ? asRead : asRead.map(rewritten)
-  const members = OpenFile.membersOf([{ sample }])
-  const named = MakeLayout.ofMembers(options, members)
-  const detected = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, named)), (problem) =>
-    unknown([problem, hintOfVotes()].flat().join("; ")),
+  const sample = rewriteRow === undefined ? originalSample : originalSample.map(rewriteRow)
+  const memberNames = OpenFile.membersOf([{ sample }])
+  const namedOptions = MakeLayout.ofMembers(options, memberNames)
+  const detectedOptions = yield* Effect.mapError(Effect.fromResult(Detect.detect(sample, namedOptions)), (problem) =>
+    layoutUnknown([problem, voteHints()].flat().join("; ")),
   )
-  const complete = completing(detected)
+  const layoutOptions = completeOptions(detectedOptions)
   const layout = yield* Effect.mapError(
-    Effect.fromResult(MakeLayout.make(complete, named.prompt !== undefined)),
-    unknown,
+    Effect.fromResult(MakeLayout.make(layoutOptions, namedOptions.prompt !== undefined)),
+    layoutUnknown,
   )
-  const unknownFields = UnknownFields.of(named, [...members])
-  if (members.size > 0 && unknownFields.nothingOf !== undefined) return yield* unknown(unknownFields.nothingOf)
+  const unknownFields = UnknownFields.of(namedOptions, [...memberNames])
+  if (memberNames.size > 0 && unknownFields.problem !== undefined) return yield* layoutUnknown(unknownFields.problem)
   const models = FileModels.of(yield* Path.Path, files)
   const fileModels = new Map(
     files.flatMap((file, i) =>
       PlaceName.kindOf(file) === "standard input" ? [] : [[PlaceName.describe(file), models[i]!] as const],
     ),
   )
-  const mayNameModels = layout.reads === "parts" && complete.model === undefined && fileModels.size > 1
-  const naming = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
+  const mayNameModels = layout.reads === "parts" && layoutOptions.model === undefined && fileModels.size > 1
+  const modelNote = mayNameModels ? ", models named after the files, if most prompts are in each" : ""
   const summary: InputSummary = {
     files: opened.map(({ file: { description, name } }) => ({ name, description })),
     count: files.length,
     empty: empty.map(PlaceName.describe),
-    layout: sample.length === 0 ? undefined : `${layout.description}${naming}`,
-    unknownFields: members.size === 0 ? [] : unknownFields.columns,
-    hints: [...Hints.of(sample, layout, options, complete), hintOfVotes(complete.gold, layout)].flat(),
+    layout: sample.length === 0 ? undefined : `${layout.description}${modelNote}`,
+    unknownFields: memberNames.size === 0 ? [] : unknownFields.columns,
+    hints: [...Hints.of(sample, layout, options, layoutOptions), voteHints(layoutOptions.gold, layout)].flat(),
     unused: OpenFile.unusedIn(sample, layout.columns, [...(options.ignore ?? []), ...(adaptation.columns ?? [])]),
   }
   const question = UnusedContext.question(sample.map(layout.unusedIn))
   if (question !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem: question }) })
-  const late = sample.length === 0 ? undefined : LateFields.of(sample, named, complete)
+  const lateFields = sample.length === 0 ? undefined : LateFields.of(sample, namedOptions, layoutOptions)
   const columns =
-    rewritten === undefined && layout.columns !== undefined
+    rewriteRow === undefined && layout.columns !== undefined
       ? [
-          ...(OpenFile.withContext(layout.columns, members) ?? []),
-          ...(late?.columns ?? []),
+          ...(OpenFile.withContext(layout.columns, memberNames) ?? []),
+          ...(lateFields?.columns ?? []),
           ...(adaptation.columns ?? []),
         ]
       : undefined
-  const arePlain =
-    layout.reads === "items" && layout.isOwn && rewritten === undefined && [...members].every(isPlainMember)
-  const mayUseThread = arePlain && (yield* PlainThread.LazyItems) && (yield* Threads) !== "never"
+  const arePlainItems =
+    layout.reads === "items" &&
+    layout.hasDefaultPaths &&
+    rewriteRow === undefined &&
+    [...memberNames].every(isPlainMember)
+  const mayUseThread = arePlainItems && (yield* PlainThread.LazyItems) && (yield* Threads) !== "never"
   const rows = Stream.fromIterable(files.entries()).pipe(
     Stream.flatMap(([i, name]) =>
       Stream.unwrap(
@@ -150,9 +147,9 @@ export const find = Effect.fnUntraced(function* (
       ),
     ),
     Stream.mapArray(
-      Array.map((read) => {
-        const row = rewritten === undefined ? read : Result.map(read, rewritten)
-        return late === undefined ? row : Result.flatMap(row, late.check)
+      Array.map((originalRow) => {
+        const row = rewriteRow === undefined ? originalRow : Result.map(originalRow, rewriteRow)
+        return lateFields === undefined ? row : Result.flatMap(row, lateFields.check)
       }),
     ),
   )

@@ -1,18 +1,17 @@
 /**
- * Reads files of prompt items with gold answers, to be mixed in among others, or to answer by.
- *
- * Guarantees: an invalid record is a failure with file, line and field. `read` holds all items in memory.
+ * Reads prompt items with gold answers, for checks among other items or for automatic answers. An invalid record is a
+ * failure that names file, line, and field. `read` holds all items in memory.
  */
 import { Effect, Schema, Stream } from "effect"
 import { describe, Origin } from "../domain/Origin.ts"
 import { originOf } from "./record/Row.ts"
 import * as Files from "./Files.ts"
 
-/** A gold file can't be used as it is. */
+/** A gold file cannot be used. */
 export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("UnusableGoldFile", {
-  /** Without line and row the whole file is meant. */
+  /** Without line and row, the error concerns the whole file. */
   ...Origin.fields,
-  /** What was expected there, and what was found. */
+  /** The expected and the actual value. */
   problem: Schema.String,
 }) {
   override get message() {
@@ -20,10 +19,9 @@ export class UnusableGoldFile extends Schema.TaggedError<UnusableGoldFile>()("Un
   }
 }
 
-/** How gold files are read, in any format and layout that `Files.files` reads. */
 export type GoldFileOptions = Pick<Files.FilesOptions, "ignore">
 
-/** The items of a file, with gold answers or without. */
+/** The items of a file, which may lack gold answers. */
 export const items = (file: string, options?: GoldFileOptions) =>
   Files.files(file, options).records.pipe(
     Stream.mapError(
@@ -38,13 +36,13 @@ export const items = (file: string, options?: GoldFileOptions) =>
     ),
   )
 
-/** Reads the whole of a file in which all items have gold answers. */
+/** Reads a whole file; each item must have a gold answer. */
 export const read = Effect.fn("GoldFile.read")(function* (file: string, options?: GoldFileOptions) {
-  const all = yield* Stream.runCollect(items(file, options))
-  if (all.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })
-  const without = all.find(({ item }) => item.gold === undefined)
-  if (without === undefined) return all
+  const goldItems = yield* Stream.runCollect(items(file, options))
+  if (goldItems.length === 0) return yield* new UnusableGoldFile({ file, problem: "expected items, found none" })
+  const itemWithoutGold = goldItems.find(({ item }) => item.gold === undefined)
+  if (itemWithoutGold === undefined) return goldItems
   const problem =
     'gold: expected the right answer, found nothing; set "gold" to {"best_completion_index": N}, or a column "winner" to the name of the best completion\'s column'
-  return yield* new UnusableGoldFile({ ...without.origin, problem })
+  return yield* new UnusableGoldFile({ ...itemWithoutGold.origin, problem })
 })

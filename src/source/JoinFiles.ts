@@ -1,8 +1,8 @@
 /**
- * A source that joins prompts in some files with completions in others (one file per model) by a key.
- *
- * Guarantees: prompt and completion are detected unless they are set. A missing file, an invalid path, and a file whose
- * first records lack key, prompt or completion are failures before the first record, which say what to set. For the rest see `combine/Join`.
+ * A source that joins prompts in some files with completions in others (one file per model) by a key. The paths of
+ * prompt and completion are detected unless they are set. `join` fails before the first record if a file is missing, a
+ * path is invalid, or a file's first records lack key, prompt, or completion. The message says which option to set.
+ * `combine/Join` guarantees the rest.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import * as Join from "./combine/Join.ts"
@@ -25,7 +25,6 @@ import type { InputSummary, Source } from "./record/SourceRecord.ts"
 
 export type { JoinOptions } from "./combine/JoinOptions.ts"
 
-/** Records of each file in which fields are checked. */
 const sampleSize = 20
 
 /** A source of items whose prompts and completions are in separate files. Fails with `SourceError`. */
@@ -53,8 +52,8 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   const promptPath =
     options.promptPath ??
     (members.prompts.has("prompt") ? "prompt" : yield* promptIn(prompts, [...ignore, ...keysOf(options)]))
-  const taken = [...ignore, ...PromptFinder.columnsOf(Field.ofMembers(promptPath, members.prompts))]
-  const historyPath = options.historyPath ?? PromptFinder.before(Sample.of(promptRows), taken).history
+  const usedColumns = [...ignore, ...PromptFinder.columnsOf(Field.ofMembers(promptPath, members.prompts))]
+  const historyPath = options.historyPath ?? PromptFinder.contextOf(Sample.of(promptRows), usedColumns).history
   const fields = yield* JoinOptions.resolve(
     { ...options, promptPath, completionPath, historyPath },
     names,
@@ -74,25 +73,28 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
     promptKey,
   } = fields
   const commonKey = commonKeyIn(promptRows, members.completions)
-  for (const one of prompts) yield* requireFields(one, { key: promptKey, prompt }, options, commonKey)
-  for (const one of completions) yield* requireFields(one, { key: completionKey, completion }, options, commonKey)
-  const all = [...prompts, ...completions].map(({ file: { description, name } }) => ({ name, description }))
+  for (const file of prompts) yield* requireFields(file, { key: promptKey, prompt }, options, commonKey)
+  for (const file of completions) yield* requireFields(file, { key: completionKey, completion }, options, commonKey)
+  const fileDescriptions = [...prompts, ...completions].map(({ file: { description, name } }) => ({
+    name,
+    description,
+  }))
   const unusedInPrompts = promptRows.map((row) => Join.unusedInPrompt(fields, row))
-  const unusedInCompletions = completionRows.map((row) => fields.unusedOfCompletion(row, Join.nothingShown))
+  const unusedInCompletions = completionRows.map((row) => fields.unusedOfCompletion(row, Join.emptyItem))
   for (const [[one], unused] of [
     [prompts, unusedInPrompts],
     [completions, unusedInCompletions],
   ] as const) {
     const problem = UnusedContext.question(unused)
     if (problem !== undefined) {
-      return yield* unknown(one!.file.name, problem)
+      return yield* layoutUnknown(one!.file.name, problem)
     }
   }
   const isAlsoCompletions = names.prompts.some((name) => names.completions.includes(name))
   const kept = options.keep?.filter((name) => name !== "*" && !members.completions.has(name))
   const summary: InputSummary = {
-    files: all,
-    count: all.length,
+    files: fileDescriptions,
+    count: fileDescriptions.length,
     joined: completions.length,
     empty: names.empty,
     layout: `join by ${at(promptKey)}: prompt at ${at(prompt)}${history === undefined ? "" : `, earlier turns at ${at(history)}`}, completions at ${at(completion)}, ${model === undefined ? "models named after the files" : `models at ${at(model)}`}`,
@@ -107,7 +109,8 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
       ...UnusedContext.hints(unusedInCompletions),
       ...modelHints(options, completionRows),
     ],
-    // A name that both have is listed once. What is read of one file is not unused in another, where it is a copy.
+    // A name that both sides have is listed once. A member that one side reads is not unused in the other, where it
+    // is a copy.
     unused: Arr.dedupeWith(
       [
         ...OpenFile.unusedIn(
@@ -117,7 +120,7 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
         ),
         ...OpenFile.unusedIn(completionRows, completionColumns, [...ignore, ...(promptColumns ?? [])]),
       ],
-      (one, other) => one.name === other.name,
+      (a, b) => a.name === b.name,
     ),
   }
   const records = Join.join(
@@ -130,26 +133,27 @@ const open = Effect.fnUntraced(function* (options: JoinOptions.JoinOptions) {
   return { summary, records }
 })
 
-const unknown = (file: string, problem: string) => new SourceError({ reason: new LayoutUnknown({ file, problem }) })
+const layoutUnknown = (file: string, problem: string) =>
+  new SourceError({ reason: new LayoutUnknown({ file, problem }) })
 
 const sampleOf = (files: ReadonlyArray<OpenFile.SampledFile>) => Sample.of(files.flatMap(({ sample }) => sample))
 
-/** The member that prompts have in other layouts, too. */
+/** Looks for a prompt under the names that other layouts use. */
 const promptIn = Effect.fnUntraced(function* (
   files: ReadonlyArray<OpenFile.SampledFile>,
-  taken: ReadonlyArray<string>,
+  usedColumns: ReadonlyArray<string>,
 ) {
-  const found = PromptFinder.prompt(sampleOf(files), taken)
-  if (Result.isFailure(found)) return yield* unknown(files[0]!.file.name, found.failure)
-  return found.success?.prompt ?? "prompt"
+  const detected = PromptFinder.prompt(sampleOf(files), usedColumns)
+  if (Result.isFailure(detected)) return yield* layoutUnknown(files[0]!.file.name, detected.failure)
+  return detected.success?.prompt ?? "prompt"
 })
 
-/** The member that completions have in other layouts, too; or texts of which some are in lists of one. */
+/** Looks for completions under the names that other layouts use, also where some texts are in lists of one. */
 const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.SampledFile>) {
   const sample = sampleOf(files)
-  const found = CompletionFinder.completions(sample, "long")
-  if (Result.isFailure(found)) return yield* unknown(files[0]!.file.name, found.failure)
-  if (found.success?.layout === "long") return found.success.completion
+  const detected = CompletionFinder.completions(sample, "long")
+  if (Result.isFailure(detected)) return yield* layoutUnknown(files[0]!.file.name, detected.failure)
+  if (detected.success?.layout === "long") return detected.success.completion
   return Sample.find(sample, [...KnownNames.completionTexts, ...KnownNames.otherCompletionTexts], ["text", "texts"])
     ?.path
 })
@@ -157,7 +161,7 @@ const completionIn = Effect.fnUntraced(function* (files: ReadonlyArray<OpenFile.
 const keysOf = ({ completionKey, key = "id", promptKey }: JoinOptions.JoinOptions): ReadonlyArray<string> =>
   [key, promptKey, completionKey].filter((name) => name !== undefined)
 
-/** A member that may be the key in all files: in the prompts, no value repeats. */
+/** A member that may be the key in all files. Its values in the prompts are unique. */
 const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): string | undefined => {
   const sample = Sample.of(rows)
   const isUnique = ({ values }: Sample.Member) =>
@@ -167,26 +171,26 @@ const commonKeyIn = (rows: ReadonlyArray<Row>, members: ReadonlySet<string>): st
     .find((member) => members.has(member.name) && isUnique(member))?.path
 }
 
-/** Names of models in the records, which are read only where they are chosen: gold answers may name the files. */
+/** Suggests the option for models if records name them. Models are not read by default, because gold answers may name the files. */
 const modelHints = ({ modelPath }: JoinOptions.JoinOptions, rows: ReadonlyArray<Row>): ReadonlyArray<string> => {
-  const found = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
-  return found === undefined
+  const member = modelPath === undefined ? Sample.find(Sample.of(rows), KnownNames.models, ["text"]) : undefined
+  return member === undefined
     ? []
     : [
-        `models are named after the files; to name them by "${found.name}", set ${flags.model} ${UnusedContext.quoted(found.path)}`,
+        `models are named after the files; to name them by "${member.name}", set ${flags.model} ${UnusedContext.quoted(member.path)}`,
       ]
 }
 
 const at = ({ label }: Field.Field): string => JSON.stringify(label)
 
 const requireFields = Effect.fnUntraced(function* (
-  one: OpenFile.SampledFile,
+  file: OpenFile.SampledFile,
   fields: { readonly [option in "key" | "prompt" | "completion"]?: Field.Field },
   options: JoinOptions.JoinOptions,
   commonKey: string | undefined,
 ) {
-  const names = [...OpenFile.membersOf([one])]
-  const given = {
+  const names = [...OpenFile.membersOf([file])]
+  const setPaths = {
     key: options.key ?? options.promptKey ?? options.completionKey,
     prompt: options.promptPath,
     completion: options.completionPath,
@@ -194,18 +198,18 @@ const requireFields = Effect.fnUntraced(function* (
   for (const option of ["key", "prompt", "completion"] as const) {
     const columns = fields[option]?.columns ?? []
     if (names.length === 0 || columns.length === 0 || columns.some((column) => names.includes(column))) continue
-    const example = option === "key" ? commonKey : textIn(one, option === "completion")
+    const example = option === "key" ? commonKey : textIn(file, option === "completion")
     const problem =
-      given[option] === undefined
-        ? UnknownFields.notFound(option, names, example)
-        : UnknownFields.nothingAt(option, columns, names)
-    return yield* unknown(one.file.name, problem)
+      setPaths[option] === undefined
+        ? UnknownFields.undetectedMessage(option, names, example)
+        : UnknownFields.missingMessage(option, columns, names)
+    return yield* layoutUnknown(file.file.name, problem)
   }
 })
 
-/** A text that may be what is searched for. */
-const textIn = (one: OpenFile.SampledFile, isCompletion: boolean): string | undefined => {
-  const sample = sampleOf([one])
+/** A member with text, suggested for the path that is missing. */
+const textIn = (file: OpenFile.SampledFile, isCompletion: boolean): string | undefined => {
+  const sample = sampleOf([file])
   const isText = (member: Sample.Member) =>
     Sample.has(member, ["text"]) &&
     member.values.length > 0 &&
@@ -219,10 +223,11 @@ const unknownOf = (
   columns: ReadonlyArray<string>,
   members: ReadonlySet<string>,
 ): ReadonlyArray<string> =>
-  members.size === 0 ? [] : columns.flatMap((name) => (members.has(name) ? [] : [UnknownFields.named(name, option)]))
+  members.size === 0
+    ? []
+    : columns.flatMap((name) => (members.has(name) ? [] : [UnknownFields.describeField(name, option)]))
 
-/** A folder or pattern may be several files. */
 const describeFiles = (names: string | ReadonlyArray<string>, what: string): string => {
-  const all = JoinOptions.toList(names)
-  return all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs of ${what}`
+  const list = JoinOptions.toList(names)
+  return list.length === 1 ? PlaceName.describe(list[0]!) : `${list.length} inputs of ${what}`
 }

@@ -1,8 +1,7 @@
 /**
- * A source of a program's own records, in any layout.
- *
- * Guarantees: they are validated, counted and rejected like records of files. In origins and rejects their file is
- * `name`, and their line is their one-based ordinal. Layouts are not detected: without `layout`, records are items.
+ * A source of a program's own records, in any layout. Records are validated, counted, and rejected like those of files.
+ * Origins and rejects have `name` as file and the record's one-based number as line. The layout is not detected:
+ * without `layout`, records are items.
  */
 import { Array, Effect, type FileSystem, Option, type Path, Result, Stream } from "effect"
 import * as Group from "./combine/Group.ts"
@@ -15,9 +14,9 @@ import type { Source } from "./record/SourceRecord.ts"
 
 /** Options of `make`: a name for messages, and the layout of the records. */
 export interface MakeOptions extends LayoutOptions {
-  /** Default `memory`. */
+  /** Default: `memory`. */
   readonly name?: string | undefined
-  /** Where the scratch file of groups is made. Default: the system's directory for temporary files. */
+  /** Directory of the temporary file for groups. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -29,7 +28,8 @@ export const make = <E = never, R = never>(
   const rows = Stream.mapAccumArray(
     Stream.isStream(records) ? records : Stream.fromIterable(records),
     () => 0,
-    (read, array) => [read + array.length, Array.map(array, (value, i) => toRow(name, read + i + 1, value))] as const,
+    (count, array) =>
+      [count + array.length, Array.map(array, (value, i) => toRow(name, count + i + 1, value))] as const,
   )
   return {
     description: name,
@@ -55,6 +55,5 @@ const toRow = (file: string, line: number, value: unknown): RowResult =>
     },
   })
 
-/** Nothing where the value is none that JSON has. */
 const toJson = (value: unknown): string | undefined =>
   Option.getOrUndefined(Result.getSuccess(Result.try(() => JSON.stringify(value))))

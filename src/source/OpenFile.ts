@@ -1,4 +1,4 @@
-/** Opens a file once: samples its first records, then reads all of them. */
+/** Opens a file once, to sample its first records and then to read all of them. */
 import { Array, Duration, Effect, Option, Result, Stream } from "effect"
 import * as Format from "./format/Format.ts"
 import * as UnusedContext from "./item/UnusedContext.ts"
@@ -25,17 +25,16 @@ export const open = Effect.fnUntraced(function* (name: string, options: Format.F
   return yield* Format.open(yield* input, options)
 })
 
-/** A file with its first records. */
 export interface SampledFile {
   readonly file: Format.RowFile
-  /** Of its first records those that can be read. */
+  /** The first records that are readable. */
   readonly sample: ReadonlyArray<Row>
 }
 
-/** Of records; fewer where these are large, so that a pipe, which keeps 16 MiB, can be read again. */
+/** Limits the sample of large records, because a pipe keeps only 16 MiB to be read again. */
 const maxSampleCharacters = 4 * 1024 * 1024
 
-/** Fewer records, too, where these have so many members that detection would take seconds. */
+/** Limits the sample of records with many members, for which detection would take seconds. */
 const maxSampleMembers = 100_000
 
 export const sampled = Effect.fnUntraced(function* (name: string, options: Format.FormatOptions, sampleSize: number) {
@@ -58,7 +57,7 @@ export const sampled = Effect.fnUntraced(function* (name: string, options: Forma
   return { file, sample } satisfies SampledFile
 })
 
-/** Why the only record of a file is no record, but a table with one member for each column, as pandas writes it. */
+/** Describes a file whose only record is a table stored by column, as pandas writes it. */
 const columnsProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return undefined
   const columns = Object.values(value)
@@ -77,10 +76,10 @@ const columnsProblem = (value: unknown): string | undefined => {
   const isSplit = Array.isArray(value["columns"]) && Array.isArray(value["data"]) && columns.length <= 3
   if (columns.length < 2 || !(areLists || areObjects || isSplit)) return undefined
   const orient = isSplit ? ', orient="split"' : ""
-  return `it is one table by columns, expected an object per row; write it by rows: pandas.read_json(FILE${orient}).to_json("new.jsonl", orient="records", lines=True)`
+  return `expected one object per row, found one table stored by column; convert it: pandas.read_json(FILE${orient}).to_json("new.jsonl", orient="records", lines=True)`
 }
 
-/** Files up to the first that has records. */
+/** Samples the files up to the first that has records. */
 export const sampledUntilRecords = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   options: Format.FormatOptions,
@@ -94,29 +93,29 @@ export const sampledUntilRecords = Effect.fnUntraced(function* (
   return files
 })
 
-/** The names of the records' top-level members, in the order in which they are met. */
+/** The names of the records' top-level members, in order of first occurrence. */
 export const membersOf = (files: ReadonlyArray<Pick<SampledFile, "sample">>): ReadonlySet<string> =>
   new Set(files.flatMap(({ sample }) => sample).flatMap(({ value }) => (isObject(value) ? Object.keys(value) : [])))
 
-/** Of the records' top-level members those that are neither read nor ignored, with the share of records that have a value. */
+/** The top-level members that are neither read nor ignored, with the share of records that have a value. */
 export const unusedIn = (
   rows: ReadonlyArray<Row>,
-  read: ReadonlyArray<string> | undefined,
-  ignored: ReadonlyArray<string> = [],
+  readColumns: ReadonlyArray<string> | undefined,
+  ignoredColumns: ReadonlyArray<string> = [],
 ): InputSummary["unused"] => {
-  if (read === undefined) return []
-  const isUsed = new Set([...read, ...ignored])
+  if (readColumns === undefined) return []
+  const isUsed = new Set([...readColumns, ...ignoredColumns])
   const counts = new Map<string, number>()
   for (const { value } of rows) {
     for (const [name, member] of isObject(value) ? Object.entries(value) : []) {
       if (isUsed.has(name)) continue
-      if (typeof member === "boolean" || UnusedContext.says(member)) counts.set(name, (counts.get(name) ?? 0) + 1)
+      if (typeof member === "boolean" || UnusedContext.hasContent(member)) counts.set(name, (counts.get(name) ?? 0) + 1)
     }
   }
   return [...counts].map(([name, count]) => ({ name, share: count / rows.length }))
 }
 
-/** The columns, and those that experts may have to see, by whose values records are rejected: also if other files have them. */
+/** Adds the columns whose values experts may have to see. A record may be rejected for them, even if the sampled files lack them. */
 export const withContext = (
   columns: ReadonlyArray<string> | undefined,
   members: ReadonlySet<string>,

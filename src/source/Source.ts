@@ -1,6 +1,6 @@
 /**
  * Sources of prompt items: files of any format and layout (`files`), prompts and completions in separate files
- * (`join`), or a program's own records (`make`). Constructors open nothing; files are opened when `records` is run.
+ * (`join`), or a program's own records (`make`). Files are opened when `records` runs, not before.
  */
 export { files, type FilesOptions } from "./Files.ts"
 export { read as gold, UnusableGoldFile } from "./GoldFile.ts"

@@ -1,8 +1,6 @@
 /**
- * Reads one text from each record of files, such as the prompts of an evaluation.
- *
- * Guarantees: a record without a text at the path is an error with file, line and field. A record may also be the text
- * itself, as a JSON string.
+ * Reads one text from each record of files, such as the prompts of an evaluation. A record may also be the text itself,
+ * as a JSON string. A record without text at the path is an error with file, line, and field.
  */
 import { Effect, Result, Stream } from "effect"
 import * as Origin from "../domain/Origin.ts"
@@ -12,23 +10,23 @@ import { describeValue } from "../io/Values.ts"
 import type { RowResult } from "./record/Row.ts"
 import { FileUnreadable, invalidOption, SourceError } from "./record/SourceError.ts"
 
-const unusable = (place: Origin.Origin, problem: string): SourceError =>
+const unusableText = (place: Origin.Origin, problem: string): SourceError =>
   new SourceError({ reason: new FileUnreadable({ file: Origin.describe(place), problem }) })
 
-/** @param path where the text is in a record, such as `turns[0].content`, or a template of several */
+/** @param path the text's path in a record, such as `turns[0].content`, or a template of several paths */
 export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<string>, path = "prompt") {
   const members = OpenFile.membersOf(yield* Effect.scoped(OpenFile.sampledUntilRecords(files, {}, 1)))
   const field = Field.parse(Field.ofMembers(path, members))
   if (Result.isFailure(field)) return yield* invalidOption("path", field.failure)
   const textOf = (row: RowResult) => {
-    if (Result.isFailure(row)) return Effect.fail(unusable(row.failure, row.failure.reason))
+    if (Result.isFailure(row)) return Effect.fail(unusableText(row.failure, row.failure.reason))
     const { place, value } = row.success
     const text = typeof value === "string" ? value : field.success.get(value)
     return typeof text === "string"
       ? Effect.succeed(text)
-      : Effect.fail(unusable(place, `${path}: expected a string, found ${describeValue(text)}`))
+      : Effect.fail(unusableText(place, `${path}: expected a string, found ${describeValue(text)}`))
   }
-  const found = yield* Effect.forEach(files, (file) =>
+  const texts = yield* Effect.forEach(files, (file) =>
     OpenFile.open(file).pipe(
       Effect.map((opened) => opened.rows(field.success.columns)),
       Stream.unwrap,
@@ -36,5 +34,5 @@ export const texts = Effect.fn("Source.texts")(function* (files: ReadonlyArray<s
       Stream.runCollect,
     ),
   )
-  return found.flat()
+  return texts.flat()
 })

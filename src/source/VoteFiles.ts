@@ -1,9 +1,8 @@
 /**
- * Votes that were given elsewhere, from files of any format: tables with a record per vote or per item, and exports of Argilla
- * and Label Studio.
- *
- * Guarantees: one `VoteRecord` per record; a record whose votes cannot be read is rejected with the field and its text. Items
- * are read in the layouts of `files`. An item's id is one that the first records have for one item each, or none.
+ * Votes from other tools, in files of any format: tables with one record per vote or per item, and exports of Argilla
+ * and Label Studio. Each record gives one `VoteRecord`. A record with unreadable votes is rejected with the field and
+ * its text. Items may have any layout that `files` reads. An item has an id only if each id of the first records
+ * belongs to one item.
  */
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
@@ -35,45 +34,56 @@ export interface VotesOptions extends Files.FilesOptions {
   readonly votes?: VoteFields.VoteOptions | undefined
 }
 
-interface Found {
+interface Detection {
   readonly tool: Shape | undefined
   readonly fields: VoteFields.VoteFields
   reading: Choice.Reading
-  /** Whether the reading is that of the first records' numbers, from 1 on. */
+  /** Whether the reading was derived from numbers in the first records that start at 1. */
   isFromNumbers: boolean
   labels: ReadonlyArray<string> | undefined
 }
 
-/** @param names as those of `files` */
-export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}, ...options }: VotesOptions = {}) => {
-  const all = typeof names === "string" ? [names] : names
+/** @param names files, folders, patterns, or URLs, as in `files` */
+export const votes = (
+  names: string | ReadonlyArray<string>,
+  { votes: voteOptions = {}, ...options }: VotesOptions = {},
+) => {
+  const list = typeof names === "string" ? [names] : names
   const open = Effect.gen(function* () {
-    let found: Found | undefined
+    let detection: Detection | undefined
     let problem: string | undefined
-    let oneCompletion: string | undefined
-    const set = yield* Effect.fromResult(readingSet(given))
-    const { layout, rows, summary } = yield* Files.find(all, options, (rows) =>
+    let labelHint: string | undefined
+    const readingOption = yield* Effect.fromResult(readingOf(voteOptions))
+    const { layout, rows, summary } = yield* Files.openInput(list, options, (rows) =>
       Result.gen(function* () {
         const tool = ToolExports.recognize(rows)
         const rewritten = tool === undefined ? rows : rows.map((row) => ({ ...row, value: rewriteBy(tool)(row.value) }))
         const sample = Sample.of(rewritten)
-        // Labels beside a tool's list of votes are of its data.
+        // Labels beside a tool's list of votes are part of its data.
         const isListed =
           tool?.isTextual !== true && rewritten.some(({ value }) => tool !== undefined && hasVotes(value))
         const fieldOptions =
-          isListed && given.choice === undefined ? { ...given, votes: given.votes ?? "votes" } : given
-        const fields = sample.members.length === 0 ? none : yield* VoteFields.detect(sample, fieldOptions)
-        oneCompletion = VoteHint.ofLabels(rewritten)
-        const one: Found = { tool, fields, reading: set ?? {}, isFromNumbers: false, labels: undefined }
-        found = one
+          isListed && voteOptions.choice === undefined
+            ? { ...voteOptions, votes: voteOptions.votes ?? "votes" }
+            : voteOptions
+        const fields = sample.members.length === 0 ? noVoteFields : yield* VoteFields.detect(sample, fieldOptions)
+        labelHint = VoteHint.ofLabels(rewritten)
+        const current: Detection = {
+          tool,
+          fields,
+          reading: readingOption ?? {},
+          isFromNumbers: false,
+          labels: undefined,
+        }
+        detection = current
         return {
           rewrite: tool === undefined ? undefined : rewriteBy(tool),
           columns: columnsOf(fields),
           complete: (detected: LayoutOptions) => {
-            const complete = VoteLayout.withoutVotes(sample, detected, options, fields)
-            one.labels = labelsOf(complete)
-            problem = decide(one, set, sample, complete)
-            return complete
+            const layoutOptions = VoteLayout.withoutVotes(sample, detected, options, fields)
+            current.labels = labelsOf(layoutOptions)
+            problem = decide(current, readingOption, sample, layoutOptions)
+            return layoutOptions
           },
         }
       }),
@@ -81,45 +91,47 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
     const [file = ""] = summary.files.map(({ name }) => name)
     if (problem !== undefined) return yield* new SourceError({ reason: new LayoutUnknown({ file, problem }) })
     if (layout.reads !== "items" && options.layout === undefined) {
-      const problem = oneCompletion ?? `${layout.description}: ${expectedItems}`
+      const problem = labelHint ?? `${layout.description}: ${expectedItems}`
       return yield* new SourceError({ reason: new LayoutUnknown({ file, problem }) })
     }
-    if (layout.reads !== "items" || found === undefined) return yield* invalidOption("layout", expectedItems)
-    const { fields, isFromNumbers, labels, reading, tool } = found
+    if (layout.reads !== "items" || detection === undefined) return yield* invalidOption("layout", expectedItems)
+    const { fields, isFromNumbers, labels, reading, tool } = detection
     const read = VoteFields.reader(fields, Choice.reader(reading, labels))
     const toVotes = (row: Row): VoteRecord => {
       const problem = depthProblem(row.value, "the record")
       if (problem !== undefined) return reject(row.place, "invalid_shape", problem)
       return Result.flatMap(layout.toRecord(row), (source) =>
-        Result.match(Result.all([read(row, source), besides(row, source)]), {
+        Result.match(Result.all([read(row, source), itemFields(row, source)]), {
           onFailure: (reason) => reject(row.place, "invalid_shape", reason),
-          onSuccess: ([votes, more]): VoteRecord => Result.succeed({ ...source, ...more, votes, raw: row.place.raw }),
+          onSuccess: ([votes, fields]): VoteRecord =>
+            Result.succeed({ ...source, ...fields, votes, raw: row.place.raw }),
         }),
       )
     }
     const countsFromZero = (row: Row): boolean =>
       VoteFields.choicesIn(fields, row).some(({ choice }) => (ChoiceMap.numberOf(choice) ?? 1) < 1)
-    const described = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
+    const description = tool === undefined ? layout.description : `${tool.name}: ${layout.description}`
     return {
       summary: {
         ...summary,
         layout:
           summary.layout &&
-          `${described.replace(`, id at ""`, "")}; ${VoteDescription.describe(fields, reading, isFromNumbers)}`,
+          `${description.replace(`, id at ""`, "")}; ${VoteDescription.describe(fields, reading, isFromNumbers)}`,
       },
-      records: Stream.mapArrayEffect(rows, (some) => {
-        const other = isFromNumbers
-          ? some.find((row) => Result.isSuccess(row) && countsFromZero(row.success))
+      records: Stream.mapArrayEffect(rows, (chunk) => {
+        const rowFromZero = isFromNumbers
+          ? chunk.find((row) => Result.isSuccess(row) && countsFromZero(row.success))
           : undefined
-        return other === undefined || Result.isFailure(other)
-          ? Effect.succeed(Arr.map(some, (row): VoteRecord => Result.flatMap(row, toVotes)))
-          : Effect.fail(new SourceError({ reason: new LayoutUnknown({ file, problem: otherCount(other.success) }) }))
+        return rowFromZero === undefined || Result.isFailure(rowFromZero)
+          ? Effect.succeed(Arr.map(chunk, (row): VoteRecord => Result.flatMap(row, toVotes)))
+          : Effect.fail(
+              new SourceError({ reason: new LayoutUnknown({ file, problem: zeroProblem(rowFromZero.success) }) }),
+            )
       }),
     }
   })
   return {
-    /** For messages. */
-    description: all.length === 1 ? PlaceName.describe(all[0]!) : `${all.length} inputs`,
+    description: list.length === 1 ? PlaceName.describe(list[0]!) : `${list.length} inputs`,
     summary: Effect.map(Effect.scoped(open), ({ summary }) => summary),
     records: Stream.unwrap(Effect.map(open, ({ records }) => records)),
   }
@@ -128,12 +140,10 @@ export const votes = (names: string | ReadonlyArray<string>, { votes: given = {}
 const expectedItems =
   "expected all completions of an item in each record: set --completion-path for each of them, or --completions-path for a list (layouts items, wide and pairs)"
 
-/** Why a later record puts the reading of the first ones in doubt. */
-const otherCount = ({ place: { line, row } }: Row): string =>
-  `${line === undefined ? `record ${row}` : `line ${line}`} has a number below 1 as choice, where those of the first records are 1, 2, …: a tie, or numbers from 0 on. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or ${VoteFields.flags.choiceMap} with what each number means`
+const zeroProblem = ({ place: { line, row } }: Row): string =>
+  `${line === undefined ? `record ${row}` : `line ${line}`} has a choice below 1, but the choices of the first records start at 1: it may mean a tie, or choices may count from 0. Import into another job folder with ${VoteFields.flags.choiceAs} number (0 is a tie), or set ${VoteFields.flags.choiceMap} to the meaning of each number`
 
-/** The reading that the options set. */
-const readingSet = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
+const readingOf = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
   const { flags } = VoteFields
   if (choiceMap === undefined) return Result.succeed(choiceAs === undefined ? undefined : { kind: choiceAs })
   return choiceAs === undefined || choiceAs === "one-hot"
@@ -141,10 +151,12 @@ const readingSet = ({ choiceAs, choiceMap }: VoteFields.VoteOptions) => {
         onFailure: (problem) => invalidOption(flags.choiceMap, problem),
         onSuccess: (map): Choice.Reading => ({ kind: choiceAs, map }),
       })
-    : Result.fail(invalidOption(flags.choiceMap, `it says what values mean: ${flags.choiceAs} ${choiceAs} cannot, too`))
+    : Result.fail(
+        invalidOption(flags.choiceMap, `cannot be used with ${flags.choiceAs} ${choiceAs}; remove one of them`),
+      )
 }
 
-const none: VoteFields.VoteFields = {
+const noVoteFields: VoteFields.VoteFields = {
   choices: [],
   isPerCompletion: false,
   list: undefined,
@@ -160,7 +172,7 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-/** Read of each record, if it has them. */
+/** Members that are read from each record that has them. */
 const alwaysRead = [
   "ranking",
   "order",
@@ -187,17 +199,17 @@ const labelsOf = ({ completions, layout }: LayoutOptions): ReadonlyArray<string>
         Result.match(Field.parse(path), { onFailure: () => path, onSuccess: ({ label }) => label }),
       )
 
-/** How choices are meant; the reason where that is not certain. */
+/** Decides how choices are read. Returns the problem if that is uncertain. */
 const decide = (
-  found: Found,
-  set: Choice.Reading | undefined,
+  detection: Detection,
+  readingOption: Choice.Reading | undefined,
   sample: Sample.Sample,
   options: LayoutOptions,
 ): string | undefined => {
-  const { fields, labels } = found
+  const { fields, labels } = detection
   const layout = Result.getOrUndefined(MakeLayout.make(options))
   if (layout?.reads !== "items") return undefined
-  const sampled = sample.rows.flatMap((row) =>
+  const sampledChoices = sample.rows.flatMap((row) =>
     Result.match(layout.toRecord(row), {
       onFailure: () => [],
       onSuccess: (source) =>
@@ -205,44 +217,47 @@ const decide = (
     }),
   )
   const [choice] = fields.choices.length === 1 && fields.list === undefined ? fields.choices : []
-  const own = choice === undefined ? -1 : (labels?.indexOf(choice.label) ?? -1)
-  if (own >= 0 && (set === undefined || set.kind === "text")) {
-    found.reading = { own }
+  const completionIndex = choice === undefined ? -1 : (labels?.indexOf(choice.label) ?? -1)
+  if (completionIndex >= 0 && (readingOption === undefined || readingOption.kind === "text")) {
+    detection.reading = { ownIndex: completionIndex }
     return undefined
   }
-  if (set !== undefined) return set.map === undefined ? undefined : unknownName(set.map, sampled, labels)
+  if (readingOption !== undefined)
+    return readingOption.map === undefined ? undefined : unknownName(readingOption.map, sampledChoices, labels)
   if (fields.isPerCompletion) {
-    found.reading = { kind: "one-hot" }
-    const read = Choice.reader(found.reading, labels)
-    const results = sampled.map(({ item, value }) => read(value, item))
+    detection.reading = { kind: "one-hot" }
+    const read = Choice.reader(detection.reading, labels)
+    const results = sampledChoices.map(({ item, value }) => read(value, item))
     const [first] = results.filter(Result.isFailure)
-    return first === undefined || results.some(Result.isSuccess) ? undefined : `${sampled[0]!.name}: ${first.failure}`
+    return first === undefined || results.some(Result.isSuccess)
+      ? undefined
+      : `${sampledChoices[0]!.name}: ${first.failure}`
   }
-  return Result.match(ChoiceReadings.decide(sampled, { ...ChoiceReadings.namingOf(fields.choices), labels }), {
+  return Result.match(ChoiceReadings.decide(sampledChoices, { ...ChoiceReadings.namingOf(fields.choices), labels }), {
     onFailure: (problem) => problem,
     onSuccess: (reading) => {
-      found.reading = reading
-      found.isFromNumbers = reading.kind === "number"
+      detection.reading = reading
+      detection.isFromNumbers = reading.kind === "number"
       return undefined
     },
   })
 }
 
-/** That a map has a meaning that is no name in the first records. */
+/** The problem of a map that names a completion which the first records lack. */
 const unknownName = (
   { names }: ChoiceMap.ChoiceMap,
-  sampled: ReadonlyArray<ChoiceReadings.SampledChoice>,
+  sampledChoices: ReadonlyArray<ChoiceReadings.SampledChoice>,
   labels: ReadonlyArray<string> | undefined,
 ): string | undefined => {
   const read = Choice.reader({ kind: "name" }, labels)
-  const unknown = names.find((name) => !sampled.some(({ item }) => Result.isSuccess(read(name, item))))
-  return unknown === undefined || sampled.length === 0
+  const unknown = names.find((name) => !sampledChoices.some(({ item }) => Result.isSuccess(read(name, item))))
+  return unknown === undefined || sampledChoices.length === 0
     ? undefined
-    : `${VoteFields.flags.choiceMap}: expected ${ChoiceMap.expected}, found ${JSON.stringify(unknown)}`
+    : `${VoteFields.flags.choiceMap}: expected ${ChoiceMap.expectedMeanings}, found ${JSON.stringify(unknown)}`
 }
 
-/** What an export of prefstream says of the item besides. */
-const besides = (
+/** Item fields that only an export of prefstream has. */
+const itemFields = (
   { isTextual, value }: Row,
   { item: { completions } }: SourceItem,
 ): Result.Result<Pick<VotedItem, "isCheck" | "flags" | "flaggedIn" | "decision">, string> => {

@@ -83,9 +83,9 @@ describe("fields that experts may have to see", () => {
       assert.deepStrictEqual([reportOf(said).read, reportOf(said).rejected], [2, 1])
       assert.match(
         reportOf(said).rejects![0]!.first.reason,
-        /^images: .*; --ignore-field images has them judge without$/,
+        /^images: .*; to have them judge without, set --ignore-field images$/,
       )
-      assert.match(said.stderr, /pictures, sound or video in 1 of the first 2 records \(images\), which are rejected/)
+      assert.match(said.stderr, /1 of the first 2 records have images, audio, or video \(images\) and are rejected/)
       const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])
       assert.strictEqual(reportOf(told).rejected, 0)
     }))

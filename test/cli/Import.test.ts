@@ -187,7 +187,7 @@ describe("prefstream import", () => {
         "invalid_shape:7",
       ])
       const choice = rejects.find(({ line }) => line === 7)
-      assert.match(choice?.["reason"], /^winner: expected what names one of 2 completions/)
+      assert.match(choice?.["reason"], /^winner: expected a name of one of 2 completions/)
       assert.strictEqual(choice?.["raw"], bad)
       yield* isSound(job)
     }))
@@ -393,7 +393,7 @@ describe("prefstream import", () => {
         prompts,
       )
       const inspected = yield* cli(["inspect", `${folder}/votes.csv`])
-      assert.match(inspected.stdout, /an export of prefstream: prefstream import reads votes that exist/)
+      assert.match(inspected.stdout, /an export of prefstream: prefstream import reads existing votes/)
     }))
 
   test("keeps that all are bad, which gives KTO its negatives", () =>
@@ -798,21 +798,24 @@ describe("prefstream import", () => {
     Effect.gen(function* () {
       const of = (i: number) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", choice: { at: i } })
       const { said } = yield* imported([of(1), of(2)])
-      assert.match(said.stderr, /"choice" has an object, which name no completion: set --choice-path to the choice\n/)
+      assert.match(
+        said.stderr,
+        /"choice" has an object, which do not denote a completion: set --choice-path to the choice\n/,
+      )
     }))
 
   test("says that a label of one completion is no comparison, as inspect does, and what reads it", () =>
     Effect.gen(function* () {
       const talk = [{ role: "user", content: "P" }, { role: "assistant", content: "one" }] // prettier-ignore
       const noComparison =
-        /a record has one completion, and "label" says whether it is good: that is no comparison, .*; prefstream run with --layout long /
+        /a record has one completion, and "label" says whether it is good: without a comparison, .* with prefstream run --layout long/
       for (const record of [{ prompt: "P", completion: "one" }, { messages: talk }]) {
         for (const label of [true, 0]) {
           const { folder, said } = yield* imported([line({ ...record, label }), line({ ...record, label: false })])
           assert.match(said.stderr, noComparison)
           const inspected = yield* cli(["inspect", `${folder}/votes.jsonl`])
           assert.match(inspected.stdout, noComparison)
-          assert.notInclude(inspected.stdout, "reads votes that exist")
+          assert.notInclude(inspected.stdout, "reads existing votes")
         }
       }
       const { said } = yield* imported([line({ prompt: "P", completion: "one", winner: "x" })])

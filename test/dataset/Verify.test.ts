@@ -211,8 +211,8 @@ it.layer(NodeServices.layer)("verify", (it) => {
           ["warning", "warning"],
         )
         assert.deepStrictEqual(findings.map(Dataset.formatFinding), [
-          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" (in 3 rows, of which this is the first)`,
-          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer, of which many chat templates remove the thought, found "<think>Hm.</think>Two" (in 2 rows, of which this is the first)',
+          `formats/trl-implicit/train.jsonl:3: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" (in 3 rows, of which this is the first)`,
+          'formats/trl-conversational/train.jsonl:1: chosen[0].content: expected no </think> in an answer, because many chat templates remove the thought, found "<think>Hm.</think>Two" (in 2 rows, of which this is the first)',
         ])
       }),
   )

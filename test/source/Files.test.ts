@@ -141,8 +141,8 @@ describe("files", () => {
       Effect.gen(function* () {
         const { hints } = yield* foundIn(toLines([{ prompt: '["Q"]', response_a: '["A"]', response_b: "B" }]))
         assert.deepStrictEqual(hints, [
-          `"prompt" holds JSON lists as text, which stay text; --prompt-path 'prompt[]' reads lists`,
-          `"response_a" holds JSON lists as text, which stay text; --completion-path 'response_a[]' reads lists`,
+          `"prompt" holds JSON lists as text; they stay text unless --prompt-path 'prompt[]' is set`,
+          `"response_a" holds JSON lists as text; they stay text unless --completion-path 'response_a[]' is set`,
         ])
       }),
     )
@@ -175,7 +175,7 @@ describe("files", () => {
       })
       const message = "{'role': 'assistant', 'content': 'A'}"
       const refused = (path: string, found: string) =>
-        `${path}: expected text or a list as JSON, found ${found}; export the data as Parquet or JSON Lines, or the column by json.dumps`
+        `${path}: expected text or a list as JSON, found ${found}; export the data as Parquet or JSON Lines, or write the column with json.dumps`
       const noCommas = "a list as NumPy prints it, with no commas between its elements"
 
       it.effect.each<readonly [string, ReadonlyArray<string>, ReadonlyArray<unknown>]>([
@@ -253,7 +253,10 @@ describe("files", () => {
       Effect.gen(function* () {
         for (const content of [JSON.stringify(table), JSON.stringify(table, undefined, 2)]) {
           const { message } = yield* Effect.flip(read(content, {}, "f.json"))
-          assert.match(message, /f\.json: cannot be read: it is one table by columns, expected an object per row; /)
+          assert.match(
+            message,
+            /f\.json: cannot be read: expected one object per row, found one table stored by column; /,
+          )
           assert.include(message, `pandas.read_json(${of}).to_json(`)
         }
       }),
@@ -319,7 +322,7 @@ describe("files", () => {
         assert.strictEqual(table.items.length, 2)
         assert.deepStrictEqual(
           table.rejects.map(({ line, reason }) => [line, reason]),
-          [[3, "expected a record, found the header again; were several files put together?"]],
+          [[3, "expected a record, found the header again; the file may be several files in one"]],
         )
       }),
     )

@@ -1,10 +1,9 @@
 /**
  * axolotl (docs/rlhf.qmd, docs/reward_modelling.qmd; src/axolotl/prompt_strategies): DPO with `type:
- * chat_template.default`, and reward models with `type: bradley_terry.chat_template`.
- *
- * The DPO strategy renders a dummy question with the answer and cuts at the first occurrence of the answer. Completions
- * that it would cut elsewhere are omitted: those with leading or trailing white space, and those contained in the dummy
- * question. The validator warns of one that occurs in what common templates put before an answer, such as `user`.
+ * chat_template.default`, and reward models with `type: bradley_terry.chat_template`. The DPO strategy renders a dummy
+ * question with the answer and cuts at the answer's first occurrence. Completions that it would cut elsewhere are
+ * omitted: those with leading or trailing white space, and those contained in the dummy question. The validator warns
+ * of completions, such as `user`, that occur in what common templates put before an answer.
  */
 import { Result, Schema } from "effect"
 import type { JsonRow } from "../file/Features.ts"
@@ -25,18 +24,18 @@ import { type Problem, refuse, rowPerPair, type TrainerFormat } from "./TrainerF
 
 const dummy = "[[dummy_message]]"
 
-/** White space as Python's `str.strip` knows it, at either end. */
+/** Matches leading or trailing white space, as Python's `str.strip` defines it. */
 const endsInWhiteSpace =
   /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]|[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/
 
-/** Why axolotl would not find an answer at its place, as the expected text. */
+/** Describes the text that axolotl needs, if it would find the answer at a wrong place. */
 const cutProblem = (answer: string): string | undefined => {
   if (endsInWhiteSpace.test(answer))
-    return "a text without white space at its ends, which axolotl finds again after a template"
+    return "a text without white space at its ends, because axolotl searches for it after a template"
   return dummy.includes(answer) ? `a text that is not contained in ${dummy}, where axolotl would find it` : undefined
 }
 
-/** What common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put around a question. */
+/** Texts that common chat templates (ChatML, Llama 3, Gemma, Mistral, Phi, Command) put around a question. */
 const templateTexts = [
   "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n<|im_start|>user\n",
   "<|im_end|>\n<|im_start|>assistant\n",
@@ -61,7 +60,7 @@ const inTemplates = (row: JsonRow): ReadonlyArray<Problem> =>
       ? [
           {
             field: `${side}.content`,
-            expected: "a text that common chat templates do not contain, where axolotl would find the answer",
+            expected: "a text that common chat templates do not contain, because axolotl would find it there",
             found: describeValue(content),
           },
         ]

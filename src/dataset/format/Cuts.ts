@@ -1,15 +1,15 @@
 /**
- * What trainers and chat templates cut out of completions, though they do not fail: warnings about rows.
- *
- * Not found: cuts that depend on the model's chat template in other ways.
+ * Warns of rows in which trainers and chat templates cut parts of completions without failing. Other cuts that
+ * depend on a model's chat template are not found.
  */
 import type { Json, JsonRow } from "../file/Features.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type { Problem } from "./TrainerFormat.ts"
 
 /**
- * Where TRL ends a prompt that both sides contain: before their first difference, less a space (`extract_prompt` in
- * trl/data_utils.py of 1.10). Its DPO and KTO trainers do so, its reward trainer does not.
+ * The end of a prompt that TRL extracts from both sides: before their first difference, without a space
+ * (`extract_prompt` in trl/data_utils.py of 1.10). Its DPO and KTO trainers extract prompts, its reward trainer does
+ * not.
  */
 const extractedPromptEnd = (chosen: string, rejected: string): number => {
   const length = Math.min(chosen.length, rejected.length)
@@ -19,8 +19,8 @@ const extractedPromptEnd = (chosen: string, rejected: string): number => {
   return Math.max(length - 1, 0)
 }
 
-/** @param endOf where the prompt ends at the latest, given what both sides begin with */
-export const beginAlike =
+/** @param endOf the end of the prompt in the common beginning of both sides */
+export const commonBeginnings =
   (endOf: (shared: string) => number) =>
   ({ chosen, rejected }: JsonRow): ReadonlyArray<Problem> => {
     if (typeof chosen !== "string" || typeof rejected !== "string") return []
@@ -30,8 +30,7 @@ export const beginAlike =
     return [
       {
         field: "chosen",
-        expected:
-          "completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt",
+        expected: "completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt",
         found: `both beginning alike: ${describeValue(chosen.slice(end))} is cut to ${describeValue(chosen.slice(cut))}`,
       },
     ]
@@ -40,8 +39,8 @@ export const beginAlike =
 const assistants = ["assistant", "gpt"]
 
 /**
- * Thoughts in answers. Of a completion, DeepSeek's template keeps what follows `</think>`; of earlier answers, those of
- * Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory's do so, too.
+ * Warns of thoughts in answers. DeepSeek's template keeps only the part after `</think>` of a completion. Those of
+ * Qwen 3, GLM 4.5, Nemotron 3, and LLaMA-Factory do so with earlier answers.
  */
 export const thoughts = (row: JsonRow): ReadonlyArray<Problem> =>
   Object.entries(row).flatMap(([column, value]) => thoughtsIn(value, column, false))
@@ -52,7 +51,7 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
       ? [
           {
             field,
-            expected: "no </think> in an answer, of which many chat templates remove the thought",
+            expected: "no </think> in an answer, because many chat templates remove the thought",
             found: describeValue(value),
           },
         ]
@@ -60,7 +59,7 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
   }
   if (Array.isArray(value)) return value.flatMap((part: Json, i) => thoughtsIn(part, `${field}[${i}]`, isAnswer))
   if (!isObject(value)) return []
-  // A message, or an object that has messages.
+  // The object is a message or contains messages.
   const speaker = value["role"] ?? value["from"]
   return Object.entries(value).flatMap(([name, member]) =>
     thoughtsIn(
@@ -71,7 +70,7 @@ const thoughtsIn = (value: Json, field: string, isAnswer: boolean): ReadonlyArra
   )
 }
 
-/** The same for the sides of a pair as text, to which a template is applied. */
+/** Warns of thoughts in sides that are text. */
 export const thoughtsInSides = ({ chosen, rejected }: JsonRow): ReadonlyArray<Problem> => [
   ...thoughtsIn(chosen ?? null, "chosen", true),
   ...thoughtsIn(rejected ?? null, "rejected", true),

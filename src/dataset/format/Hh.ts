@@ -1,9 +1,7 @@
 /**
- * Transcripts as in Anthropic's hh-rlhf (Bai et al., 2022): each side holds the complete conversation, with turns of
- * `Human` and `Assistant`, each after an empty line.
- *
- * Readers take everything before the last `\n\nAssistant:` as the prompt, so a text that contains such a mark is
- * omitted, as are other roles.
+ * Transcripts in the form of Anthropic's hh-rlhf (Bai et al., 2022). Each side holds the complete conversation, with
+ * turns of `Human` and `Assistant`, each after an empty line. Readers take everything before the last
+ * `\n\nAssistant:` as the prompt, so texts that contain such a mark are omitted, as are other roles.
  */
 import { Result, Schema } from "effect"
 import { describeValue } from "../../io/Values.ts"
@@ -15,16 +13,16 @@ import { type Checked, refuse, rowPerPair, type TrainerFormat } from "./TrainerF
 const human = "\n\nHuman:"
 const assistant = "\n\nAssistant:"
 
-const withoutMarks = (field: string, text: string): Checked<string> => {
+const requireNoMarks = (field: string, text: string): Checked<string> => {
   const mark = [human, assistant].find((mark) => text.includes(mark))
   return mark === undefined
     ? Result.succeed(text)
-    : refuse(field, "a text without turns of its own", `${describeValue(mark)} in it`)
+    : refuse(field, "a text without turn marks", `${describeValue(mark)} in it`)
 }
 
 export const hh: TrainerFormat = {
   name: "hh",
-  warnings: Cuts.beginAlike((shared) => shared.lastIndexOf(assistant) + assistant.length + 1),
+  warnings: Cuts.commonBeginnings((shared) => shared.lastIndexOf(assistant) + assistant.length + 1),
   description: "Anthropic hh transcripts: chosen and rejected hold all turns, as Human and Assistant",
   container: "jsonl",
   features: () => ({ chosen: "string", rejected: "string" }),
@@ -35,11 +33,11 @@ export const hh: TrainerFormat = {
       let transcript = ""
       for (const [i, { content, role }] of turns.entries()) {
         const field = typeof prompt === "string" ? "prompt" : `prompt[${i}].content`
-        transcript += `${role === "user" ? human : assistant} ${yield* withoutMarks(field, content)}`
+        transcript += `${role === "user" ? human : assistant} ${yield* requireNoMarks(field, content)}`
       }
       return {
-        chosen: `${transcript}${assistant} ${yield* withoutMarks("chosen", chosen)}`,
-        rejected: `${transcript}${assistant} ${yield* withoutMarks("rejected", rejected)}`,
+        chosen: `${transcript}${assistant} ${yield* requireNoMarks("chosen", chosen)}`,
+        rejected: `${transcript}${assistant} ${yield* requireNoMarks("rejected", rejected)}`,
       }
     }),
   ),

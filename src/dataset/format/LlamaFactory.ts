@@ -2,12 +2,13 @@
  * LLaMA-Factory (data/README.md; src/llamafactory/data/converter.py): ranking as Alpaca and ShareGPT, and KTO as
  * ShareGPT, each file with an entry in `dataset_info.json`.
  *
- * Alpaca has a system prompt and one question; `history` is not written, since `load_dataset` would infer a column of
- * nulls. ShareGPT has alternating roles; LLaMA-Factory skips other rows. The KTO reader takes a non-empty completion as
- * the desirable one; no format accepts empty completions.
+ * Alpaca has a system prompt and one question. `history` is not written, because `load_dataset` would infer a column
+ * of nulls. ShareGPT needs alternating roles; LLaMA-Factory skips other rows. The KTO reader takes a non-empty
+ * completion as the desirable one, and no format accepts empty completions.
  *
- * In ShareGPT, calls of tools are a turn of `function_call`, and a result is one of `observation`: a pair with text next to
- * calls, several results after one another, or a completion of several messages is omitted. `tools` is JSON text.
+ * In ShareGPT, tool calls are a turn of `function_call`, and a result is a turn of `observation`. A pair is omitted
+ * if it has text next to calls, several results in sequence, or a completion of several messages. `tools` is JSON
+ * text.
  */
 import { Result, Schema } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -51,7 +52,6 @@ export const llamaFactoryAlpaca: TrainerFormat = {
   }),
 }
 
-/** LLaMA-Factory's names of the roles that it has a place for. */
 const names = new Map([
   ["system", "system"],
   ["user", "human"],
@@ -76,7 +76,6 @@ const conversation = (prompt: Prompt): Checked<ReadonlyArray<Turn>> =>
     Result.all(PairTexts.toMessages(prompt).map((message, i) => toTurn(message, `prompt[${i}]`))),
   )
 
-/** A completion as the one turn that it may be. */
 const turnOf = (pair: PreferencePair, side: "chosen" | "rejected"): Checked<Turn> => {
   const [message, ...others] = PairTexts.sideOf(pair, side)
   return message === undefined || others.length > 0
@@ -98,8 +97,8 @@ const AnswerTurn = Schema.Struct({
 })
 const tools = Schema.optionalKey(Text)
 
-/** What keeps the turns from being a prompt of LLaMA-Factory's. */
-const inLlamaFactoryTurn = (conversation: ReadonlyArray<typeof Turn.Type>) => {
+/** Describes turns that are not a prompt of LLaMA-Factory. */
+const promptProblem = (conversation: ReadonlyArray<typeof Turn.Type>) => {
   const problem = findRoleViolation(
     conversation.map(({ from }) => from),
     tags,
@@ -121,15 +120,15 @@ export const llamaFactoryShareGpt: TrainerFormat = {
   encoder: rowPerPair((pair, options) =>
     Result.gen(function* () {
       const [chosen, rejected] = [yield* turnOf(pair, "chosen"), yield* turnOf(pair, "rejected")]
-      // Calls may differ in their ids alone.
+      // Calls may differ only in their ids.
       if (chosen.value === rejected.value) {
-        return yield* refuse("rejected", "another turn than chosen's, ids of calls aside", "the same turn")
+        return yield* refuse("rejected", "a turn that differs from chosen's in more than ids of calls", "the same turn")
       }
       return { conversations: yield* conversation(pair.prompt), chosen, rejected, ...toolsOf(pair, options) }
     }),
   ),
   row: Schema.Struct({
-    conversations: Schema.Array(Turn).check(Schema.makeFilter(inLlamaFactoryTurn)),
+    conversations: Schema.Array(Turn).check(Schema.makeFilter(promptProblem)),
     chosen: AnswerTurn,
     rejected: AnswerTurn,
     tools,
@@ -173,7 +172,7 @@ export const llamaFactoryKto: TrainerFormat = {
         if (last === undefined) return "at least two turns"
         if (!isAnswer(last.from)) return issueAt([turns.length - 1, "from"], "gpt or function_call in the last turn")
         if (last.value === "") return issueAt([turns.length - 1, "value"], "text")
-        return inLlamaFactoryTurn(turns.slice(0, -1))
+        return promptProblem(turns.slice(0, -1))
       }),
     ),
     tools,

@@ -1,6 +1,6 @@
 /**
- * NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py): a context, and two completions
- * with their ranks, of which the lower is better.
+ * NeMo RL (docs/guides/rm.md, dpo.md; nemo_rl/data/processors.py): a context, and two ranked completions. The lower
+ * rank is better.
  */
 import { Result, Schema } from "effect"
 import * as Cuts from "./Cuts.ts"

@@ -1,12 +1,10 @@
 /**
- * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks read, too: the
- * conversation with the definitions of its tools, and exactly one message of the assistant per side (docs.together.ai,
- * "Preference fine-tuning"). Messages that both sides begin with, such as a call and its result, are the end of the
- * conversation; a pair whose sides then have several messages is omitted.
- *
- * The roles are those that all three accept: system, user, assistant; and tool, for the result of a call. Calls need ids,
- * and results those of their calls; a pair without them is omitted. Results are written without the tool's name, which
- * OpenAI takes from the call.
+ * Preference JSONL of OpenAI (guide "Direct preference optimization"), which Together and Fireworks also read. A row
+ * has the conversation with tool definitions, and exactly one message of the assistant per side (docs.together.ai,
+ * "Preference fine-tuning"). Messages that both sides begin with, such as a call and its result, move to the end of the
+ * conversation. A pair is omitted if a side still has several messages. All three accept the roles system, user, and
+ * assistant, and tool for the result of a call. Calls need ids, and results refer to them; a pair without them is
+ * omitted. Results are written without the tool's name, which OpenAI takes from the call.
  */
 import { Result, Schema } from "effect"
 import type { Message } from "../../domain/Message.ts"
@@ -22,8 +20,8 @@ const roles = ["system", "user", "assistant"]
 const toMessages = (all: ReadonlyArray<Message>, field: string): Checked<ReadonlyArray<JsonRow>> => {
   for (const [i, { role, tool_call_id, tool_calls = [] }] of all.entries()) {
     if (!roles.includes(role) && (role !== "tool" || tool_call_id === undefined)) {
-      const found = role === "tool" ? "a result without the id of its call" : describeValue(role)
-      return refuse(`${field}[${i}].role`, roles.join(" or "), found)
+      const actual = role === "tool" ? "a result without the id of its call" : describeValue(role)
+      return refuse(`${field}[${i}].role`, roles.join(" or "), actual)
     }
     const unnamed = tool_calls.findIndex(({ id }) => id === undefined)
     if (unnamed !== -1) return refuse(`${field}[${i}].tool_calls[${unnamed}].id`, "the id of a call", "nothing")
@@ -38,7 +36,6 @@ const toMessages = (all: ReadonlyArray<Message>, field: string): Checked<Readonl
   )
 }
 
-/** Definitions in the shape that OpenAI has. */
 const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
   const list = tools === undefined ? [] : PairTexts.parseJson(tools)
   return Array.isArray(list)
@@ -48,7 +45,7 @@ const toDefinitions = (tools: string | undefined): ReadonlyArray<Json> => {
     : []
 }
 
-/** What all definitions have; parameters differ. */
+/** The common members of definitions. Their parameters differ. */
 const definition: Feature = { struct: { type: "string", function: { struct: { name: "string" } } } }
 
 const RowMessage = Schema.Struct({
@@ -73,7 +70,7 @@ const OneAnswer = Schema.Array(RowMessage).check(
   }),
 )
 
-/** How many messages both sides begin with, that a conversation can end with: up to the last result of a call. */
+/** The number of common first messages that can end a conversation, up to the last result of a call. */
 const sharedResults = (chosen: ReadonlyArray<Message>, rejected: ReadonlyArray<Message>): number => {
   let end = 0
   for (const [i, message] of chosen.slice(0, -1).entries()) {

@@ -1,12 +1,12 @@
 /**
  * OpenRLHF 0.10.2 and later (openrlhf/cli/train_rm.py, train_dpo.py; openrlhf/datasets/reward_dataset.py of 0.11.0):
- * text, or messages for its option `--data.apply_chat_template`, both with `--data.prompt_key prompt`, without which it
- * trains on completions alone. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
+ * text, or messages for `--data.apply_chat_template`. Both need `--data.prompt_key prompt`, without which it trains
+ * on completions alone. Earlier versions call the options `--apply_chat_template` and `--prompt_key`.
  *
- * `margin` is always there: the pair's margin with the option `margin`, else 0. OpenRLHF reads it with
- * `--model.margin_loss_enable`. It strips line feeds from the end of both sides, so sides that differ in nothing else are
- * omitted. From messages it cuts as many characters as the prompt has with the start of an answer: a template that
- * starts answers with `<think>`, as DeepSeek's does, loses the beginning of each completion without one.
+ * `margin` is the pair's margin with the option `margin`, else 0; OpenRLHF reads it with
+ * `--model.margin_loss_enable`. OpenRLHF strips line feeds from the end of both sides, so sides without another
+ * difference are omitted. From messages it cuts as many characters as the prompt has with the start of an answer. A
+ * template that starts answers with `<think>`, such as DeepSeek's, cuts the beginning of completions without it.
  */
 import { Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -27,7 +27,7 @@ export const openRlhf: TrainerFormat = {
   encoder: rowPerPair((pair, options) => {
     const { chosen, prompt, rejected } = pair
     return withoutLineEnds(chosen) === withoutLineEnds(rejected)
-      ? refuse("rejected", "more than line feeds to differ from chosen", describeValue(rejected))
+      ? refuse("rejected", "a text that differs from chosen in more than line feeds", describeValue(rejected))
       : Result.succeed({ prompt: Conversation.toText(prompt), chosen, rejected, margin: marginOf(pair, options) })
   }),
   row: Schema.Struct({

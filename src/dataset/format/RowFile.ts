@@ -1,8 +1,7 @@
 /**
- * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`.
- *
- * Guarantees: rows are read unchanged and in order; memory holds one chunk and the longest line, or one row group. A
- * line that is not UTF-8 or not JSON is a failed row. Byte order marks are kept.
+ * Reads the numbered rows of a file: JSON Lines, or Parquet if its name ends in `.parquet`. Rows are read unchanged
+ * and in order. Memory holds one chunk and the longest line, or one row group. A line that is not UTF-8 or not JSON
+ * is a failed row. Byte order marks are kept.
  */
 import { Array, Effect, FileSystem, Result, Stream } from "effect"
 import * as Json from "../../io/Json.ts"
@@ -10,15 +9,14 @@ import * as Lines from "../../io/Lines.ts"
 import * as ReadBack from "../file/ReadBack.ts"
 
 export interface NumberedRow {
-  /** One-based. */
   readonly line: number
   /** The text of the line; empty for Parquet. */
   readonly text: string
-  /** The failure says what was found. */
+  /** The failure describes the actual value. */
   readonly row: Result.Result<unknown, string>
 }
 
-/** Fails with the file system's error; what can't be read as Parquet is one failed row. */
+/** Fails with the file system's error. A file that is not readable as Parquet is one failed row. */
 export const read = (path: string) => (path.endsWith(".parquet") ? readParquet(path) : readLines(path))
 
 const readLines = (path: string) =>
@@ -30,7 +28,7 @@ const readLines = (path: string) =>
   )
 
 const toRow = (line: Lines.LineResult): NumberedRow => {
-  if (Result.isFailure(line)) return failed(line.failure.line ?? 0, "bytes that are not UTF-8")
+  if (Result.isFailure(line)) return failedRow(line.failure.line ?? 0, "bytes that are not UTF-8")
   const { number, text } = line.success
   const row = Result.mapError(Json.parse(text), (problem) =>
     text.trim() === "" ? "an empty line" : `invalid JSON (${problem})`,
@@ -53,7 +51,9 @@ const readParquet = (path: string) =>
     )
   }).pipe(
     Stream.unwrap,
-    Stream.catchTag("Unreadable", ({ why }) => Stream.succeed(failed(1, `a file that is not read as Parquet: ${why}`))),
+    Stream.catchTag("Unreadable", ({ why }) =>
+      Stream.succeed(failedRow(1, `a file that cannot be read as Parquet: ${why}`)),
+    ),
   )
 
-const failed = (line: number, found: string): NumberedRow => ({ line, text: "", row: Result.fail(found) })
+const failedRow = (line: number, found: string): NumberedRow => ({ line, text: "", row: Result.fail(found) })

@@ -1,6 +1,6 @@
 /**
- * Schemas for parts of rows that several formats share: what the trainers need, written independently of the code that
- * writes rows. The message of a filter is the expected value, as a noun.
+ * Schemas for parts of rows that several formats share. They state what the trainers need, independently of the code
+ * that writes rows. A filter's message is the expected value, as a noun.
  */
 import { Schema } from "effect"
 import { isJsonObject } from "../../domain/Message.ts"
@@ -18,17 +18,17 @@ const toolCall = <Arguments extends Schema.Top>(of: Arguments) =>
     function: Schema.Struct({ name: NonEmptyText, arguments: of }),
   })
 
-/** Arguments as an object, as most chat templates need them. */
+/** Most chat templates need arguments as an object. */
 export const ToolCall = toolCall(Schema.Record(Schema.String, Schema.Unknown))
 
-/** Arguments as JSON text, and an id that a result has, too. */
+/** OpenAI needs arguments as JSON text, and an id that the result also has. */
 export const OpenAiToolCall = toolCall(
   NonEmptyText.check(Schema.makeFilter((text) => (isJsonObject(text) ? undefined : "the text of a JSON object"))),
 ).check(Schema.makeFilter(({ id }) => (id === undefined ? issueAt(["id"], "text") : undefined)))
 
 const result = { name: Schema.optionalKey(NonEmptyText), tool_call_id: Schema.optionalKey(NonEmptyText) }
 
-/** As the chat templates of transformers take it. */
+/** A message for the chat templates of transformers. */
 export const Message = Schema.Struct({
   role: NonEmptyText,
   content: Text,
@@ -36,15 +36,13 @@ export const Message = Schema.Struct({
   ...result,
 })
 
-/** Definitions of tools, as JSON text. */
 export const toolsText = Schema.optionalKey(Schema.NullOr(NonEmptyText))
 
-/** The column type of a list of messages, which may have calls of tools besides. */
+/** The column type of messages, which may also have tool calls. */
 export const messages = { list: { struct: { role: "string", content: "string" } } } as const
 
 export const Assistant = Schema.Struct({ role: Schema.Literal("assistant"), content: NonEmptyText })
 
-/** The messages of a completion. */
 interface TurnMessage {
   readonly role: string
   readonly content?: string
@@ -67,7 +65,7 @@ const completionProblem = (messages: ReadonlyArray<TurnMessage>) => {
     : undefined
 }
 
-/** A completion as a list: one message, or calls of tools with their results and what follows them. */
+/** A completion as a list: one message, or tool calls with their results and what follows. */
 export const turnOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(completionProblem))
 
@@ -75,7 +73,7 @@ export const AssistantTurn = turnOf(Message)
 
 type Messages = ReadonlyArray<typeof Message.Type>
 
-/** An issue of a filter, at a path below the value that is checked. */
+/** An issue of a filter, at a path below the checked value. */
 export const issueAt = (path: ReadonlyArray<PropertyKey>, issue: string) => ({ path, issue })
 
 const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
@@ -86,13 +84,12 @@ const openProblem = (messages: ReadonlyArray<TurnMessage>) => {
     : issueAt([messages.length - 1, "role"], "user or tool in the last message")
 }
 
-/** Messages that an answer may follow. */
 export const openOf = <M extends Schema.Codec<TurnMessage, unknown>>(message: M) =>
   Schema.Array(message).check(Schema.makeFilter<ReadonlyArray<M["Type"]>>(openProblem))
 
 export const OpenMessages = openOf(Message)
 
-/** The first role out of turn, if any: `asks` and `answers` alternate, `before` may come first, and `asks` is last. */
+/** The first role out of turn: `asks` and `answers` alternate, `before` may come first, and `asks` is last. */
 export const findRoleViolation = (
   roles: ReadonlyArray<string>,
   { asks, answers, before }: { readonly [part in "asks" | "answers" | "before"]: ReadonlyArray<string> },
@@ -100,30 +97,26 @@ export const findRoleViolation = (
   const first = before.includes(roles[0] ?? "") ? 1 : 0
   const index = roles.findIndex((role, i) => i >= first && !((i - first) % 2 === 0 ? asks : answers).includes(role))
   if (index !== -1)
-    return { index, expected: `${((index - first) % 2 === 0 ? asks : answers).join(" or ")} in its turn` }
+    return { index, expected: `${((index - first) % 2 === 0 ? asks : answers).join(" or ")} at this position` }
   return (roles.length - first) % 2 === 1
     ? undefined
-    : { index: Math.max(roles.length - 1, 0), expected: `${asks.join(" or ")} last` }
+    : { index: Math.max(roles.length - 1, 0), expected: `${asks.join(" or ")} in the last message` }
 }
 
-/** Identical sides carry no preference. */
 export const requireDifferent = (chosen: string, rejected: string) =>
   chosen === rejected ? issueAt(["rejected"], "another text than chosen's") : undefined
 
 type Turn = ReadonlyArray<TurnMessage>
 
-/** Whether two completions say the same. */
-export const isSameTurn = (one: Turn, other: Turn): boolean => JSON.stringify(one) === JSON.stringify(other)
+export const isSameTurn = (a: Turn, b: Turn): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 type Columns = { readonly [column: string]: Schema.Codec<unknown, unknown> }
 
-/** Rows with both sides as text, and other columns. */
 export const textPair = (columns: Columns): Schema.Codec<unknown, unknown> =>
   Schema.Struct({ ...columns, chosen: NonEmptyText, rejected: NonEmptyText }).check(
     Schema.makeFilter(({ chosen, rejected }) => requireDifferent(chosen, rejected)),
   )
 
-/** Rows with both sides as the messages of a completion, and other columns. */
 export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
   Schema.Struct({ ...columns, chosen: AssistantTurn, rejected: AssistantTurn }).check(
     Schema.makeFilter(({ chosen, rejected }) =>
@@ -131,7 +124,6 @@ export const messagePair = (columns: Columns): Schema.Codec<unknown, unknown> =>
     ),
   )
 
-/** Messages that an answer may follow, with roles among these. */
 export const openMessagesOf = (roles: ReadonlyArray<string>) =>
   OpenMessages.check(
     Schema.makeFilter<Messages>((prompt) => {

@@ -1,6 +1,6 @@
 /**
- * The built-in trainer formats by name, and the parts for custom ones. A custom `TrainerFormat` is passed in the
- * `formats` of `Dataset.write` as well as names. A new built-in format is a file of this folder, and a name here.
+ * The built-in trainer formats by name, and the parts for custom ones. The `formats` of `Dataset.write` take names
+ * and custom `TrainerFormat`s. A new built-in format needs a file in this folder and a name here.
  */
 import type { TrainerFormat } from "./TrainerFormat.ts"
 import { axolotlBradleyTerry, axolotlChatTemplate } from "./Axolotl.ts"
@@ -21,7 +21,7 @@ import {
 } from "./Trl.ts"
 import { verl } from "./Verl.ts"
 
-/** In the order in which they are listed. */
+/** In the order of listings. */
 export const formatNames = [
   "trl",
   "trl-conversational",
@@ -44,10 +44,10 @@ export const formatNames = [
   "hh",
 ] as const
 
-/** The name of a built-in format, as `--format` takes it. */
+/** The values of `--format`. */
 export type FormatName = (typeof formatNames)[number]
 
-/** The built-in formats by their names. */
+/** The built-in formats by name. */
 export const formats: { readonly [Name in FormatName]: TrainerFormat } = {
   trl,
   "trl-conversational": trlConversational,

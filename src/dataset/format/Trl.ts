@@ -1,14 +1,14 @@
 /**
- * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO and KTO trainers of 1.13): preference data as text
- * or messages, with the prompt in its own column or within both sides, and unpaired.
+ * TRL (huggingface/trl, docs/source/dataset_formats.md; reward, DPO, and KTO trainers of 1.13): preference data as
+ * text or messages, with the prompt in its own column or within both sides, and unpaired.
  *
- * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat template
- * separates them. Of `trl-implicit`, the reward trainer reads each side completely; the DPO and KTO trainers take the
- * common prefix as the prompt, which leaves DPO's loss unchanged, but not KTO's.
+ * TRL concatenates plain-text prompts and completions. For questions, use a conversational format, whose chat
+ * template separates them. The reward trainer reads each side of `trl-implicit` completely. The DPO and KTO trainers
+ * take the common prefix as the prompt, which leaves DPO's loss unchanged, but not KTO's.
  *
- * Tools (section "Tool Calling"): arguments of calls are objects, as chat templates need them; `tools` is JSON text. A
- * pair with an integer beyond 2^53 in arguments is omitted, since objects do not keep its digits. In text, a call is its
- * name in brackets above its arguments.
+ * Arguments of tool calls are objects, as chat templates need them (section "Tool Calling"); `tools` is JSON text. A
+ * pair with an integer beyond 2^53 in arguments is omitted, because objects do not keep its digits. In text, a call
+ * is its name in brackets above its arguments.
  */
 import { Option, Result, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -40,13 +40,13 @@ import {
 } from "./TrainerFormat.ts"
 import * as Unpaired from "./Unpaired.ts"
 
-/** Between prompt and completion where nothing else tells them apart. */
+/** Separates prompt and completion in a single text. */
 const separator = "\n\n"
 
 const marginColumn = (pair: PreferencePair, options: FormatOptions): JsonRow =>
   options.margin === true ? { margin: marginOf(pair, options) } : {}
 
-/** TRL reads JSON text, in which no reader fills in members that other rows have. */
+/** TRL reads JSON text, so that no reader adds members of other rows. */
 const toolsOf = (pair: PreferencePair, options: FormatOptions): JsonRow => toolsColumn(pair, options, null)
 
 const withMargin =
@@ -114,10 +114,10 @@ export const trlImplicit: TrainerFormat = {
     })
   }),
   row: textPair({ margin }),
-  warnings: Cuts.beginAlike((shared) => shared.lastIndexOf(separator) + separator.length),
+  warnings: Cuts.commonBeginnings((shared) => shared.lastIndexOf(separator) + separator.length),
 }
 
-/** Messages that both sides begin with. */
+/** Counts the messages with which both sides begin. */
 const sharedMessages = (chosen: ReadonlyArray<unknown>, rejected: ReadonlyArray<unknown>): number => {
   const different = chosen.findIndex((message, i) => JSON.stringify(message) !== JSON.stringify(rejected[i]))
   return different === -1 ? chosen.length : different
@@ -129,8 +129,8 @@ const implicitSide = Schema.Array(Message).check(
     if (last < 1) return "a prompt and an answer"
     if (side[last]!.role !== "assistant") return issueAt([last, "role"], "assistant in the last message")
     if (side[last]!.content === "" && side[last]!.tool_calls === undefined) return issueAt([last, "content"], "text")
-    const before = side[last - 1]!.role
-    return before === "user" || before === "tool"
+    const previousRole = side[last - 1]!.role
+    return previousRole === "user" || previousRole === "tool"
       ? undefined
       : issueAt([last - 1, "role"], "user or tool before the answer")
   }),
@@ -170,7 +170,7 @@ export const trlImplicitConversational: TrainerFormat = {
   ),
 }
 
-/** What TPO reads as the reference: the edit. A pair without one has no row. */
+/** TPO's reference is the edit. A pair without one has no row. */
 const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
   edited === null
     ? refuse("edited", "an edit of chosen, which TPO reads as the reference", "none")
@@ -178,7 +178,7 @@ const referenceOf = ({ edited }: PreferencePair): Checked<string> =>
       ? Result.succeed(edited)
       : refuse("edited", "well-formed Unicode", "a lone surrogate")
 
-/** The reference in the form of chosen: calls of tools, where the edit has them. */
+/** The reference in the form of chosen, with the tool calls of the edit. */
 const referenceMessages = (pair: PreferencePair): Checked<ReadonlyArray<JsonRow>> =>
   Result.flatMap(referenceOf(pair), (edited) =>
     Option.match(PairTexts.editedMessages(pair), {

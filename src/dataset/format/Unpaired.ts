@@ -1,9 +1,7 @@
 /**
- * Pairs as single completions with a label, desirable or undesirable (KTO).
- *
- * Guarantees: each completion of an item gives one row, however many pairs it is in, in order of first occurrence. A
- * completion that is preferred in one pair and not in another, as in the middle of a ranking, gives no row and is
- * reported. Where experts say that all completions are bad, none is desirable. Memory holds one item.
+ * Turns pairs into single completions with a label, desirable or undesirable (KTO). Each completion of an item gives
+ * one row, at its first occurrence. A completion that is preferred in some pairs only, as in the middle of a ranking,
+ * gives no row and is reported. If experts say that all completions are bad, none is desirable. Memory holds one item.
  */
 import { Result } from "effect"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
@@ -20,7 +18,7 @@ import {
   type TrainerFormat,
 } from "./TrainerFormat.ts"
 
-/** @param side where the completion is in the pair that was given to `prepare` */
+/** @param side the completion's side in the pair that was passed to `prepare` */
 type ToRow = (completion: string, label: boolean, side: Completion["side"]) => JsonRow
 
 interface Completion {
@@ -31,7 +29,7 @@ interface Completion {
   readonly label: boolean
 }
 
-/** @param prepare gives what makes a row of a completion of the pair */
+/** @param prepare returns a function that makes the rows of a pair's completions */
 export const rowPerCompletion =
   (prepare: (pair: PreferencePair, options: FormatOptions) => Checked<ToRow>): TrainerFormat["encoder"] =>
   (options = {}) => {
@@ -39,10 +37,10 @@ export const rowPerCompletion =
     let completions = new Map<string, Completion>()
 
     const add = (pair: PreferencePair, side: "chosen" | "rejected", toRow: ToRow) => {
-      const met = completions.get(pair[side])
+      const earlier = completions.get(pair[side])
       const label = side === "chosen" && pair.all_bad !== true
-      if (met === undefined) completions.set(pair[side], { side, label, pair, toRow, isUnclear: false })
-      else if (met.label !== label) completions.set(pair[side], { ...met, isUnclear: true })
+      if (earlier === undefined) completions.set(pair[side], { side, label, pair, toRow, isUnclear: false })
+      else if (earlier.label !== label) completions.set(pair[side], { ...earlier, isUnclear: true })
     }
 
     const end = (): ReadonlyArray<Encoded> => {
@@ -63,13 +61,13 @@ export const rowPerCompletion =
 
     return {
       encode: (pair) => {
-        const before = pair.item_id === itemId ? [] : end()
+        const earlierRows = pair.item_id === itemId ? [] : end()
         itemId = pair.item_id
         const toRow = Result.flatMap(checkPair(pair), (pair) => prepare(pair, options))
-        if (Result.isFailure(toRow)) return [...before, Result.fail(omission(pair, toRow.failure))]
+        if (Result.isFailure(toRow)) return [...earlierRows, Result.fail(omission(pair, toRow.failure))]
         add(pair, "chosen", toRow.success)
         add(pair, "rejected", toRow.success)
-        return before
+        return earlierRows
       },
       end,
     }
@@ -81,7 +79,6 @@ interface Parts {
   readonly label: unknown
 }
 
-/** A format's `promptOf`. */
 export const promptOf =
   (partsOf: (row: JsonRow) => Parts) =>
   (row: JsonRow): string => {
@@ -89,13 +86,12 @@ export const promptOf =
     return typeof prompt === "string" ? prompt : JSON.stringify(prompt)
   }
 
-/** Completions that the check remembers: many more than there are between two rows of a prompt. */
-const maxRemembered = 200_000
+/** Number of completions that the check remembers, many more than there are between two rows of a prompt. */
+const maxRememberedCompletions = 200_000
 
 /**
- * Finds rows that repeat a completion of a prompt, contradict its label, or have the prompt of the row before.
- *
- * @param columns where a repeated completion, a contradictory label, or a repeated prompt is
+ * Finds rows that repeat a completion of a prompt, contradict its label, or have the previous row's prompt.
+ * @param columns the columns that problems name
  */
 export const check = (
   partsOf: (row: JsonRow) => Parts,
@@ -108,14 +104,14 @@ export const check = (
     const { completion, label } = partsOf(row)
     const prompt = textOf(row)
     const key = Sha256.hex(JSON.stringify([prompt, completion]))
-    const before = labels.get(key)
+    const earlierLabel = labels.get(key)
     labels.delete(key)
     labels.set(key, label)
-    if (labels.size > maxRemembered) for (const oldest of labels.keys()) if (labels.delete(oldest)) break
+    if (labels.size > maxRememberedCompletions) for (const oldest of labels.keys()) if (labels.delete(oldest)) break
     const isNeighbor = prompt === lastPrompt
     lastPrompt = prompt
     return [
-      ...(before === label
+      ...(earlierLabel === label
         ? [
             {
               field: columns.completion,
@@ -124,11 +120,11 @@ export const check = (
             },
           ]
         : []),
-      ...(before !== undefined && before !== label
+      ...(earlierLabel !== undefined && earlierLabel !== label
         ? [
             {
               field: columns.label,
-              expected: `${describeValue(before)}, as in an earlier row with this prompt and completion`,
+              expected: `${describeValue(earlierLabel)}, as in an earlier row with this prompt and completion`,
               found: describeValue(label),
             },
           ]
@@ -137,8 +133,9 @@ export const check = (
         ? [
             {
               field: columns.prompt,
-              expected: "another prompt than in the row before, whose completion KTO trainers take for a mismatch",
-              found: "the same",
+              expected:
+                "a different prompt than in the previous row, because KTO trainers pair it with that row's completion",
+              found: "the same prompt",
             },
           ]
         : []),

@@ -1,9 +1,8 @@
 /**
- * Reads a trainer's file back and reports rows that the trainer would fail on or misread.
- *
- * Guarantees: every row is checked against the format's schema, without other columns, and for consistency with earlier
- * rows: the same columns, and numbers of the same inferred type. Findings are in file order.
- * Not checked: lengths in tokens (TRL's reward trainer drops pairs with a side over 1,024).
+ * Reads a trainer's file back and reports rows that the trainer would fail on or misread. Every row is checked
+ * against the format's schema, without other columns, and for consistency with earlier rows: the same columns, and
+ * the same inferred type of numbers. Findings are in file order. Lengths in tokens are not checked (TRL's reward
+ * trainer drops pairs with a side over 1,024).
  */
 import { type FileSystem, type PlatformError, Result, Schema, SchemaIssue, Stream } from "effect"
 import type { Features, JsonRow } from "../file/Features.ts"
@@ -15,7 +14,7 @@ import type { Finding } from "../file/Finding.ts"
 import * as InferredTypes from "../file/InferredTypes.ts"
 import * as RowFile from "./RowFile.ts"
 
-/** Fails where the file can't be read. */
+/** Fails if the file cannot be read. */
 export const validate = (
   format: TrainerFormat,
   path: string,
@@ -54,18 +53,18 @@ const rowCheck = (format: TrainerFormat) => {
     const decoded = decode(row.success)
     if (Result.isFailure(decoded)) return problemsOf(decoded.failure.issue, row.success).map(graded("error"))
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of every format is a struct
-    const good = row.success as JsonRow
+    const validRow = row.success as JsonRow
     return [
-      ...columnsCheck(good).map(graded("error")),
-      ...numbersCheck(good, text).map(graded("error")),
-      ...typesCheck(good, text).map(graded("error")),
-      ...acrossRows(good).map(graded("warning")),
-      ...(format.warnings?.(good) ?? []).map(graded("warning")),
+      ...columnsCheck(validRow).map(graded("error")),
+      ...numbersCheck(validRow, text).map(graded("error")),
+      ...typesCheck(validRow, text).map(graded("error")),
+      ...acrossRows(validRow).map(graded("warning")),
+      ...(format.warnings?.(validRow) ?? []).map(graded("warning")),
     ]
   }
 }
 
-/** Missing ones would be read as null, on which collators break. */
+/** A missing column would be read as null, which breaks collators. */
 const sameColumns = () => {
   let first: ReadonlyArray<string> | undefined
   return (row: JsonRow): ReadonlyArray<Problem> => {
@@ -79,7 +78,7 @@ const sameColumns = () => {
   }
 }
 
-/** After a first 10 MB of whole numbers, `load_dataset` fails at a fraction. */
+/** `load_dataset` fails at a fraction after 10 MB of whole numbers. */
 const sameNumbers = (features: Features) => {
   const columns = Object.keys(features).filter((column) => features[column] === "float64")
   const whole = new Set<string>()
@@ -93,7 +92,7 @@ const sameNumbers = (features: Features) => {
         : [
             {
               field,
-              expected: "a whole number, as in rows before (or a point in all of them)",
+              expected: "a whole number, as in earlier rows (or a decimal point in all rows)",
               found: describeValue(value),
             },
           ]

@@ -7,34 +7,35 @@ import { drawHistogram, rowsOf, style } from "./histogram.ts"
 import { type Fact, Facts, Section } from "./parts.tsx"
 import { describeKappa, list } from "./wording.ts"
 
-type Agreed = QualityReport["agreement"]
+type AgreementReport = QualityReport["agreement"]
 
-const methods: Record<Agreed["method"], string> = {
+const methods: Record<AgreementReport["method"], string> = {
   majority: "by the majority of the votes",
   "dawid-skene": "by votes weighted by how reliable each expert is (Dawid–Skene)",
 }
 
-/** How the items with several votes got their choice, and how many differ from the majority. */
-export const choiceBy = ({ items, method, not_majority }: Agreed): string => {
-  const of = (by: Agreed["not_majority"][number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
-  const [service, lead] = [of("service"), of("lead")]
-  const different = service + lead + of("reliability")
-  const ways = [
+/** Describes the source of choices on items with several votes, and how many choices differ from the majority. */
+export const choiceBy = ({ items, method, not_majority }: AgreementReport): string => {
+  const itemsChosenBy = (by: AgreementReport["not_majority"][number]["by"]) =>
+    not_majority.find((each) => each.by === by)?.items ?? 0
+  const [service, lead] = [itemsChosenBy("service"), itemsChosenBy("lead")]
+  const different = service + lead + itemsChosenBy("reliability")
+  const sources = [
     { words: methods[method] ?? method, items: items - service - lead },
     { words: "the service’s own", items: service },
     { words: "a lead’s", items: lead },
   ].filter((way) => way.items > 0)
-  const words = list(ways.map((way) => (ways.length === 1 ? way.words : `${way.words} on ${count(way.items)}`)))
-  return different === 0 ? words : `${words}; on ${count(different)} it is not that of the majority`
+  const words = list(sources.map((way) => (sources.length === 1 ? way.words : `${way.words} on ${count(way.items)}`)))
+  return different === 0 ? words : `${words}; on ${count(different)} items the choice differs from the majority`
 }
 
-const none = ({ votes_per_item }: Agreed): string => {
+const unknownAgreement = ({ votes_per_item }: AgreementReport): string => {
   const items = votes_per_item.reduce((sum, each) => sum + each.items, 0)
   if (items === 0) return "No item was judged: agreement is unknown."
   return "Each item has one vote: agreement is unknown."
 }
 
-const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
+const facts = (agreement: AgreementReport): ReadonlyArray<Fact> => {
   const {
     compared_items,
     free_marginal_kappa: kappa,
@@ -64,7 +65,7 @@ const facts = (agreement: Agreed): ReadonlyArray<Fact> => {
   ]
 }
 
-const drawVotes = (votes: Agreed["votes_per_item"]) => (width: number) => {
+const drawVotes = (votes: AgreementReport["votes_per_item"]) => (width: number) => {
   const rows = votes.map((each) => ({ ...each, label: plural(each.votes, "vote") }))
   return plot({
     width,
@@ -93,15 +94,15 @@ const drawVotes = (votes: Agreed["votes_per_item"]) => (width: number) => {
 
 export const Agreement = ({ report: { agreement } }: { readonly report: QualityReport }) => {
   const { items, votes_per_item } = agreement
-  if (items === 0) return <Section id="agreement" title="Agreement" lead={none(agreement)} />
-  const all = votes_per_item.reduce((sum, each) => sum + each.items, 0)
+  if (items === 0) return <Section id="agreement" title="Agreement" lead={unknownAgreement(agreement)} />
+  const judgedItems = votes_per_item.reduce((sum, each) => sum + each.items, 0)
   const largest = votes_per_item.reduce((a, b) => (b.items > a.items ? b : a), { votes: 0, items: 0 })
   const hasHistogram = agreement.agreement.counts.length > 0
   return (
     <Section
       id="agreement"
       title="Agreement"
-      lead={`${plural(items, "item")} of ${count(all)} have several votes; their choice is ${choiceBy(agreement)}.`}
+      lead={`${plural(items, "item")} of ${count(judgedItems)} have several votes; their choice is ${choiceBy(agreement)}.`}
     >
       <Facts facts={facts(agreement)} />
       <div class="columns">
@@ -113,10 +114,10 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
               draw: drawVotes(votes_per_item),
             },
           ]}
-          caption={`The most frequent number is ${plural(largest.votes, "vote")}: ${shareOf(largest.items, all)} of the items.`}
+          caption={`The most frequent number is ${plural(largest.votes, "vote")}: ${shareOf(largest.items, judgedItems)} of the items.`}
           label="Votes per item"
           columns={[{ title: "Votes" }, { title: "Items" }, { title: "Share" }]}
-          rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, all)])}
+          rows={votes_per_item.map((each) => [count(each.votes), count(each.items), shareOf(each.items, judgedItems)])}
         />
         {hasHistogram && (
           <Figure

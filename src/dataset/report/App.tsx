@@ -40,7 +40,7 @@ const contents = [
   ["examples", "Examples"],
 ] as const
 
-/** The system's color scheme, until the reader chooses one; print is always light, by print.css. */
+/** Uses the system's color scheme until the reader chooses one. Print is always light, by print.css. */
 const SchemeButton = () => {
   const [isDark, setDark] = useState(() => matchMedia("(prefers-color-scheme: dark)").matches)
   return (

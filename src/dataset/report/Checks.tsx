@@ -12,7 +12,7 @@ const Result = ({ check }: { readonly check: Check }) => {
   return <span class="badge good">✓ passed</span>
 }
 
-const Concerned = ({ check }: { readonly check: Check }) => (
+const CheckCount = ({ check }: { readonly check: Check }) => (
   <>
     {count(check.count)} of {plural(check.of, check.unit.replace(/s$/, ""))}
     {check.value !== null && check.of > 0 && <span class="muted"> ({shareOf(check.count, check.of)})</span>}
@@ -41,7 +41,7 @@ const Examples = ({ check }: { readonly check: Check }) => (
 
 const rank = (check: Check): number => (check.passed ? (check.threshold === null ? 2 : 1) : 0)
 
-export const inOrder = (checks: ReadonlyArray<Check>): ReadonlyArray<Check> =>
+export const failedFirst = (checks: ReadonlyArray<Check>): ReadonlyArray<Check> =>
   checks.toSorted((a, b) => rank(a) - rank(b))
 
 const lead = (checks: ReadonlyArray<Check>): string => {
@@ -70,7 +70,7 @@ export const Checks = ({ report: { checks } }: { readonly report: QualityReport 
         label="Checks"
         class="checks"
         columns={columns}
-        rows={inOrder(checks).map((check) => ({
+        rows={failedFirst(checks).map((check) => ({
           class: check.passed ? "" : "failed",
           cells: [
             <>
@@ -83,7 +83,7 @@ export const Checks = ({ report: { checks } }: { readonly report: QualityReport 
             <Result check={check} />,
             checkValue(check, check.value),
             describeThreshold(check),
-            <Concerned check={check} />,
+            <CheckCount check={check} />,
             check.dropped ? "yes" : "no",
           ],
         }))}

@@ -1,4 +1,4 @@
-/** What the job's votes cost, by the kind of expert. */
+/** Costs of the job's votes, by kind of expert. */
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
 import { type Fact, Facts, More, Name, Section, Table } from "./parts.tsx"
@@ -8,9 +8,10 @@ type Spending = NonNullable<QualityReport["spending"]>
 const maxKinds = 50
 
 const lead = ({ budget, committed, left, spent }: Spending): string => {
-  const open = committed.votes === 0 ? "" : `, ${committed.cost} for ${plural(committed.votes, "vote")} still to come`
+  const outstanding =
+    committed.votes === 0 ? "" : `, ${committed.cost} for ${plural(committed.votes, "vote")} still to come`
   const rest = budget === null || left === null ? "" : `; ${left.cost} of the budget of ${budget} is left`
-  return `${spent.cost} was spent on ${plural(spent.votes, "vote")}${open}${rest}. All runs and campaigns of the job count.`
+  return `${spent.cost} was spent on ${plural(spent.votes, "vote")}${outstanding}${rest}. All runs and campaigns of the job count.`
 }
 
 const facts = ({

@@ -7,7 +7,7 @@ import { Comparison } from "./Texts.tsx"
 
 const firstExamples = 6
 
-const judged = ({ agreement, votes }: Example): string =>
+const voteSummary = ({ agreement, votes }: Example): string =>
   agreement === null ? plural(votes, "vote") : `${plural(votes, "vote")}, ${share(agreement)} for the best`
 
 export const Examples = ({ report: { examples } }: { readonly report: QualityReport }) => {
@@ -33,7 +33,7 @@ export const Examples = ({ report: { examples } }: { readonly report: QualityRep
             <span class="code muted">
               <Name text={example.item_id} />
             </span>
-            <span class="badge">{judged(example)}</span>
+            <span class="badge">{voteSummary(example)}</span>
           </div>
           <Comparison
             label={`example ${i + 1}`}

@@ -10,7 +10,7 @@ const firstRows = 25
 interface ExpertColumn {
   readonly title: string
   readonly hint: string
-  /** What the column sorts by; null goes last. */
+  /** The value to sort by. Null goes last. */
   readonly value: (row: ExpertRow) => number | null
   readonly words: (row: ExpertRow) => string
 }
@@ -56,8 +56,8 @@ const columns: ReadonlyArray<ExpertColumn> = [
 
 const nameOf = (row: ExpertRow): string => row.expert ?? "votes without a name"
 
-/** `by` is a column, -1 the names. */
-const sorted = (rows: ReadonlyArray<ExpertRow>, by: number, isDescending: boolean): ReadonlyArray<ExpertRow> => {
+/** @param by a column's index, or -1 for the names */
+const sortRows = (rows: ReadonlyArray<ExpertRow>, by: number, isDescending: boolean): ReadonlyArray<ExpertRow> => {
   const sign = isDescending ? -1 : 1
   const column = columns[by]
   if (column === undefined) {
@@ -99,7 +99,7 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
   const [by, setBy] = useState(0)
   const [isDescending, setDescending] = useState(true)
   const [isAll, setAll] = useState(false)
-  const rows = useMemo(() => sorted(experts, by, isDescending), [experts, by, isDescending])
+  const rows = useMemo(() => sortRows(experts, by, isDescending), [experts, by, isDescending])
   const sort = (column: number) => {
     setDescending(column === by ? !isDescending : column !== -1)
     setBy(column)

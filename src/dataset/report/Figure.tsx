@@ -1,8 +1,6 @@
 /**
- * One or several plots with a caption, and the same numbers as a table.
- *
- * Guarantees: plots are redrawn when their width changes; for screen readers a plot is one image with a description,
- * and the table contains all of its numbers.
+ * One or several plots with a caption, and their numbers in a table. Plots are redrawn when their width changes. For
+ * screen readers, a plot is one image with a description, and the table has all its numbers.
  */
 import type { ComponentChildren } from "preact"
 import { useLayoutEffect, useRef } from "preact/hooks"
@@ -10,35 +8,34 @@ import { type Column, Table } from "./parts.tsx"
 
 export interface PlotSpec {
   readonly title?: string
-  /** The description for screen readers. */
   readonly description: string
   readonly draw: (width: number) => Element
 }
 
 const Canvas = ({ description, draw, title }: PlotSpec) => {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    const element = place.current
+    const element = container.current
     if (element === null) return
-    let drawn = 0
-    const show = () => {
+    let drawnWidth = 0
+    const redraw = () => {
       const width = Math.floor(element.clientWidth)
-      if (width === drawn || width === 0) return
-      drawn = width
+      if (width === drawnWidth || width === 0) return
+      drawnWidth = width
       const plot = draw(width)
-      // The library labels parts that have no role.
+      // Plot labels elements without a role.
       plot.setAttribute("aria-hidden", "true")
       element.replaceChildren(plot)
     }
-    show()
-    const observer = new ResizeObserver(show)
+    redraw()
+    const observer = new ResizeObserver(redraw)
     observer.observe(element)
     return () => observer.disconnect()
   }, [draw])
   return (
     <div class="plotted">
       {title !== undefined && <p class="plot-title">{title}</p>}
-      <div ref={place} class="canvas" role="img" aria-label={description} />
+      <div ref={container} class="canvas" role="img" aria-label={description} />
     </div>
   )
 }
@@ -46,11 +43,11 @@ const Canvas = ({ description, draw, title }: PlotSpec) => {
 export interface FigureProps {
   readonly caption: ComponentChildren
   readonly plots: ReadonlyArray<PlotSpec>
-  /** Of what the table is: "Differences in length". */
+  /** The content of the table, such as "Differences in length". */
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>
-  /** Side by side, where there is room. */
+  /** Whether plots are side by side if there is enough space. */
   readonly sideBySide?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The steps from records to pairs: how many remained, and how many were lost and why. */
+/** The steps from records to pairs, with the remaining and lost numbers and reasons. */
 import type { FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, name, shareOf } from "./format.ts"
 import { Bar, Section, Table, ScreenReaderText } from "./parts.tsx"
@@ -42,22 +42,23 @@ export const Funnel = ({ report }: { readonly report: QualityReport }) => {
           { title: "Lost before this step", isText: true, class: "lost" },
         ]}
         rows={funnel.map((step, i) => {
-          const before = funnel[i - 1]
-          const isOther = before !== undefined && step.unit === "pairs"
-          const into = before === undefined ? null : step.count + step.lost.reduce((sum, each) => sum + each.count, 0)
+          const previousStep = funnel[i - 1]
+          const isPairs = previousStep !== undefined && step.unit === "pairs"
+          const stepInput =
+            previousStep === undefined ? null : step.count + step.lost.reduce((sum, each) => sum + each.count, 0)
           return [
             stepNames[step.step] ?? name(step.step),
             <>
               {count(step.count)} <span class="muted">{step.unit}</span>
             </>,
-            isOther ? (
+            isPairs ? (
               <span class="muted small">
-                {before.count > 0 && `${(step.count / before.count).toFixed(1)} from each item`}
+                {previousStep.count > 0 && `${(step.count / previousStep.count).toFixed(1)} from each item`}
               </span>
             ) : (
               <Bar value={step.count} of={largest} tone={step.step === "kept" ? "kept" : ""} />
             ),
-            <Lost step={step} of={isOther ? null : into} />,
+            <Lost step={step} of={isPairs ? null : stepInput} />,
           ]
         })}
       />

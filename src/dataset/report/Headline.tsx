@@ -14,7 +14,6 @@ import {
   stepCount,
 } from "./wording.ts"
 
-/** Further ones are in the table of checks. */
 const maxFailed = 6
 
 const Verdict = ({ report }: { readonly report: QualityReport }) => {

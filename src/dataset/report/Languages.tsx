@@ -6,28 +6,28 @@ import { Figure } from "./Figure.tsx"
 import { style } from "./histogram.ts"
 import { Section } from "./parts.tsx"
 
-const drawn = 10
+const maxBars = 10
 
 const displayNames = new Intl.DisplayNames("en", { type: "language" })
 
 const languageName = (code: string): string => {
   if (code === "und") return "unknown"
-  // What is not shaped like a code has no name, and is an error to ask for.
+  // `Intl.DisplayNames` throws for a text that is not shaped like a code.
   return /^[a-z]{2,3}$/.test(code) ? (displayNames.of(code) ?? code) : name(code, 16)
 }
 
 export const Languages = ({ report: { languages } }: { readonly report: QualityReport }) => {
-  const all = languages.reduce((sum, { items }) => sum + items, 0)
+  const allItems = languages.reduce((sum, { items }) => sum + items, 0)
   const rows = languages.map(({ language, ...row }) => ({ language: languageName(language), ...row }))
   const first = rows[0]
-  if (first === undefined || all === 0) {
+  if (first === undefined || allItems === 0) {
     return <Section id="languages" title="Languages" lead="The languages of the prompts were not detected." />
   }
   const isSample = first.low !== null
-  const prompts = isSample ? `a random sample of ${plural(all, "prompt")}` : plural(all, "prompt")
-  const most = `${shareOf(first.items, all)} of ${prompts}: ${first.language}`
-  const rest = rows.slice(drawn)
-  const bars = rows.slice(0, drawn).map(({ items, language }, i) => ({ items, language, key: `${i}` }))
+  const prompts = isSample ? `a random sample of ${plural(allItems, "prompt")}` : plural(allItems, "prompt")
+  const most = `${shareOf(first.items, allItems)} of ${prompts}: ${first.language}`
+  const rest = rows.slice(maxBars)
+  const bars = rows.slice(0, maxBars).map(({ items, language }, i) => ({ items, language, key: `${i}` }))
   if (rest.length > 0) {
     bars.push({
       language: `${count(rest.length)} more`,
@@ -63,7 +63,7 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
         text(bars, {
           x: "items",
           y: "key",
-          text: (bar) => `${count(bar.items)} (${shareOf(bar.items, all)})`,
+          text: (bar) => `${count(bar.items)} (${shareOf(bar.items, allItems)})`,
           textAnchor: "start",
           dx: 6,
           fill: "var(--ink)",
@@ -97,7 +97,7 @@ export const Languages = ({ report: { languages } }: { readonly report: QualityR
             <bdi>{language}</bdi>,
             <bdi>{name(languages[i]?.language ?? "", 16)}</bdi>,
             count(items),
-            shareOf(items, all),
+            shareOf(items, allItems),
             ...(low === null || high === null ? [] : [`${share(low)} to ${share(high)}`]),
           ])}
         />

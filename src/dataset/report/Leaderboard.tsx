@@ -1,4 +1,4 @@
-/** The models' ratings with their intervals, and how agreement and win rates settle as votes accrue. */
+/** Ratings of models with intervals, and the convergence of agreement and win rates as votes accrue. */
 import { areaY, axisX, axisY, dot, lineY, plot, ruleX, ruleY } from "@observablehq/plot"
 import type { Estimate, Leaderboard as Board, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
@@ -42,9 +42,9 @@ const drawRatings = (rows: ReadonlyArray<LeaderboardRow>, groups: number) => (wi
     label: `${groups > 1 ? `${row.group}: ` : ""}${name(row.model, width < 500 ? 16 : 32)}`,
   }))
   const values = rows.flatMap(({ rating: { high, low, value } }) => [low ?? value, value, high ?? value])
-  const [least, greatest] = [Math.min(...values), Math.max(...values)]
-  const room = Math.max(20, (greatest - least) * 0.06)
-  const domain: [number, number] = [least - room, greatest + room]
+  const [minimum, maximum] = [Math.min(...values), Math.max(...values)]
+  const room = Math.max(20, (maximum - minimum) * 0.06)
+  const domain: [number, number] = [minimum - room, maximum + room]
   const [low, high] = [
     ({ rating }: LeaderboardRow) => rating.low ?? (rating.high === null ? rating.value : domain[0]),
     ({ rating }: LeaderboardRow) => rating.high ?? (rating.low === null ? rating.value : domain[1]),
@@ -131,14 +131,14 @@ const curve = (
 const Accrual = ({ board: { accrual, lead, votes } }: { readonly board: Board }) => {
   const { models, next, points } = accrual
   const last = points.at(-1)
-  const of = (title: string, estimateOf: (point: Board["accrual"]["points"][number]) => Estimate | null) =>
+  const toCurve = (title: string, estimateOf: (point: Board["accrual"]["points"][number]) => Estimate | null) =>
     curve(
       title,
       points.map((point) => [point.votes, estimateOf(point)] as const),
     )
   const plots = [
-    of("Agreement", ({ agreement }) => agreement),
-    ...models.slice(0, maxCurves).map((model, i) => of(name(model, 28), ({ win_rates }) => win_rates[i] ?? null)),
+    toCurve("Agreement", ({ agreement }) => agreement),
+    ...models.slice(0, maxCurves).map((model, i) => toCurve(name(model, 28), ({ win_rates }) => win_rates[i] ?? null)),
   ].filter((plot) => plot !== undefined)
   if (plots.length === 0 || last === undefined) return null
   const rowOf = (title: string, estimate: Estimate | null | undefined) => {

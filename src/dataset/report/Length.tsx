@@ -1,4 +1,4 @@
-/** Whether the longer completion wins, and how long the texts are. */
+/** Preference for longer completions, and lengths of texts. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { Length, QualityReport } from "../../domain/QualityReport.ts"
 import { decimal, length, plural, share, shareOf } from "./format.ts"
@@ -14,7 +14,7 @@ const lead = ({ cohens_d, share_longer }: Length): string => {
   return `The longer completion was chosen in ${share(share_longer)} of the pairs whose lengths differ, each item counted once; 50% would be no preference.${effect}`
 }
 
-/** An item counts in parts if it has several pairs. */
+/** If an item has several pairs, each pair counts as a fraction of it. */
 const items = (n: number): string =>
   Number.isInteger(n) ? plural(n, "item") : `${decimal(n, 1)} items, in parts by their pairs`
 

@@ -1,4 +1,4 @@
-/** Whether experts choose by the place at which a completion was shown. */
+/** Preference for completions shown at certain positions. */
 import { barY, plot, ruleY, text } from "@observablehq/plot"
 import type { Position, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, share, shareOf, shortShare } from "./format.ts"
@@ -9,7 +9,7 @@ import { describePValue } from "./wording.ts"
 
 type Choices = Position["by_completions"][number]
 
-/** More plots than these help nobody; the table has all. */
+/** More plots would not help readers. The table has all numbers. */
 const maxPlots = 6
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((a, b) => a + b, 0)
@@ -18,8 +18,8 @@ const lead = ({ first_half, known, p_value, second_half }: Position): string => 
   if (known === 0) return "The order in which completions were shown is not known: position bias is unknown."
   const halves = first_half + second_half
   if (halves === 0 || p_value === null) return `The order is known for ${plural(known, "vote")}.`
-  const what = `Of ${plural(halves, "item")}, ${shareOf(first_half, halves)} got more votes in the first half of the order shown than in the second, where 50% is expected`
-  return `${what}; ${describePValue(p_value)}. Each item counts once; those with as many votes in either half are left out.`
+  const summary = `Of ${plural(halves, "item")}, ${shareOf(first_half, halves)} got more votes in the first half of the order shown than in the second, where 50% is expected`
+  return `${summary}; ${describePValue(p_value)}. Each item counts once; those with as many votes in either half are left out.`
 }
 
 const draw =
@@ -61,7 +61,7 @@ const draw =
     })
   }
 
-const plotted = (choices: Choices): PlotSpec => {
+const toPlot = (choices: Choices): PlotSpec => {
   const all = sum(choices.chosen)
   const shares = choices.chosen.map((n, i) => `position ${i + 1}: ${shareOf(n, all)}`).join(", ")
   return {
@@ -80,7 +80,7 @@ export const ChosenPosition = ({ report: { position } }: { readonly report: Qual
       {drawn.length > 0 && (
         <Figure
           sideBySide
-          plots={drawn.map(plotted)}
+          plots={drawn.map(toPlot)}
           caption={`How many votes chose the completion shown at each position. Dashed: the share expected without bias.${
             groups.length > drawn.length ? ` The ${drawn.length} largest groups are drawn.` : ""
           }`}

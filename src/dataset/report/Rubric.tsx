@@ -1,4 +1,4 @@
-/** What experts said besides their choices, where a rubric asked for it; no section without any such answer. */
+/** Answers to a rubric, besides choices. The section is omitted if there are none. */
 import type { Distribution } from "../../domain/Distribution.ts"
 import type { QualityReport } from "../../domain/QualityReport.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -9,7 +9,7 @@ import { type Fact, Facts, More, Name, Section, Table } from "./parts.tsx"
 import { drawSteps, type Series, stepsOf } from "./steps.ts"
 import { list } from "./wording.ts"
 
-/** More plots of aspects than this make the page long; the table has all. */
+/** More plots would make the page too long. The table has all aspects. */
 const maxDrawn = 12
 const maxModels = 30
 
@@ -73,7 +73,7 @@ const describeChange = (characters: number): string => {
   return characters > 0 ? `adds ${plural(size, "character")}` : `takes away ${plural(size, "character")}`
 }
 
-/** The answers of one scale as a plot with its table; undefined if there is nothing to draw. */
+/** A plot and a table of one scale's answers, or `undefined` if there is nothing to draw. */
 const scaleFigure = (
   scale: string,
   series: ReadonlyArray<Series>,
@@ -83,27 +83,27 @@ const scaleFigure = (
     title,
   }: { readonly caption: FigureProps["caption"]; readonly label: string; readonly title?: string },
 ): FigureProps | undefined => {
-  const given = series.filter(({ values }) => values.count > 0)
-  if (given.length === 0) return undefined
-  const steps = stepsOf(given)
-  const description = `Distribution of ${scale}: ${list(given.map((each) => `the mean of ${each.title.toLowerCase()} is ${mean(each.values.mean)}`))}.`
-  const titled = title === undefined ? {} : { title }
+  const seriesWithAnswers = series.filter(({ values }) => values.count > 0)
+  if (seriesWithAnswers.length === 0) return undefined
+  const steps = stepsOf(seriesWithAnswers)
+  const description = `Distribution of ${scale}: ${list(seriesWithAnswers.map((each) => `the mean of ${each.title.toLowerCase()} is ${mean(each.values.mean)}`))}.`
+  const titleOption = title === undefined ? {} : { title }
   if (steps !== undefined) {
     return {
-      plots: [{ ...titled, description, draw: drawSteps(given, steps, label) }],
+      plots: [{ ...titleOption, description, draw: drawSteps(seriesWithAnswers, steps, label) }],
       caption,
       label: scale,
       columns: [
         { title: "Answer", isText: true },
-        ...given.flatMap((each) => [{ title: each.title }, { title: "Share" }]),
+        ...seriesWithAnswers.flatMap((each) => [{ title: each.title }, { title: "Share" }]),
       ],
       rows: steps.map(({ counts, step }) => [
         count(step),
-        ...counts.flatMap((answers, i) => [count(answers), shareOf(answers, given[i]!.values.count)]),
+        ...counts.flatMap((answers, i) => [count(answers), shareOf(answers, seriesWithAnswers[i]!.values.count)]),
       ]),
     }
   }
-  const drawn = given.filter(({ values }) => isSpread(values))
+  const drawn = seriesWithAnswers.filter(({ values }) => isSpread(values))
   const sharedAxis = drawn.map(({ values }) => values.histogram)
   return drawn.length === 0
     ? undefined

@@ -1,8 +1,6 @@
 /**
- * Prompts, completions and other texts of the data.
- *
- * Guarantees: shown as plain text, never as markup; isolated, so that their direction does not affect the text around
- * them; long texts are cut until they are expanded.
+ * Prompts, completions, and other texts of the data. They are shown as plain text, never as markup, and isolated, so
+ * that their direction does not affect the surrounding text. Long texts are cut until they are expanded.
  */
 import { useState } from "preact/hooks"
 import type { Example } from "../../domain/QualityReport.ts"
@@ -52,7 +50,7 @@ const firstTurns = 8
 
 const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], string>; readonly label: string }) => {
   const [isAll, setAll] = useState(false)
-  // The last turns are what the completions answer to.
+  // The completions answer the last turns.
   const hidden = isAll ? 0 : Math.max(0, turns.length - firstTurns)
   return (
     <>
@@ -82,7 +80,6 @@ export interface Answer {
   readonly tone: "chosen" | "rejected"
 }
 
-/** A prompt and two completions, side by side where there is room; `n` counts from 1 on. */
 export const Comparison = ({
   prompt,
   answers,
@@ -92,7 +89,6 @@ export const Comparison = ({
   readonly prompt: Example["prompt"]
   readonly answers: ReadonlyArray<Answer>
   readonly rationale: string | null
-  /** "example 3". */
   readonly label: string
 }) => (
   <>

@@ -1,4 +1,4 @@
-/** What to do about a check that failed. */
+/** Advice for a failed check. */
 import type { Check } from "../../domain/QualityReport.ts"
 
 export const adviceFor = ({ advice, dropped, unit, value }: Check): string => {

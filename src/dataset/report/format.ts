@@ -1,21 +1,20 @@
 /**
- * Formats numbers, shares, times and excerpts.
- *
- * Guarantees: a share is shown as 0% or 100% only if it is exactly that; texts are never cut within a character.
+ * Formats numbers, shares, times, and excerpts. A share is 0% or 100% only if it is exact. Texts are never cut
+ * within a character.
  */
 
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 })
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 })
 
-/** 12345 is `12,345`. */
+/** Formats 12345 as `12,345`. */
 export const count = (n: number): string => whole.format(n).replace("-", "−")
 
-/** For axes: 12000 is `12K`. */
+/** Formats 12000 as `12K`, for axes. */
 export const short = (n: number): string => (Math.abs(n) < 10_000 ? count(n) : compact.format(n).replace("-", "−"))
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
-/** 0.1234 is `12.3%`, 1 is `100%`. */
+/** Formats 0.1234 as `12.3%`, and 1 as `100%`. */
 export const share = (n: number): string => {
   const rounded = (100 * n).toFixed(1)
   if (rounded === "100.0") return n < 1 ? ">\u00A099.9%" : "100%"
@@ -23,19 +22,19 @@ export const share = (n: number): string => {
   return `${rounded.replace("-", "−")}%`
 }
 
-/** For axes, thresholds and what is expected: 0.6 is `60%`. */
+/** Formats 0.6 as `60%`, for axes, thresholds, and expected shares. */
 export const shortShare = (n: number): string => `${Number((100 * n).toFixed(2))}%`
 
-/** The share of `part` in `of`; a dash where there is nothing to have a share in. */
+/** The share of `part` in `of`, or a dash if `of` is 0. */
 export const shareOf = (part: number, of: number): string => (of > 0 ? share(part / of) : "–")
 
-/** `digits` after the point: −0.123. */
+/** Formats with `digits` after the point: −0.123. */
 export const decimal = (n: number, digits = 2): string => {
   const text = n.toFixed(digits)
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", "−")
 }
 
-/** Lengths, which are whole, and their means, which need no more digits. */
+/** Formats lengths and their means as whole numbers. */
 export const length = (n: number | null): string => (n === null ? "–" : count(Math.round(n)))
 
 const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
@@ -45,7 +44,7 @@ const units: ReadonlyArray<readonly [unit: string, seconds: number]> = [
   ["s", 1],
 ]
 
-/** The two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
+/** Formats the two largest units: `2 h 5 min`, `3 d`, `45 s`, `1.5 s`. */
 export const seconds = (total: number | null): string => {
   if (total === null) return "–"
   if (total < 10) return `${Number(total.toFixed(1))} s`
@@ -53,7 +52,7 @@ export const seconds = (total: number | null): string => {
   const [unit, size] = units[at] ?? ["s", 1]
   const [next, small] = units[at + 1] ?? ["", size]
   const parts = Math.round(total / small)
-  // Rounding gave one of the next larger unit.
+  // Rounding may give one of the next larger unit.
   const [, larger] = units[at - 1] ?? ["", Number.POSITIVE_INFINITY]
   if (parts * small >= larger) return seconds(parts * small)
   const per = size / small
@@ -63,8 +62,8 @@ export const seconds = (total: number | null): string => {
 }
 
 /**
- * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text that exceeds `chars` by at most a fifth
- * is not cut, since expanding it would show little more.
+ * The start of a text: at most `chars` UTF-16 units and `lines` lines. A text is not cut if it exceeds `chars` by at
+ * most a fifth, since expanding it would show little more.
  */
 export const excerpt = (
   text: string,
@@ -83,14 +82,12 @@ export const excerpt = (
   return { shown: text.slice(0, at).trimEnd(), cut: true }
 }
 
-/** The number of characters (code points) of a text. */
 export const characters = (text: string): number => {
   let n = 0
   for (let i = 0; i < text.length; i++, n++) if ((text.codePointAt(i) ?? 0) > 0xffff) i++
   return n
 }
 
-/** The start of a name from the data, on one line. */
 export const name = (text: string, chars = 60): string => {
   const { cut, shown } = excerpt(text, chars, 1)
   return cut ? `${shown} …` : shown

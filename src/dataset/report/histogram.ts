@@ -1,8 +1,6 @@
 /**
- * Histograms by Observable Plot: the height of a bar is its bin's share of all values; the axis is linear if bins have
- * equal widths, else logarithmic.
- *
- * Guarantees: outliers that are not drawn are mentioned in the caption.
+ * Histograms by Observable Plot. A bar's height is its bin's share of all values. The axis is linear if bins have
+ * equal widths, else logarithmic. The caption mentions outliers that are not drawn.
  */
 import { axisX, type AxisXOptions, plot, rectY, ruleX, ruleY, text } from "@observablehq/plot"
 import type { Distribution, Histogram } from "../../domain/Distribution.ts"
@@ -21,7 +19,7 @@ const binsOf = ({ counts, edges }: Histogram): ReadonlyArray<Bin> =>
 
 const total = (bins: ReadonlyArray<Bin>): number => bins.reduce((sum, bin) => sum + bin.count, 0)
 
-/** Whether there is something to draw: values that differ. */
+/** Whether values differ, so that there is something to draw. */
 export const isSpread = ({ histogram, max, min }: Distribution): boolean =>
   histogram.counts.length > 0 && min !== null && max !== null && min < max
 
@@ -30,11 +28,8 @@ const isEven = (bins: ReadonlyArray<Bin>): boolean => {
   return Math.max(...widths) <= 1.5 * Math.min(...widths)
 }
 
-/**
- * Without the ends that would take the room of the rest: bins much wider than those between them,
- * and, of bins of one width, those in which next to nothing lies.
- */
-const worthDrawing = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
+/** Leaves out ends that would take too much space: bins much wider than the inner ones, and nearly empty bins of equal width. */
+const drawnBins = (histogram: Histogram, unit: Unit): ReadonlyArray<Bin> => {
   const bins = binsOf(histogram)
   const inner = bins.slice(1, -1)
   if (unit === "share" || inner.length < 3 || !isEven(inner)) return bins
@@ -54,16 +49,15 @@ const values: Record<Unit, (value: number) => string> = {
   number: (value) => String(value),
 }
 
-/** What the picture leaves out; empty where it is nothing. */
+/** Describes values that are not drawn, or returns an empty text. */
 export const leftOut = (histogram: Histogram, unit: Unit): string => {
-  const drawn = worthDrawing(histogram, unit)
+  const drawn = drawnBins(histogram, unit)
   const [first, last] = [drawn[0], drawn.at(-1)]
   if (first === undefined || last === undefined || drawn.length === histogram.counts.length) return ""
   const rest = total(binsOf(histogram)) - total(drawn)
   return ` Drawn from ${values[unit](first.from)} to ${values[unit](last.to)}; ${plural(rest, "value")} beyond.`
 }
 
-/** Rows of a table: the bins that are not empty. */
 export const rowsOf = (histogram: Histogram, unit: Unit): ReadonlyArray<ReadonlyArray<string>> => {
   const bins = binsOf(histogram)
   const all = total(bins)
@@ -76,7 +70,7 @@ const timeSteps = [
   1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
 ]
 
-/** The axis of numbers by Plot's own ticks; of times, by ticks at round numbers of minutes, hours, days. */
+/** Numbers get Plot's own ticks. Times get ticks at round numbers of minutes, hours, or days. */
 export const ticksOf = (
   unit: Unit,
   isLog: boolean,
@@ -89,11 +83,14 @@ export const ticksOf = (
       { tickFormat: unit === "share" ? shortShare : unit === "number" ? String : short, tickSpacing: isLog ? 120 : 64 },
     ]
   }
-  const most = width / 68
+  const maxTicks = width / 68
   if (!isLog) {
-    return [undefined, { interval: timeSteps.find((step) => (high - low) / step <= most) ?? 1e7, tickFormat: seconds }]
+    return [
+      undefined,
+      { interval: timeSteps.find((step) => (high - low) / step <= maxTicks) ?? 1e7, tickFormat: seconds },
+    ]
   }
-  const ratio = (high / low) ** (1 / most)
+  const ratio = (high / low) ** (1 / maxTicks)
   const ticks: Array<number> = []
   for (const step of timeSteps) {
     if (step >= low && step <= high && step >= (ticks.at(-1) ?? 0) * ratio) ticks.push(step)
@@ -103,17 +100,17 @@ export const ticksOf = (
 
 export interface HistogramOptions {
   readonly unit: Unit
-  /** Of the horizontal axis; null where that of the plot below says it. */
+  /** The horizontal axis's label, or null if the plot below has it. */
   readonly label: string | null
   readonly fill: string
   readonly height?: number
-  /** Lines across, with what they mark. */
+  /** Labeled vertical lines. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
-  /** All histograms of a figure that are to share one axis, for comparison. */
+  /** All histograms of a figure that share an axis for comparison. */
   readonly sharedAxis?: ReadonlyArray<Histogram>
 }
 
-/** A line that is seen on bars too. */
+/** Makes a line visible on bars. */
 export const halo = { stroke: "var(--surface)", strokeWidth: 4, strokeOpacity: 0.85 }
 
 export const style = {
@@ -124,23 +121,23 @@ export const style = {
   overflow: "visible",
 }
 
-/** A picture of the histogram, which has values; `fill` is a color. */
+/** Draws a histogram that has values. `fill` is a color. */
 export const drawHistogram =
   (
     histogram: Histogram,
     { sharedAxis = [histogram], fill, height = 200, label, marks = [], unit }: HistogramOptions,
   ): ((width: number) => Element) =>
   (width) => {
-    const shared = sharedAxis.map((each) => worthDrawing(each, unit))
+    const shared = sharedAxis.map((each) => drawnBins(each, unit))
     const edges = shared.flatMap((bins) => bins.flatMap(({ from, to }) => [from, to]))
     const isLog = edges.every((edge) => edge >= 0) && shared.some((bins) => !isEven(bins))
-    // A logarithmic axis has no 0: the first bin then begins a little below its end.
+    // A logarithmic axis has no 0. The first bin then begins a little below its end.
     const low = isLog
       ? Math.min(...edges.map((edge) => edge || Infinity)) / (edges.includes(0) ? 2 : 1)
       : Math.min(...edges)
     const domain: [number, number] = [low, Math.max(...edges)]
     const all = total(binsOf(histogram))
-    const bins = worthDrawing(histogram, unit)
+    const bins = drawnBins(histogram, unit)
     const visible = marks.filter(({ at }) => at >= domain[0] && at <= domain[1])
     const [marginLeft, marginRight] = [44, 16]
     const [ticks, axis] = ticksOf(unit, isLog, domain, width - marginLeft - marginRight)

@@ -2,7 +2,6 @@
 import type { ComponentChildren } from "preact"
 import { count, name } from "./format.ts"
 
-/** A section of the report; `lead` summarizes it in a sentence. */
 export const Section = ({
   id,
   title,
@@ -23,7 +22,7 @@ export const Section = ({
   </section>
 )
 
-/** A name from the data: shortened, and isolated from the text around it. */
+/** A name from the data, shortened and isolated from the surrounding text. */
 export const Name = ({ text, chars }: { readonly text: string; readonly chars?: number }) =>
   text.trim() === "" ? <span class="muted">(empty)</span> : <bdi class="name">{name(text, chars)}</bdi>
 
@@ -50,9 +49,9 @@ export const Facts = ({ facts }: { readonly facts: ReadonlyArray<Fact> }) => (
 export interface Column {
   readonly title: ComponentChildren
   readonly isText?: boolean
-  /** Of all cells of the column. */
+  /** The class of all cells of the column. */
   readonly class?: string
-  /** Of a column that sorts. */
+  /** Set for a sortable column. */
   readonly sort?: "ascending" | "descending" | "none"
 }
 
@@ -62,8 +61,8 @@ export interface TableRow {
 }
 
 /**
- * A table whose rows begin with what they are of. Where it is too wide, it scrolls by itself. Roles are stated, since
- * styles that make blocks of rows on narrow screens take them away.
+ * A table whose rows begin with a heading. A wide table scrolls on its own. Roles are explicit, because the styles
+ * for narrow screens turn rows into blocks, which removes their roles.
  */
 export const Table = ({
   label,
@@ -75,7 +74,7 @@ export const Table = ({
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
-  /** The last row, of all together. */
+  /** The last row, with totals. */
   readonly total?: ReadonlyArray<ComponentChildren> | undefined
   readonly class?: string
 }) => {
@@ -116,10 +115,9 @@ export const Table = ({
   )
 }
 
-/** The heading of a column that has no words to be seen. */
 export const ScreenReaderText = ({ text }: { readonly text: string }) => <span class="unseen">{text}</span>
 
-/** A bar for a number relative to the maximum; the number is shown next to it. */
+/** A bar for a number relative to the maximum. The number is shown next to it. */
 export const Bar = ({
   value,
   of,
@@ -134,7 +132,7 @@ export const Bar = ({
   </span>
 )
 
-/** How many of a list are shown, where it is not all. */
+/** Says how many elements of a list are shown, unless it is all. */
 export const More = ({ shown, of, what }: { readonly shown: number; readonly of: number; readonly what: string }) =>
   of > shown ? (
     <p class="muted small">

@@ -1,7 +1,6 @@
 /**
- * Answers on a scale of few whole numbers as bars, side by side for several series: the height is the share of the series.
- *
- * Does not draw scales of other numbers: see `histogram.ts`.
+ * Draws answers on a scale of few whole numbers as bars, side by side for several series. A bar's height is the
+ * share of the series. `histogram.ts` draws other scales.
  */
 import { axisFx, barY, plot, ruleY } from "@observablehq/plot"
 import type { Distribution } from "../../domain/Distribution.ts"
@@ -16,21 +15,21 @@ export interface Series {
 
 const maxSteps = 12
 
-/** The steps of a scale with the number of answers in each series; undefined if they are not few whole numbers. */
+/** The steps of a scale with the number of answers in each series, or `undefined` for other scales. */
 export const stepsOf = (
   series: ReadonlyArray<Series>,
 ): ReadonlyArray<{ readonly step: number; readonly counts: ReadonlyArray<number> }> | undefined => {
-  const filled = series.map(({ values }) => values).filter(({ count }) => count > 0)
+  const distributions = series.map(({ values }) => values).filter(({ count }) => count > 0)
   const isWhole = ({ histogram: { edges }, min }: Distribution) =>
     Number.isInteger(min) && edges.every((edge, i) => Number.isInteger(edge) && (i === 0 || edges[i - 1] === edge - 1))
-  // A histogram of whole numbers ends above the greatest.
-  if (!filled.every((each) => isWhole(each) && each.histogram.edges.at(-1)! > each.max!)) return undefined
-  const least = Math.min(...filled.map(({ min }) => min!))
-  const greatest = Math.max(...filled.map(({ max }) => max!))
-  if (filled.length === 0 || greatest - least >= maxSteps) return undefined
-  return Array.from({ length: greatest - least + 1 }, (_, i) => ({
-    step: least + i,
-    counts: series.map(({ values: { histogram } }) => histogram.counts[histogram.edges.indexOf(least + i)] ?? 0),
+  // A histogram of whole numbers ends above the maximum.
+  if (!distributions.every((each) => isWhole(each) && each.histogram.edges.at(-1)! > each.max!)) return undefined
+  const minimum = Math.min(...distributions.map(({ min }) => min!))
+  const maximum = Math.max(...distributions.map(({ max }) => max!))
+  if (distributions.length === 0 || maximum - minimum >= maxSteps) return undefined
+  return Array.from({ length: maximum - minimum + 1 }, (_, i) => ({
+    step: minimum + i,
+    counts: series.map(({ values: { histogram } }) => histogram.counts[histogram.edges.indexOf(minimum + i)] ?? 0),
   }))
 }
 

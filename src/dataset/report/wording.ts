@@ -1,13 +1,12 @@
 /**
- * Descriptions of the report's numbers.
- *
- * The thresholds are conventions: kappa after Landis and Koch (1977, "The Measurement of Observer Agreement for
- * Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis for the Behavioral Sciences").
+ * Describes the report's numbers. The thresholds are conventions: kappa after Landis and Koch (1977, "The
+ * Measurement of Observer Agreement for Categorical Data"), Cohen's d after Cohen (1988, "Statistical Power Analysis
+ * for the Behavioral Sciences").
  */
 import type { Check, FunnelStep, QualityReport } from "../../domain/QualityReport.ts"
 import { count, decimal, plural, share, shortShare } from "./format.ts"
 
-/** `a`, `a and b`, `a, b and c`. */
+/** Joins words: `a`, `a and b`, `a, b and c`. */
 export const list = (words: ReadonlyArray<string>): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`
 
@@ -28,7 +27,7 @@ export const describeEffect = (d: number): string => {
 
 export const pValue = (p: number): string => (p < 0.001 ? "p < 0.001" : `p = ${decimal(p, 3)}`)
 
-/** A result of a two-sided test of equal halves. */
+/** Describes the result of a two-sided test of equal halves. */
 export const describePValue = (p: number): string => {
   if (p >= 0.05) return `${pValue(p)}: a difference like this one is usual by chance`
   if (p < 0.001) return `${pValue(p)}: chance does not explain it`
@@ -43,17 +42,17 @@ const reasons: Record<string, string> = {
   given_up: "given up",
   invalid_json: "invalid JSON",
   invalid_csv: "invalid CSV",
-  invalid_shape: "of another shape than was expected",
+  invalid_shape: "of an unexpected shape",
   no_match: "without a match in the join",
   conflicting_id: "with an id that belongs to other content",
-  too_many_completions: "with more completions than the service takes",
-  too_long: "with a longer text than the service takes",
+  too_many_completions: "with more completions than the service accepts",
+  too_long: "with a longer text than the service accepts",
   refused_by_service: "refused by the service",
-  in_doubt: "in doubt whether they were taken",
+  in_doubt: "in doubt whether the service received them",
   pruned: "removed from the ledger",
   waiting: "without a result yet",
   failed: "failed at the service",
-  invalid: "with a result that does not fit",
+  invalid: "with an invalid result",
   withdrawn: "withdrawn at the service",
   unusable: "with a recorded result that cannot be used",
   too_few_votes: "with too few votes",
@@ -93,7 +92,6 @@ export const describeThreshold = (check: Check): string =>
 export const stepCount = (report: QualityReport, step: FunnelStep["step"]): number =>
   report.funnel.find((each) => each.step === step)?.count ?? 0
 
-/** What the dataset is, in one sentence. */
 export const headline = (report: QualityReport): string => {
   const pairs = stepCount(report, "pairs")
   if (pairs === 0) return "No preference pairs."
@@ -105,7 +103,7 @@ export const headline = (report: QualityReport): string => {
   return `${plural(pairs, "preference pair")} from ${items}${parts}${by}.`
 }
 
-/** Where most records or items were lost; shown for a dataset without pairs. */
+/** Names the step that lost the most, for a dataset without pairs. */
 export const describeMainLoss = (report: QualityReport): string | null => {
   const losses = report.funnel.flatMap(({ lost, step }) => lost.map((each) => ({ ...each, step })))
   const largest = losses.toSorted((a, b) => b.count - a.count)[0]

@@ -1,7 +1,6 @@
 /**
- * Names models after their files: without folder, extensions and a URL's query.
- *
- * Guarantees: names are unique; if two would be the same, all files have their full paths.
+ * Names models after their files, without folder, extensions, and a URL's query. Names are unique: if two would be the
+ * same, all files have their full paths.
  */
 import type { Path } from "effect"
 import * as FileExtensions from "../place/FileExtensions.ts"
@@ -12,7 +11,7 @@ export const of = (path: Path.Path, files: ReadonlyArray<string>): ReadonlyArray
   return new Set(names).size === names.length ? names : files.map(PlaceName.describe)
 }
 
-/** An extension begins with a letter: `gpt-3.5` has none. */
+/** An extension begins with a letter, so `gpt-3.5` has none. */
 const extension = /\.[a-z][a-z0-9]*$/i
 
 const modelOf = (path: Path.Path, file: string): string => {

@@ -1,10 +1,8 @@
 /**
- * Records of one completion each, grouped: those with the same key make an item.
- *
- * Guarantees: the parts of a group may be anywhere, in any number of files. Memory grows by about 50 bytes per key;
- * otherwise it is bounded. Items are in the order in which their keys first appear, completions in that of their parts.
- * Every part is in an item (`completionOrigins`) or in the raw text of a reject: first come the parts that were rejected
- * when read, then the groups, each followed by its parts that do not belong.
+ * Groups records that have one completion each: those with the same key make an item. The parts of a group may be
+ * anywhere, in any number of files. Memory grows by about 50 bytes per key. Items are in the order in which their keys
+ * first occur, completions in that of their parts. Each part is in an item (`completionOrigins`) or in the raw text of
+ * a reject. Unreadable parts come first. Then come the groups, each followed by its rejected parts.
  */
 import { Array as Arr, Effect, type FileSystem, type Path, Result, Stream } from "effect"
 import { describe } from "../../domain/Origin.ts"
@@ -27,17 +25,17 @@ import * as Scratch from "./Scratch.ts"
 import * as ScratchText from "./ScratchText.ts"
 
 export interface GroupOptions {
-  /** Where the scratch file is made. Default: the system's directory for temporary files. */
+  /** Directory of the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
-  /** Whether an item has the key for its id; of a key too long for an id, the SHA-256. */
+  /** Whether the key becomes the item's id. If it is too long for an id, its SHA-256 does. */
   readonly keyIsId: boolean
-  /** By file, the model that wrote its completions, if that is what the files are: for parts without a model. */
+  /** The model of each file, for parts that name none. */
   readonly fileModels?: ReadonlyMap<string, string> | undefined
 }
 
 type Group = Arr.NonEmptyReadonlyArray<Part>
 
-/** A part without its place and completion. The key is left out where it is the prompt. */
+/** The stored fields of a part, besides place and completion. The key is `null` if it equals the prompt. */
 type Head = readonly [
   key: string | null,
   prompt: Prompt,
@@ -48,7 +46,7 @@ type Head = readonly [
   tools: string | null,
 ]
 
-/** The long texts of a part that its record's own text also has: they are written once. */
+/** The long texts of a part, which its raw text also contains. They are stored once. */
 const textsOf = (prompt: Prompt, completion: string): ReadonlyArray<string> => [
   typeof prompt === "string" ? prompt : JSON.stringify(prompt),
   completion,
@@ -82,7 +80,7 @@ const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
   }
   return {
     place,
-    // Only a key that is the prompt was left out, and this prompt is text.
+    // A `null` key equals the prompt, which is then text.
     key: key ?? (typeof prompt === "string" ? prompt : ""),
     prompt,
     completion,
@@ -93,7 +91,6 @@ const toPart = ({ head, origin, text: completion }: Scratch.Stored): Part => {
   }
 }
 
-/** The items of rows in a layout: of each row one, or of the rows of a key. */
 export const toItems = <E, R>(
   rows: Stream.Stream<RowResult, E, R>,
   layout: Layout,
@@ -113,17 +110,17 @@ export const group = <E, R>(
     const counts = new FileCounts()
     let isModelMissing = false
     const add = (part: Part) => {
-      const rank = keys.of(Key.short(part.key))
+      const rank = keys.of(Key.toTableKey(part.key))
       if (fileModels.size > 1) counts.add(rank, part.place.file)
       isModelMissing ||= part.model === undefined
       scratch.add(KeyedRecords.listOf(rank, 0), toStored(part, rank))
     }
-    const refused: Stream.Stream<SourceRecord, E | SourceError, R> = parts.pipe(
+    const rejects: Stream.Stream<SourceRecord, E | SourceError, R> = parts.pipe(
       Stream.chunks,
-      Stream.mapEffect((some) =>
+      Stream.mapEffect((chunk) =>
         Scratch.attempt(() => {
-          for (const part of some) if (Result.isSuccess(part)) add(part.success)
-          return Arr.getFailures(some)
+          for (const part of chunk) if (Result.isSuccess(part)) add(part.success)
+          return Arr.getFailures(chunk)
         }),
       ),
       Stream.flattenIterable,
@@ -132,21 +129,22 @@ export const group = <E, R>(
     const grouped = Effect.gen(function* () {
       const mayBeNamed = fileModels.size > 1 && isModelMissing
       const isNamedByFile = mayBeNamed && counts.areEven(keys.count)
-      if (mayBeNamed) yield* Effect.logInfo(isNamedByFile ? "Models: named after the files" : whyNone(counts, keys))
+      if (mayBeNamed)
+        yield* Effect.logInfo(isNamedByFile ? "Models: named after the files" : missingModelsMessage(counts, keys))
       return Scratch.stream(() => groups(scratch, keys.count, isNamedByFile ? fileModels : new Map(), keyIsId))
     }).pipe(Stream.unwrap)
-    return Stream.concat(refused, grouped)
+    return Stream.concat(rejects, grouped)
   }).pipe(Stream.unwrap)
 
-const whyNone = (counts: FileCounts, keys: KeyNumbers): string => {
+const missingModelsMessage = (counts: FileCounts, keys: KeyNumbers): string => {
   const { even, several } = counts.evenKeys(keys.count)
   return (
-    `Models: none, because only ${even} of ${several} prompts are in most of the files, equally often in each: ` +
-    "name their field with --model-path, or read the files of each batch in a run of their own"
+    `Models: none, because only ${even} of ${several} prompts occur in most of the files, equally often in each: ` +
+    "set --model-path to the field that names the model, or read each batch of files in a separate run"
   )
 }
 
-/** @param models by file, of parts without a model */
+/** @param models the model of each file, for parts that name none */
 const groups = function* (
   scratch: Scratch.Scratch,
   count: number,
@@ -159,47 +157,46 @@ const groups = function* (
       for (const record of records()) yield [refuseLarge(toPart(scratch.read(record)), largeCount), record.size]
       continue
     }
-    const found = KeyedRecords.byRank(records())
+    const recordsOfRank = KeyedRecords.byRank(records())
     for (let rank = from; rank < to; rank++) {
-      const located = found.get(rank) ?? []
-      const size = located.reduce((sum, { size }) => sum + size, 0)
-      const group = located.map((record) => {
+      const keyRecords = recordsOfRank.get(rank) ?? []
+      const size = keyRecords.reduce((sum, { size }) => sum + size, 0)
+      const group = keyRecords.map((record) => {
         const part = toPart(scratch.read(record))
         return part.model === undefined ? { ...part, model: models.get(part.place.file) } : part
       })
-      if (Arr.isReadonlyArrayNonEmpty(group)) for (const one of splitGroup(group, keyIsId)) yield [one, size]
+      if (Arr.isReadonlyArrayNonEmpty(group)) for (const record of splitGroup(group, keyIsId)) yield [record, size]
     }
   }
 }
 
-/** The item, and its parts that do not belong. */
 const splitGroup = (group: Group, keyIsId: boolean): ReadonlyArray<SourceRecord> => {
   const head = group[0]
-  const known = new Map<string, Map<string, Part>>()
+  const partsOfModels = new Map<string, Map<string, Part>>()
   const members: Array<Part> = []
   const rejects: Array<SourceRecord> = []
   for (const part of group) {
-    const same = part.model === undefined ? undefined : known.get(part.model)?.get(part.completion)
+    const duplicate = part.model === undefined ? undefined : partsOfModels.get(part.model)?.get(part.completion)
     if (!isSamePrompt(part.prompt, head.prompt)) {
       rejects.push(
         reject(
           part.place,
           "invalid_shape",
-          `expected the prompt of ${describe(head.place)}, which has the same key ${describeValue(part.key)}, found another`,
+          `expected the same prompt as ${describe(head.place)} for key ${describeValue(part.key)}, found a different one`,
         ),
       )
-    } else if (same !== undefined) {
+    } else if (duplicate !== undefined) {
       rejects.push(
         reject(
           part.place,
           "duplicate_key",
-          `expected each completion of a model once for key ${describeValue(part.key)}, found this one of ${describeValue(part.model!)} at ${describe(same.place)} already`,
+          `expected each completion of a model once for key ${describeValue(part.key)}, but ${describeValue(part.model!)} has the same one at ${describe(duplicate.place)}`,
         ),
       )
     } else {
       if (part.model !== undefined) {
-        const completions = known.get(part.model) ?? new Map<string, Part>()
-        known.set(part.model, completions.set(part.completion, part))
+        const completions = partsOfModels.get(part.model) ?? new Map<string, Part>()
+        partsOfModels.set(part.model, completions.set(part.completion, part))
       }
       members.push(part)
     }
@@ -214,10 +211,10 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
       return members.map((part) => part.place.raw ?? "").join("\n")
     },
   }
-  const distinct = new Set(members.map(({ completion }) => completion)).size
-  if (distinct < 2) {
-    const found = `found ${distinct} in ${members.length === 1 ? "1 record" : `${members.length} records`}`
-    const reason = `expected at least two distinct completions for key ${describeValue(head.key)}, ${found}`
+  const distinctCount = new Set(members.map(({ completion }) => completion)).size
+  if (distinctCount < 2) {
+    const count = `found ${distinctCount} in ${members.length === 1 ? "1 record" : `${members.length} records`}`
+    const reason = `expected at least two distinct completions for key ${describeValue(head.key)}, ${count}`
     return reject(place, "invalid_shape", reason)
   }
   const hasModels = members.every(({ model }) => model !== undefined)
@@ -241,14 +238,14 @@ const toRecord = (head: Part, members: ReadonlyArray<Part>, keyIsId: boolean): S
   }))
 }
 
-const isSamePrompt = (one: Prompt, other: Prompt): boolean => {
-  if (typeof one === "string" || typeof other === "string") return one === other
-  return one.length === other.length && one.every((message, i) => Messages.isEqual(message, other[i]))
+const isSamePrompt = (a: Prompt, b: Prompt): boolean => {
+  if (typeof a === "string" || typeof b === "string") return a === b
+  return a.length === b.length && a.every((message, i) => Messages.isEqual(message, b[i]))
 }
 
 const refuseLarge = (part: Part, count: number): SourceRecord =>
   reject(
     part.place,
     "too_large",
-    `expected at most ${KeyedRecords.maxBatchBytes} bytes in the records of key ${describeValue(part.key)}, found more in ${count} records; is it the right key?`,
+    `expected at most ${KeyedRecords.maxBatchBytes} bytes in the records of key ${describeValue(part.key)}, found more in ${count} records; check that the key is the right field`,
   )

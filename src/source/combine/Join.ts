@@ -1,11 +1,9 @@
 /**
- * Prompts in one file or several and completions in others, joined by a key.
- *
- * Guarantees: memory grows by 40 bytes plus the key's length per key; otherwise it is bounded. All
- * rows go through a scratch file. Records are the rows of the prompts files, in order, and
- * then the rows of the completions files that could not be used, in the order of files and lines: bad ones, later ones
- * with the same key, those without a prompt. The rows of a refused prompt are no rejects of their own. An item's
- * completions follow the order of the prompt's list of models, if any, otherwise the order of the files.
+ * Joins prompts in some files with completions in others by a key. All rows go through a temporary file. Memory grows
+ * by 40 bytes plus the key's length per key. The output starts with the rows of the prompts files, in order. Then come
+ * the rows of the completions files that could not be used: invalid rows, repeated keys, and rows without a prompt.
+ * Completions of a rejected prompt are not rejected themselves. An item's completions follow the prompt's list of
+ * models, if it has one, otherwise the order of the files.
  */
 /* oxlint-disable max-lines -- one pass over the keys, whose steps share a scratch file */
 import { Effect, Result, Stream } from "effect"
@@ -36,27 +34,24 @@ import * as Scratch from "./Scratch.ts"
 
 type Fields = JoinOptions.Resolved
 
-/** A completion that was found for a prompt. */
 interface Joined {
-  /** Index of the completions file. */
   readonly file: number
   readonly origin: Origin
   readonly completion: string
-  /** Whether the completion is a conversation, as JSON, to be read together with its prompt. */
+  /** Whether the completion is a conversation in JSON, which is read together with its prompt. */
   readonly isJson: boolean
   readonly model: string | null
   readonly kept: PromptItem["metadata"] | null
 }
 
-/** Lists in the scratch file. Those from `completionLists` on have the completions that have a prompt. */
+/** Numbers of the lists in the scratch file. From `completionLists` on, lists hold completions that have a prompt. */
 const promptList = 0
-const restList = 1
+const rejectList = 1
 const completionLists = 2
 
-/** What a record is in the first two lists; in the others the tag is the index of its file. */
+/** Tags of records in the first two lists. In the others, the tag is the index of the completions file. */
 const tags = { json: 0, textual: 1, reject: 2 } as const
 
-/** @param completions the rows of each file */
 export const join = <R>(
   fields: Fields,
   promptRows: Stream.Stream<RowResult, SourceError, R>,
@@ -68,7 +63,7 @@ export const join = <R>(
     return Scratch.stream(() => records(scratch, fields, prompts))
   }).pipe(Stream.unwrap)
 
-/** Moves all rows to the scratch file. Gives the number of keys that have a prompt. */
+/** Moves all rows to the scratch file and returns the number of keys that have a prompt. */
 const load = Effect.fnUntraced(function* <R>(
   scratch: Scratch.Scratch,
   fields: Fields,
@@ -76,18 +71,18 @@ const load = Effect.fnUntraced(function* <R>(
   completions: ReadonlyArray<Stream.Stream<RowResult, SourceError, R>>,
 ) {
   const keys = new KeyNumbers()
-  const firsts = new FirstRows()
+  const firstRows = new FirstRows()
   const files = fields.prompts.map(PlaceName.describe).join(", ")
-  /** @param prompts number of keys that have a prompt, once it is known */
+  /** @param prompts number of keys that have a prompt, for rows of completions */
   const add = (decode: (row: Row) => Result.Result<Decoded, string>, prompts?: number) => (row: Row) => {
     const { place } = row
     const decoded = decode(row)
     if (Result.isFailure(decoded)) return reject(place, "invalid_shape", decoded.failure)
     const { head, key, tag, text } = decoded.success
-    const rank = keys.of(Key.short(key))
-    const first = firsts.add(rank, place)
+    const rank = keys.of(Key.toTableKey(key))
+    const first = firstRows.add(rank, place)
     if (first !== undefined) {
-      const reason = `expected each key once, found ${describeValue(key)} at ${describe(first)} already`
+      const reason = `expected each key once, but ${describeValue(key)} is also at ${describe(first)}`
       return reject(place, "duplicate_key", reason)
     }
     if (prompts !== undefined && rank >= prompts) {
@@ -101,13 +96,13 @@ const load = Effect.fnUntraced(function* <R>(
     rows: Stream.Stream<RowResult, SourceError, R>,
     add: (row: Row) => Result.Result<void, Reject>,
   ) => {
-    firsts.nextFile()
-    return Stream.runForEachArray(rows, (some) =>
+    firstRows.nextFile()
+    return Stream.runForEachArray(rows, (chunk) =>
       Scratch.attempt(() => {
-        for (const row of some) {
-          const added = Result.flatMap(row, add)
-          if (Result.isSuccess(added)) continue
-          const { failure } = added
+        for (const row of chunk) {
+          const result = Result.flatMap(row, add)
+          if (Result.isSuccess(result)) continue
+          const { failure } = result
           const text = JSON.stringify(failure)
           scratch.add(list, { rank: keys.count, tag: tags.reject, origin: failure, head: "", text })
         }
@@ -122,7 +117,7 @@ const load = Effect.fnUntraced(function* <R>(
   const prompts = keys.count
   for (const [file, rows] of completions.entries()) {
     yield* addAll(
-      restList,
+      rejectList,
       rows,
       add((row) => decodeCompletion(fields, file, fields.withoutIgnored(row)), prompts),
     )
@@ -130,14 +125,13 @@ const load = Effect.fnUntraced(function* <R>(
   return prompts
 })
 
-/** What is stored of a row, and its key. */
 interface Decoded extends Pick<Scratch.Stored, "tag" | "head" | "text"> {
   readonly key: string
 }
 
 const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: Row): Result.Result<Decoded, string> =>
   Result.map(ItemDecoder.decodeKey(promptKey.get(value, isTextual), promptKey.name), (key) =>
-    // The own text of a record that is not textual is JSON, also where the engine could not write its value.
+    // The raw text of a record from JSON is valid JSON, even if the engine could not write its value.
     isTextual
       ? { key, tag: tags.textual, head: key, text: JSON.stringify([value, place.raw]) }
       : { key, tag: tags.json, head: key, text: json ?? place.raw ?? "null" },
@@ -145,14 +139,14 @@ const decodePrompt = ({ promptKey }: Fields, { isTextual, json, place, value }: 
 
 const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result<Decoded, string> => {
   const { completionKey, model: modelField } = fields
-  const problem = UnusedContext.problemOf(fields.unusedOfCompletion(row, nothingShown))
+  const problem = UnusedContext.problemOf(fields.unusedOfCompletion(row, emptyItem))
   if (problem !== undefined) return Result.fail(problem)
   const valueAt = (field: Field) => field.get(row.value, row.isTextual)
   const key = ItemDecoder.decodeKey(valueAt(completionKey), completionKey.name)
   if (Result.isFailure(key)) return Result.fail(key.failure)
   const { name } = fields.completion
-  const completion = Result.flatMap(CellText.read(valueAt(fields.completion), name, row.isTextual), (said) =>
-    toCompletion(said, name),
+  const completion = Result.flatMap(CellText.read(valueAt(fields.completion), name, row.isTextual), (value) =>
+    toCompletion(value, name),
   )
   if (Result.isFailure(completion)) return Result.fail(completion.failure)
   const model = modelField && ItemDecoder.decodeText(valueAt(modelField), modelField.name)
@@ -164,7 +158,7 @@ const decodeCompletion = (fields: Fields, file: number, row: Row): Result.Result
   })
 }
 
-/** A list of one text is that text. A whole conversation is read when its prompt is there. */
+/** A list of one text is that text. A conversation is decoded when its prompt is at hand. */
 const toCompletion = (
   value: unknown,
   name: string,
@@ -179,7 +173,7 @@ const toCompletion = (
             : { text: JSON.stringify(completion), isJson: true },
         )
 
-/** All records with their sizes. @param prompts number of keys that have a prompt */
+/** Yields all records with their sizes. @param prompts number of keys that have a prompt */
 const records = function* (
   scratch: Scratch.Scratch,
   fields: Fields,
@@ -188,10 +182,10 @@ const records = function* (
   scratch.finish()
   const rows = scratch.records(promptList)
   let next = rows.next()
-  /** Those before the rank, and rejects before the next one. */
-  const joined = function* (to: number, found: ReadonlyMap<number, ReadonlyArray<Scratch.Located>>) {
+  /** Yields the items below rank `to`, and the rejects before the next item. */
+  const joined = function* (to: number, completionsOf: ReadonlyMap<number, ReadonlyArray<Scratch.Located>>) {
     for (; next.done !== true && next.value.rank < to; next = rows.next()) {
-      const completions = found.get(next.value.rank) ?? []
+      const completions = completionsOf.get(next.value.rank) ?? []
       const size = completions.reduce((sum, { size }) => sum + size, next.value.size)
       yield [toRecord(scratch, fields, scratch.read(next.value), completions), size] as const
     }
@@ -200,26 +194,26 @@ const records = function* (
     yield* joined(batch.to, KeyedRecords.byRank(batch.records()))
   }
   yield* joined(Infinity, new Map())
-  for (const row of scratch.records(restList)) yield [Result.fail(JSON.parse(scratch.read(row).text)), row.size]
+  for (const row of scratch.records(rejectList)) yield [Result.fail(JSON.parse(scratch.read(row).text)), row.size]
 }
 
 const toRecord = (
   scratch: Scratch.Scratch,
   fields: Fields,
   { head, origin, tag, text }: Scratch.Stored,
-  found: ReadonlyArray<Scratch.Located>,
+  locatedCompletions: ReadonlyArray<Scratch.Located>,
 ): SourceRecord => {
-  const written = JSON.parse(text)
-  if (tag === tags.reject) return Result.fail(written)
+  const storedValue = JSON.parse(text)
+  if (tag === tags.reject) return Result.fail(storedValue)
   const row: Row =
     tag === tags.textual
-      ? { place: { ...origin, raw: written[1] }, value: written[0], isTextual: true }
-      : { place: { ...origin, raw: text }, value: written }
+      ? { place: { ...origin, raw: storedValue[1] }, value: storedValue[0], isTextual: true }
+      : { place: { ...origin, raw: text }, value: storedValue }
   return joinPrompt(
     fields,
     row,
     head,
-    found.map((one) => toJoined(scratch.read(one))),
+    locatedCompletions.map((one) => toJoined(scratch.read(one))),
   )
 }
 
@@ -228,34 +222,34 @@ const toJoined = ({ head, origin, tag, text }: Scratch.Stored): Joined => {
   return { file: tag, origin, completion: text, isJson, model, kept }
 }
 
-const joinPrompt = (fields: Fields, read: Row, key: string, rows: ReadonlyArray<Joined>): SourceRecord => {
-  const prompt = fields.withoutIgnored(read)
+const joinPrompt = (fields: Fields, originalRow: Row, key: string, joinedRows: ReadonlyArray<Joined>): SourceRecord => {
+  const prompt = fields.withoutIgnored(originalRow)
   const { isTextual, place, value } = prompt
-  if (rows.length < fields.completions.length) {
-    const absent = fields.completions.filter((_, file) => !rows.some((row) => row.file === file))
+  if (joinedRows.length < fields.completions.length) {
+    const absent = fields.completions.filter((_, file) => !joinedRows.some((row) => row.file === file))
     const problem = `expected a usable row for key ${describeValue(key)} in each completions file, found none in ${absent.map(PlaceName.describe).join(", ")}`
     if (!fields.keepIncomplete) return reject(place, "no_match", problem)
-    if (rows.length < 2) return reject(place, "no_match", `${problem}; at least two completions are needed`)
+    if (joinedRows.length < 2) return reject(place, "no_match", `${problem}; at least two completions are needed`)
   }
-  const own = ownModels(fields, value, isTextual)
+  const promptModels = modelsOfPrompt(fields, value, isTextual)
   const modelOf = ({ file, model }: Joined) => model ?? fields.modelNames[file]!
-  const found = PromptModels.sort(own, rows, modelOf)
-  const models = found.map(modelOf)
-  const gold = PromptModels.goldOf(own, fields.gold.get(value, isTextual), models)
+  const completions = PromptModels.sort(promptModels, joinedRows, modelOf)
+  const models = completions.map(modelOf)
+  const gold = PromptModels.goldOf(promptModels, fields.gold.get(value, isTextual), models)
   if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
-  const along = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
+  const combinedMetadata = Result.flatMap(fields.keptOfPrompts.of(prompt), (own) =>
     Metadata.withCompletions(
       own,
-      found.map(({ kept }) => kept ?? undefined),
+      completions.map(({ kept }) => kept ?? undefined),
     ),
   )
-  if (Result.isFailure(along)) return reject(place, "invalid_shape", along.failure)
-  const { lists, metadata } = along.success
+  if (Result.isFailure(combinedMetadata)) return reject(place, "invalid_shape", combinedMetadata.failure)
+  const { lists, metadata } = combinedMetadata.success
   const record = ItemDecoder.decode(
     {
       id: Key.toId(key),
       prompt: fields.prompt.get(value, isTextual),
-      completions: found.map(({ completion, isJson }) => (isJson ? JSON.parse(completion) : completion)),
+      completions: completions.map(({ completion, isJson }) => (isJson ? JSON.parse(completion) : completion)),
       models,
       ...(metadata === undefined ? undefined : { metadata }),
       ...(gold.success === undefined ? undefined : { gold: gold.success }),
@@ -265,43 +259,43 @@ const joinPrompt = (fields: Fields, read: Row, key: string, rows: ReadonlyArray<
       prompt: fields.prompt.name,
       completions: {
         name: "completions",
-        nameAt: (index) => `${fields.completion.name} at ${describe(found[index]!.origin)}`,
+        nameAt: (index) => `${fields.completion.name} at ${describe(completions[index]!.origin)}`,
       },
       metadata: fields.metadata.name,
       gold: fields.gold.name,
     },
     isTextual,
   )
-  const asked = SystemPrompt.addTo(History.addTo(record, fields.history, prompt), fields.systems, prompt)
-  return Result.flatMap(ToolCalls.addTo(asked, prompt), (source) => {
+  const withSystem = SystemPrompt.addTo(History.addTo(record, fields.history, prompt), fields.systems, prompt)
+  return Result.flatMap(ToolCalls.addTo(withSystem, prompt), (source) => {
     const problem = UnusedContext.problemOf(fields.unusedOfPrompt(prompt, source.item))
     return problem === undefined
       ? Result.succeed({
           ...source,
-          completionOrigins: found.map(({ origin }) => origin),
+          completionOrigins: completions.map(({ origin }) => origin),
           completionLists: lists.map((name) => [name]),
         })
       : reject(place, "invalid_shape", problem)
   })
 }
 
-/** Of a completion's record: whether its texts are in the prompt is not known before the join. */
-export const nothingShown: UnusedContext.Shown = { prompt: "", completions: [] }
+/** The item that a completion's record is checked with. Before the join, nothing of its prompt is known. */
+export const emptyItem: UnusedContext.Shown = { prompt: "", completions: [] }
 
-/** What experts may have to see of the prompts' records that is not read. */
-export const unusedInPrompt = (fields: Fields, read: Row): ReadonlyArray<UnusedContext.Unused> => {
-  const row = fields.withoutIgnored(read)
-  const asked = ItemDecoder.decodePrompt(fields.prompt.get(row.value, row.isTextual), fields.prompt.name).pipe(
+/** The members of a prompt's record that are not read, but that experts may have to see. */
+export const unusedInPrompt = (fields: Fields, originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {
+  const row = fields.withoutIgnored(originalRow)
+  const fullPrompt = ItemDecoder.decodePrompt(fields.prompt.get(row.value, row.isTextual), fields.prompt.name).pipe(
     Result.flatMap((prompt) => History.add(fields.history, row, prompt)),
     Result.flatMap((prompt) => SystemPrompt.add(fields.systems, row, prompt)),
   )
-  return Result.isSuccess(asked) ? fields.unusedOfPrompt(row, { prompt: asked.success, completions: [] }) : []
+  return Result.isSuccess(fullPrompt) ? fields.unusedOfPrompt(row, { prompt: fullPrompt.success, completions: [] }) : []
 }
 
-const ownModels = ({ hasOwnModels, metadata, models }: Fields, value: unknown, isTextual: boolean | undefined) => {
-  const own = fromText(models.get(value, isTextual))
-  if (hasOwnModels || own !== undefined) return PromptModels.of(models.name, own)
+const modelsOfPrompt = ({ hasOwnModels, metadata, models }: Fields, value: unknown, isTextual: boolean | undefined) => {
+  const modelList = fromText(models.get(value, isTextual))
+  if (hasOwnModels || modelList !== undefined) return PromptModels.of(models.name, modelList)
   const object = fromText(metadata.get(value, isTextual))
-  const named = isObject(object) && Object.hasOwn(object, "models") ? object["models"] : undefined
-  return PromptModels.of(named === undefined ? models.name : `${metadata.name}.models`, named)
+  const metadataModels = isObject(object) && Object.hasOwn(object, "models") ? object["models"] : undefined
+  return PromptModels.of(metadataModels === undefined ? models.name : `${metadata.name}.models`, metadataModels)
 }

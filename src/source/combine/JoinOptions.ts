@@ -1,4 +1,4 @@
-/** The options of a join: its files, and the paths of the item's parts in their records. */
+/** The options of a join, and the parsed paths of the item's parts. */
 import { Effect, Path } from "effect"
 import * as Format from "../format/Format.ts"
 import * as Listing from "../place/Listing.ts"
@@ -10,63 +10,51 @@ import * as FileModels from "./FileModels.ts"
 import * as Metadata from "../item/Metadata.ts"
 import * as ToolCalls from "../item/ToolCalls.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
-import { without } from "../record/Row.ts"
+import { withoutMembers } from "../record/Row.ts"
 import * as UnknownFields from "../detect/UnknownFields.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 
-/**
- * Where a value is in a record is a field path such as `choices[0].message.content`, or a template. Files are named as
- * `Listing.expand` reads names: also by folders and patterns.
- */
+/** Paths are field paths such as `choices[0].message.content`, or templates. Files are named as in `Listing.expand`, also by folders and patterns. */
 export interface JoinOptions extends Format.FormatOptions {
-  /** A record is a prompt. Of several files, each key counts once in all of them. */
+  /** Files with one prompt per record. A key may occur once in all of them. */
   readonly prompts: string | ReadonlyArray<string>
-  /** A record is a completion; two files or more, one for each model. */
+  /** At least two files with one completion per record, one file for each model. */
   readonly completions: string | ReadonlyArray<string>
-  /** The key in all files, text or a safe integer. Default `id`. */
+  /** The key in all files: text or a safe integer. Default: `id`. */
   readonly key?: string | undefined
-  /** The key in the prompts file, where it is another. */
+  /** The key in the prompts files. Default: `key`. */
   readonly promptKey?: string | undefined
-  /** The key in the completions files, where it is another. */
+  /** The key in the completions files. Default: `key`. */
   readonly completionKey?: string | undefined
-  /** In the prompts file. Default `prompt`, or else detected. */
+  /** The prompt in the prompts files. Default: `prompt`, or else detected. */
   readonly promptPath?: string | undefined
-  /** A system prompt in the prompts file, to go before the prompt. Default: one of `KnownNames.systemPrompts`. */
+  /** A system prompt in the prompts files, put before the prompt. Default: one of `KnownNames.systemPrompts`. */
   readonly systemPath?: string | undefined
-  /** Earlier turns in the prompts file, to go before the prompt: messages, or pairs of texts. Default: detected. */
+  /** Earlier turns in the prompts files, put before the prompt: messages, or pairs of texts. Default: detected. */
   readonly historyPath?: string | undefined
-  /** In the completions files. Default `completion`, or else detected. */
+  /** The completion in the completions files. Default: `completion`, or else detected. */
   readonly completionPath?: string | undefined
-  /** An object in the prompts file. Default `metadata`. */
+  /** An object in the prompts files. Default: `metadata`. */
   readonly metadataPath?: string | undefined
   /**
-   * Top-level members of both files that go along in the metadata, under their names, or `*` for all others; those of the
-   * completions as `Metadata.withCompletions` says.
+   * Top-level members of both sides to keep in the metadata, or `*` for all others. Members of completions are
+   * merged by `Metadata.withCompletions`.
    */
   readonly keep?: ReadonlyArray<string> | undefined
-  /** As in `LayoutOptions`, of both files. */
+  /** Top-level members of both sides to ignore, as in `LayoutOptions`. */
   readonly ignore?: ReadonlyArray<string> | undefined
   /**
-   * In the prompts file: the name of the best completion's model; or an index, alone or as `best_completion_index`, which
-   * counts in the record's own list of models. Default `gold`.
+   * The best answer in the prompts files: a model's name, or an index into the record's own list of models. The
+   * index may be in `best_completion_index`. Default: `gold`.
    */
   readonly goldPath?: string | undefined
-  /**
-   * The names of who wrote the completions, in the completions files. Default: the names of these files, without
-   * folder and extensions.
-   */
+  /** The model's name in the completions files. Default: each file's name, without folder and extensions. */
   readonly modelPath?: string | undefined
-  /**
-   * In the prompts file, a list of models, in whose order the completions then are. Default `models`, or the metadata's
-   * member of this name.
-   */
+  /** A list of models in the prompts files, which sets the order of the completions. Default: `models`, or the metadata's member `models`. */
   readonly modelsPath?: string | undefined
-  /**
-   * What becomes of a prompt for which some file has no row: it is refused, or kept
-   * with the completions there are, if they are two or more, of which the gold answer's is one. Default `reject`.
-   */
+  /** How to treat a prompt that lacks a row in some file. `keep` needs at least two completions, among them the gold answer's. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
-  /** Where the scratch file is made. Default: the system's place for temporary files. */
+  /** Directory of the temporary file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 
@@ -91,7 +79,7 @@ export const optionNames: NamesOf<JoinOptions> = {
   scratchDirectory: true,
 }
 
-/** The files that names, folders and patterns mean: each name's in their order, those of a folder or pattern by name. */
+/** The files that names, folders, and patterns denote. Names keep their order; files of a folder or pattern are sorted by name. */
 export const files = Effect.fnUntraced(function* (options: JoinOptions) {
   const prompts = yield* Listing.expand(toList(options.prompts))
   const completions = yield* Listing.expand(toList(options.completions))
@@ -104,8 +92,8 @@ export const files = Effect.fnUntraced(function* (options: JoinOptions) {
     )
   }
   if (completions.files.length < 2) {
-    const found = `expected at least two files, found ${completions.files.length}`
-    return yield* invalidOption("completions", `${found}${inEmpty(completions.empty)}`)
+    const expectation = `expected at least two files, found ${completions.files.length}`
+    return yield* invalidOption("completions", `${expectation}${inEmpty(completions.empty)}`)
   }
   return {
     prompts: prompts.files,
@@ -119,17 +107,12 @@ export type Files = Effect.Success<ReturnType<typeof files>>
 export const toList = (names: string | ReadonlyArray<string>): ReadonlyArray<string> =>
   typeof names === "string" ? [names] : names
 
-/** The names that records have at their top: of the prompts files, and of the completions files. */
 export interface Members {
   readonly prompts: ReadonlySet<string>
   readonly completions: ReadonlySet<string>
 }
 
-/**
- * The options with their defaults, paths parsed.
- *
- * @param isPromptChosen whether the prompt was set, rather than detected
- */
+/** Applies the defaults and parses the paths. @param isPromptChosen whether the prompt's path was set, not detected */
 export const resolve = Effect.fnUntraced(function* (
   options: JoinOptions,
   files: Files,
@@ -142,30 +125,35 @@ export const resolve = Effect.fnUntraced(function* (
       Effect.mapError(Effect.fromResult(Field.parse(Field.ofMembers(text, members))), (problem) =>
         invalidOption(option, `${problem}${UnknownFields.noMember([...members])}`),
       )
-  const ofPrompts = fieldOf(members.prompts)
-  const ofCompletions = fieldOf(members.completions)
-  const { completionKey: ownKey, key = "id", promptKey: promptsKey } = options
-  const promptKey = yield* ofPrompts(promptsKey === undefined ? "key" : "promptKey", promptsKey ?? key)
-  const completionKey = yield* ofCompletions(ownKey === undefined ? "key" : "completionKey", ownKey ?? key)
-  const prompt = yield* ofPrompts("promptPath", options.promptPath ?? "prompt")
+  const parsePromptField = fieldOf(members.prompts)
+  const parseCompletionField = fieldOf(members.completions)
+  const { completionKey: completionKeyPath, key = "id", promptKey: promptKeyPath } = options
+  const promptKey = yield* parsePromptField(promptKeyPath === undefined ? "key" : "promptKey", promptKeyPath ?? key)
+  const completionKey = yield* parseCompletionField(
+    completionKeyPath === undefined ? "key" : "completionKey",
+    completionKeyPath ?? key,
+  )
+  const prompt = yield* parsePromptField("promptPath", options.promptPath ?? "prompt")
   const systemPaths = options.systemPath === undefined ? KnownNames.systemPrompts : [options.systemPath]
-  const allSystems = yield* Effect.forEach(systemPaths, (text) => ofPrompts("systemPath", text))
+  const allSystems = yield* Effect.forEach(systemPaths, (text) => parsePromptField("systemPath", text))
   const systems = allSystems.filter(({ columns }) => !columns.some((name) => prompt.columns.includes(name)))
-  const history = options.historyPath === undefined ? undefined : yield* ofPrompts("historyPath", options.historyPath)
-  const completion = yield* ofCompletions("completionPath", options.completionPath ?? "completion")
-  const metadata = yield* ofPrompts("metadataPath", options.metadataPath ?? "metadata")
-  const gold = yield* ofPrompts("goldPath", options.goldPath ?? "gold")
-  const models = yield* ofPrompts("modelsPath", options.modelsPath ?? "models")
-  const model = options.modelPath === undefined ? undefined : yield* ofCompletions("modelPath", options.modelPath)
+  const history =
+    options.historyPath === undefined ? undefined : yield* parsePromptField("historyPath", options.historyPath)
+  const completion = yield* parseCompletionField("completionPath", options.completionPath ?? "completion")
+  const metadata = yield* parsePromptField("metadataPath", options.metadataPath ?? "metadata")
+  const gold = yield* parsePromptField("goldPath", options.goldPath ?? "gold")
+  const models = yield* parsePromptField("modelsPath", options.modelsPath ?? "models")
+  const model =
+    options.modelPath === undefined ? undefined : yield* parseCompletionField("modelPath", options.modelPath)
   const { ignore = [], keep = [] } = options
-  /** The list of models is kept, too: other lists of the prompt may count in it. */
+  /** The list of models is kept too, because other lists of the prompt may refer to it by index. */
   const keptOfPrompts = Metadata.make(metadata, keep, [promptKey, prompt, ...systems, history], gold)
   const keptOfCompletions = Metadata.make(undefined, keep, [completionKey, completion, model])
-  const ofPrompt = [promptKey, prompt, ...systems, history, gold, metadata, models]
-  const ofCompletion = [completionKey, completion, model]
-  const promptColumns = Metadata.columnsWith(ofPrompt, keptOfPrompts)
+  const promptFields = [promptKey, prompt, ...systems, history, gold, metadata, models]
+  const completionFields = [completionKey, completion, model]
+  const promptColumns = Metadata.columnsWith(promptFields, keptOfPrompts)
   const columnsOf = (fields: ReadonlyArray<Field.Field | undefined>) => fields.flatMap((field) => field?.columns ?? [])
-  const used = [...columnsOf(ofPrompt), ...keep]
+  const used = [...columnsOf(promptFields), ...keep]
   return {
     ...files,
     promptKey,
@@ -181,17 +169,17 @@ export const resolve = Effect.fnUntraced(function* (
     keptOfPrompts,
     keptOfCompletions,
     promptColumns: promptColumns && [...promptColumns, ToolCalls.column],
-    completionColumns: Metadata.columnsWith(ofCompletion, keptOfCompletions),
-    withoutIgnored: without(ignore.filter((name) => !keep.includes(name))),
+    completionColumns: Metadata.columnsWith(completionFields, keptOfCompletions),
+    withoutIgnored: withoutMembers(ignore.filter((name) => !keep.includes(name))),
     unusedOfPrompt: UnusedContext.finder({
       used,
       ignored: ignore,
       prompt,
       beside: isPromptChosen ? "chosen prompt" : "prompt",
     }),
-    /** What is used of the prompt's record may be there again. */
+    /** A member used in the prompt's record may occur again in a completion's record. */
     unusedOfCompletion: UnusedContext.finder({
-      used: [...used, ...columnsOf(ofCompletion)],
+      used: [...used, ...columnsOf(completionFields)],
       ignored: ignore,
       beside: "completion",
     }),

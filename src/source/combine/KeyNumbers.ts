@@ -1,27 +1,23 @@
 /**
- * Numbers keys in the order in which they first appear.
- *
- * Guarantees: two keys have the same number only if they are the same to the last byte. Of a key, memory holds its
- * bytes and about 30 more.
+ * Numbers keys in the order in which they first occur. Two keys have the same number only if all their bytes are equal.
+ * Memory holds a key's bytes and about 30 more.
  */
 const encoder = new TextEncoder()
 
-/** Room for `length` numbers or more, the first ones those that were there; what was given is no longer usable. */
+/** Returns an array of at least `length` numbers that starts with the given ones. The given array is unusable afterwards. */
 export const grow = (numbers: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> =>
   length <= numbers.length
     ? numbers
     : new Uint32Array(numbers.buffer.transfer(4 * Math.max(length, 2 * numbers.length)))
 
-/** The same of bytes. */
 export const growBytes = (bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> =>
   length <= bytes.length ? bytes : new Uint8Array(bytes.buffer.transfer(Math.max(length, 2 * bytes.length)))
 
 export class KeyNumbers {
-  /** Of all keys, one after the other. */
   #bytes = new Uint8Array(65_536)
   readonly #ends: Array<number> = []
   #hashes = new Uint32Array(1024)
-  /** A hash table with linear probing, at most half full: of each key its number and one. */
+  /** A hash table with linear probing, at most half full. A slot holds a key's number plus one. */
   #slots = new Uint32Array(2048)
   #count = 0
 
@@ -29,21 +25,21 @@ export class KeyNumbers {
     return this.#count
   }
 
-  /** The key's number, which is the next one where it is new. */
+  /** Returns the key's number. A new key gets the next number. */
   of(key: string): number {
     const start = this.#endOf(this.#count - 1)
     this.#bytes = growBytes(this.#bytes, start + 3 * key.length)
     const end = start + this.#write(key, start)
     const hash = this.#hash(start, end)
     let slot = hash & (this.#slots.length - 1)
-    for (let found = this.#slots[slot]!; found !== 0; found = this.#slots[slot]!) {
-      if (this.#hashes[found - 1] === hash && this.#isAt(found - 1, start, end)) return found - 1
+    for (let entry = this.#slots[slot]!; entry !== 0; entry = this.#slots[slot]!) {
+      if (this.#hashes[entry - 1] === hash && this.#isAt(entry - 1, start, end)) return entry - 1
       slot = (slot + 1) & (this.#slots.length - 1)
     }
     return this.#add(slot, hash, end)
   }
 
-  /** Gives the number of bytes. Few keys have more than ASCII, whose bytes are written faster here. */
+  /** Returns the number of bytes. This loop is faster than `encodeInto` for ASCII, which most keys are. */
   #write(key: string, start: number): number {
     for (let i = 0; i < key.length; i++) {
       const unit = key.charCodeAt(i)
@@ -77,7 +73,7 @@ export class KeyNumbers {
     return number < 0 ? 0 : this.#ends[number]!
   }
 
-  /** FNV-1a, its bits mixed once more as keys often differ only in their last digits. */
+  /** FNV-1a with a final mixing step, because keys often differ only in their last digits. */
   #hash(start: number, end: number): number {
     let hash = 0x811c9dc5
     for (let at = start; at < end; at++) hash = Math.imul(hash ^ this.#bytes[at]!, 0x01000193)

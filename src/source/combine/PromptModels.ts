@@ -1,8 +1,7 @@
 /**
- * The list of models in a prompt's record, and the order and gold that it implies for the joined completions.
- *
- * Guarantees: a gold index refers to this list, whatever the order of the files; a gold name is that of a model;
- * anything else is a failure.
+ * The list of models in a prompt's record, which sets the order and the gold answer of the joined completions. A gold
+ * index refers to this list, whatever the order of the files. A gold name is the name of a model. Anything else is a
+ * failure.
  */
 import { Result } from "effect"
 import * as BestCompletion from "../item/BestCompletion.ts"
@@ -10,9 +9,8 @@ import { fromText } from "../record/Field.ts"
 import { describeValue, isObject, quoteNames } from "../../io/Values.ts"
 
 export interface PromptModels {
-  /** Where the list is, or is searched for. */
+  /** The list's path, for messages. */
   readonly name: string
-  /** Nothing where there is none. */
   readonly models: ReadonlyArray<string> | undefined
 }
 
@@ -21,65 +19,70 @@ export const of = (name: string, value: unknown): PromptModels => ({
   models: Array.isArray(value) && value.every((model) => typeof model === "string") ? value : undefined,
 })
 
-/** In the order of the list; those that it does not have stay behind the others, in their order. */
+/** Sorts by the list. Elements of models that it lacks go last, in their order. */
 export const sort = <A>(
   { models }: PromptModels,
-  found: ReadonlyArray<A>,
+  completions: ReadonlyArray<A>,
   nameOf: (one: A) => string,
 ): ReadonlyArray<A> => {
-  if (models === undefined) return found
+  if (models === undefined) return completions
   const rankOf = (one: A) => {
     const rank = models.indexOf(nameOf(one))
     return rank === -1 ? models.length : rank
   }
-  return found.toSorted((one, other) => rankOf(one) - rankOf(other))
+  return completions.toSorted((one, other) => rankOf(one) - rankOf(other))
 }
 
 /**
- * Gold as an item has it; nothing where there is none. The failure is the reason, without path.
- *
- * @param models of the item's completions, in their order
+ * The gold answer as an item has it, or `undefined`. The failure lacks the path.
+ * @param models the models of the item's completions, in their order
  */
 export const goldOf = (
-  own: PromptModels,
-  given: unknown,
+  promptModels: PromptModels,
+  value: unknown,
   models: ReadonlyArray<string>,
 ): Result.Result<unknown, string> => {
-  const gold = fromText(given)
+  const gold = fromText(value)
   if (BestCompletion.isNone(gold)) return Result.succeed(undefined)
   const answer = isObject(gold) ? gold["best_completion_index"] : gold
   const index = BestCompletion.indexOf(answer)
-  // What has no index is for the schema to refuse.
+  // Other values are left for the schema to reject.
   if (index === undefined && (isObject(gold) || typeof gold !== "string")) return Result.succeed(gold)
-  return Result.map(place(own, index ?? String(answer), models), (best_completion_index) =>
+  return Result.map(goldIndexOf(promptModels, index ?? String(answer), models), (best_completion_index) =>
     isObject(gold) ? { ...gold, best_completion_index } : { best_completion_index },
   )
 }
 
-const place = (
-  own: PromptModels,
+const goldIndexOf = (
+  promptModels: PromptModels,
   answer: number | string,
   models: ReadonlyArray<string>,
 ): Result.Result<number, string> => {
-  if (typeof answer === "number" && own.models === undefined) {
+  if (typeof answer === "number" && promptModels.models === undefined) {
     return Result.fail(
-      `an index counts in a list of models, of which there is none at ${own.name}; found ${answer}: add the list, or name the model`,
+      `expected a list of models at ${promptModels.name} for the index ${answer}, found none; add the list, or name the model`,
     )
   }
-  const name = typeof answer === "string" ? answer : own.models?.[answer]
+  const name = typeof answer === "string" ? answer : promptModels.models?.[answer]
   if (name === undefined) {
-    return Result.fail(`expected an index below ${own.models?.length}, the number of ${own.name}, found ${answer}`)
-  }
-  const unknown = own.models === undefined ? [] : models.filter((model) => own.models?.includes(model) === false)
-  if (unknown.length > 0) {
     return Result.fail(
-      `expected an answer among all completions, found one among ${own.name}, without ${quoteNames(unknown)}`,
+      `expected an index below ${promptModels.models?.length}, the length of ${promptModels.name}, found ${answer}`,
     )
   }
-  const double = [own.models ?? [], models].flatMap((names) => names.filter((one, i) => names.indexOf(one) !== i))[0]
-  if (double !== undefined) return Result.fail(`expected each model once, found ${describeValue(double)} twice`)
-  const found = models.indexOf(name)
-  return found === -1
+  const unlistedModels =
+    promptModels.models === undefined ? [] : models.filter((model) => promptModels.models?.includes(model) === false)
+  if (unlistedModels.length > 0) {
+    return Result.fail(
+      `expected the models of all completions in ${promptModels.name}, found none of ${quoteNames(unlistedModels)}`,
+    )
+  }
+  const repeatedModel = [promptModels.models ?? [], models].flatMap((names) =>
+    names.filter((one, i) => names.indexOf(one) !== i),
+  )[0]
+  if (repeatedModel !== undefined)
+    return Result.fail(`expected each model once, found ${describeValue(repeatedModel)} twice`)
+  const index = models.indexOf(name)
+  return index === -1
     ? Result.fail(`expected one of ${quoteNames(models)}, found ${describeValue(name)}`)
-    : Result.succeed(found)
+    : Result.succeed(index)
 }

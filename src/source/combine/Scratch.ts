@@ -1,11 +1,9 @@
 /**
- * Lists of records in a temporary file, for joins and groups that exceed memory.
- *
- * Guarantees: memory holds two buffers of at most `bufferBytes`, and a few bytes per list. Records wait until the buffer
- * is full, and are then written list by list, so that the disk writes and reads long stretches. The records of a list are
- * in the order in which they were added, with their texts unchanged. Only the owner can read the file. It is deleted with
+ * Lists of records in a temporary file, for joins and groups that exceed memory. Memory holds two buffers of at most
+ * `bufferBytes`, and a few bytes per list. A full buffer is written list by list, so that disk reads and writes are
+ * long. The records of a list keep their order and their texts. Only the owner can read the file. It is deleted with
  * the scope or the process: where the system permits, it is unlinked once it is open (so `df` shows its size, `du` does
- * not). On other systems, the next one in the same folder removes what was left behind.
+ * not). On other systems, the next scratch file in the same directory removes old ones.
  */
 import { Clock, Effect, FileSystem, Option, Path, Predicate, Stream } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -15,32 +13,30 @@ import { growBytes } from "./KeyNumbers.ts"
 import { fromPlatformError, ScratchFailed, SourceError } from "../record/SourceError.ts"
 
 export interface Stored {
-  /** Numbers below 2^32, of the caller's own meaning. */
+  /** `rank` and `tag` are numbers below 2^32 that the caller chooses. */
   readonly rank: number
   readonly tag: number
   readonly origin: Origin
-  /** Well-formed texts. */
+  /** `head` and `text` are well-formed Unicode. */
   readonly head: string
   readonly text: string
 }
 
-/** Where a record is in the file. */
 export interface Place {
   readonly rank: number
   readonly position: number
   readonly size: number
 }
 
-/** A record in bytes that were read. */
 export interface Located extends Place {
   readonly bytes: Uint8Array
   readonly at: number
 }
 
 export interface Scratch {
-  /** Throws where the file fails, as do all below: call them within `attempt` and `stream`. */
+  /** Like all functions below, this throws if the file fails: call them within `attempt` and `stream`. */
   readonly add: (list: number, record: Stored) => void
-  /** Writes what still waits. Call it once, between the last `add` and the first read. */
+  /** Writes the buffered records. Call it once, between the last `add` and the first read. */
   readonly finish: () => void
   readonly sizeOf: (list: number) => number
   readonly records: (list: number) => Generator<Located>
@@ -52,17 +48,16 @@ const prefix = "prefstream-scratch-"
 
 const bufferBytes = 16 * 1024 * 1024
 
-/** Size, rank, tag, number of the file, line, row, length of the head: 4 bytes each. */
+/** The header has size, rank, tag, file number, line, row, and the head's length, 4 bytes each. */
 const headerBytes = 28
 
-/** Of an array of the stream. */
-const maxTaken = 256
-const maxTakenBytes = 4 * 1024 * 1024
+const maxChunkRecords = 256
+const maxChunkBytes = 4 * 1024 * 1024
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** @param line, row 0 where there is none */
+/** @param line 0 if there is none, as for `row` */
 export const toOrigin = (file: string, line: number, row: number): Origin => {
   if (row === 0) return line === 0 ? { file } : { file, line }
   return line === 0 ? { file, row } : { file, line, row }
@@ -71,34 +66,34 @@ export const toOrigin = (file: string, line: number, row: number): Origin => {
 const isFull = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "code") && (cause.code === "ENOSPC" || cause.code === "EDQUOT")
 
-const failed = (cause: unknown): SourceError => {
+const scratchFailure = (cause: unknown): SourceError => {
   const problem = isFull(cause) ? "the disk is full" : causeMessage(cause)
   return new SourceError({ reason: new ScratchFailed({ problem, cause }) })
 }
 
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, SourceError> =>
-  Effect.try({ try: evaluate, catch: failed })
+  Effect.try({ try: evaluate, catch: scratchFailure })
 
-/** What a generator gives, each with its size in bytes, in arrays. */
+/** Streams a generator's values in arrays. The generator yields each value with its size in bytes. */
 export const stream = <A>(
   generate: () => Generator<readonly [value: A, size: number]>,
 ): Stream.Stream<A, SourceError> =>
   Stream.suspend(() => {
     const all = generate()
     const take = (): readonly [ReadonlyArray<A>, Option.Option<void>] => {
-      const taken: Array<A> = []
-      for (let bytes = 0; taken.length < maxTaken && bytes < maxTakenBytes;) {
+      const values: Array<A> = []
+      for (let bytes = 0; values.length < maxChunkRecords && bytes < maxChunkBytes;) {
         const next = all.next()
-        if (next.done === true) return [taken, Option.none()]
-        taken.push(next.value[0])
+        if (next.done === true) return [values, Option.none()]
+        values.push(next.value[0])
         bytes += next.value[1]
       }
-      return [taken, Option.some(undefined)]
+      return [values, Option.some(undefined)]
     }
     return Stream.paginate(undefined, () => attempt(take))
   })
 
-/** Made within `directory`, by default the system's own for temporary files. */
+/** Creates the file in `directory`, by default the system's directory for temporary files. */
 export const make = Effect.fnUntraced(function* (directory: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -129,7 +124,6 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
     return lastNumber
   }
 
-  /** @returns where the record ends */
   const write = ({ head, origin, rank, tag, text }: Stored, bytes: Uint8Array, view: DataView, at: number): number => {
     let end = at + headerBytes
     if (head !== "") end += encoder.encodeInto(head, bytes.subarray(end)).written
@@ -149,9 +143,9 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   let view = new DataView(buffer.buffer)
   let sorted = new Uint8Array(0)
   let used = 0
-  /** Of each list, where records that wait begin in the buffer. */
+  /** The offsets of each list's buffered records. */
   const waiting: Array<Array<number> | undefined> = []
-  /** Of each list, the start and size of each stretch in the file. */
+  /** The start and size of each list's stretches in the file, in turn. */
   const stretches: Array<Array<number> | undefined> = []
   const addStretch = (list: number, start: number, size: number) => (stretches[list] ??= []).push(start, size)
 
@@ -180,7 +174,7 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   }
 
   const add = (list: number, record: Stored): void => {
-    // No unit of UTF-16 takes more than three bytes.
+    // A UTF-16 code unit takes at most three bytes.
     const maxBytes = headerBytes + 3 * (record.head.length + record.text.length)
     if (used + maxBytes > bufferBytes) flush()
     if (maxBytes > bufferBytes) {
@@ -214,14 +208,14 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
 
   const read = ({ at, bytes, rank, size }: Located): Stored => {
     const view = new DataView(bytes.buffer, at)
-    const both = decoder.decode(bytes.subarray(at + headerBytes, at + size))
+    const texts = decoder.decode(bytes.subarray(at + headerBytes, at + size))
     const headLength = view.getUint32(24)
     return {
       rank,
       tag: view.getUint32(8),
       origin: toOrigin(names[view.getUint32(12)]!, view.getUint32(16), view.getUint32(20)),
-      head: both.slice(0, headLength),
-      text: both.slice(headLength),
+      head: texts.slice(0, headLength),
+      text: texts.slice(headLength),
     }
   }
 
@@ -237,9 +231,10 @@ const makeLists = (file: ScratchFile.ScratchFile): Scratch => {
   return { add, finish, locate, read, records, sizeOf }
 }
 
-/** One that is being made has its name for milliseconds. */
-const staleAfter = 60_000
-/** What cannot be removed is in use, or another user's. */
+/** A scratch directory exists for milliseconds only, unless its file cannot be removed while it is open. */
+const staleAfterMillis = 60_000
+
+/** Directories that cannot be removed are in use or belong to another user. */
 const removeStale = Effect.fnUntraced(
   function* (directory: string) {
     const fs = yield* FileSystem.FileSystem
@@ -250,7 +245,7 @@ const removeStale = Effect.fnUntraced(
       const folder = path.join(directory, name)
       const { mtime } = yield* fs.stat(folder)
       const changed = Option.map(mtime, (date) => date.getTime())
-      if (Option.exists(changed, (time) => now - time > staleAfter)) {
+      if (Option.exists(changed, (time) => now - time > staleAfterMillis)) {
         yield* Effect.ignore(fs.remove(folder, { recursive: true }))
       }
     }

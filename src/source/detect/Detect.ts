@@ -1,9 +1,7 @@
 /**
- * Detects the layout of a file from its first records: by the names of their members (`KnownNames`) and the shapes of
- * their values.
- *
- * Guarantees: options that are set are used, the others are detected. Several candidates, or none, are a failure of one
- * line that names what was found and the flags to set. Later records may differ.
+ * Detects the layout of a file from its first records, by the names of their members (`KnownNames`) and the shapes of
+ * their values. Options that are set are used, the others are detected. Several candidates, or none, are a failure. Its
+ * message names the candidates and the flags to set. Later records may differ.
  */
 /* oxlint-disable max-lines -- the layouts are told apart by the same few members */
 import { Result } from "effect"
@@ -16,27 +14,27 @@ import * as Json from "../../io/Json.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as KeyFinder from "./KeyFinder.ts"
-import { fieldOptions, flags, given, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
+import { fieldOptions, flags, definedOptions, type LayoutName, type LayoutOptions } from "../layout/Layout.ts"
 import * as UnknownFields from "./UnknownFields.ts"
 import * as Sample from "./Sample.ts"
 import * as PromptFinder from "./PromptFinder.ts"
 
-/**
- * All options of the layout.
- *
- * @param rows the first records, such as 100
- */
+/** Returns all options of the layout. @param rows the first records, such as 100 */
 export const detect = (rows: ReadonlyArray<Row>, options: LayoutOptions): Result.Result<LayoutOptions, string> => {
   const sample = withoutIgnored(Sample.of(rows), options)
-  const layout = options.layout ?? implied(options)
+  const layout = options.layout ?? impliedLayout(options)
   const problem = textProblem(options, sample)
   if (problem !== undefined) return Result.fail(problem)
   if (sample.members.length === 0) return Result.succeed({ ...options, layout: layout ?? "items" })
-  const isOwn = (option: "prompt" | "completions") =>
+  const isPlain = (option: "prompt" | "completions") =>
     options[option] === undefined && sample.members.some(({ name }) => name === option)
-  if ((layout ?? "items") === "items" && isOwn("prompt") && isOwn("completions")) {
-    const found = { ...ofElements(sample), ...PromptFinder.before(sample, ["prompt"]), ...questionIdOf(sample) }
-    return Result.succeed({ ...found, ...given(options), layout: "items" })
+  if ((layout ?? "items") === "items" && isPlain("prompt") && isPlain("completions")) {
+    const detected = {
+      ...elementOptions(sample),
+      ...PromptFinder.contextOf(sample, ["prompt"]),
+      ...questionIdOf(sample),
+    }
+    return Result.succeed({ ...detected, ...definedOptions(options), layout: "items" })
   }
   return Result.gen(function* () {
     const complete = yield* withCompletions(sample, options, layout)
@@ -57,7 +55,7 @@ const withoutIgnored = (sample: Sample.Sample, { ignore = [] }: LayoutOptions): 
   members: sample.members.filter(({ name }) => !ignore.includes(name)),
 })
 
-/** Why one of the texts that are set is neither path nor template. */
+/** Describes the first path that is neither a path nor a template. */
 const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string | undefined => {
   const names = members.map(({ name }) => name)
   for (const option of fieldOptions) {
@@ -71,18 +69,17 @@ const textProblem = (options: LayoutOptions, { members }: Sample.Sample): string
 
 type Complete = LayoutOptions & { readonly layout: LayoutName }
 
-/** What the options say of the layout without naming it. */
-const implied = ({ completion, completions, key }: LayoutOptions): LayoutName | undefined => {
+const impliedLayout = ({ completion, completions, key }: LayoutOptions): LayoutName | undefined => {
   if (typeof completions === "string") return "items"
   if (completions !== undefined) return "wide"
   return completion !== undefined || key !== undefined ? "long" : undefined
 }
 
-/** Where the completions of items are objects with a text each. */
-const ofElements = ({ members }: Sample.Sample): LayoutOptions => {
-  const [found] = members.filter(({ name }) => name === "completions").flatMap(CompletionFinder.elements)
-  if (found?.layout !== "items" || found.completions === "completions") return {}
-  return given({ completions: found.completions, model: found.model })
+/** The paths of completions that are objects with a text. */
+const elementOptions = ({ members }: Sample.Sample): LayoutOptions => {
+  const [elements] = members.filter(({ name }) => name === "completions").flatMap(CompletionFinder.elements)
+  if (elements?.layout !== "items" || elements.completions === "completions") return {}
+  return definedOptions({ completions: elements.completions, model: elements.model })
 }
 
 const withCompletions = (
@@ -93,27 +90,27 @@ const withCompletions = (
   if (layout !== undefined && (options.completion !== undefined || options.completions !== undefined)) {
     return Result.succeed({ ...options, layout })
   }
-  return Result.flatMap(CompletionFinder.completions(sample, layout), (found): Result.Result<Complete, string> => {
-    if (found === undefined) {
+  return Result.flatMap(CompletionFinder.completions(sample, layout), (detected): Result.Result<Complete, string> => {
+    if (detected === undefined) {
       return layout === "long" && options.prompt !== undefined
         ? Result.succeed({ ...options, layout })
-        : nothingFound(sample, options, layout)
+        : noCompletions(sample, options, layout)
     }
-    const { members: _, ...at } = found
-    // A conversation's last message is the completion.
+    const { members: _, ...paths } = detected
+    // The last message of the conversation is the completion.
     const conversation =
-      found.layout === "long" && found.completion === undefined
-        ? { prompt: found.members[0]!.path, ...PromptFinder.before(sample, [found.members[0]!.name]) }
+      detected.layout === "long" && detected.completion === undefined
+        ? { prompt: detected.members[0]!.path, ...PromptFinder.contextOf(sample, [detected.members[0]!.name]) }
         : undefined
     const lists =
-      at.layout === "wide" || at.layout === "pairs"
-        ? { completions: at.completions.map((path) => asList(sample, path)) }
+      paths.layout === "wide" || paths.layout === "pairs"
+        ? { completions: paths.completions.map((path) => asList(sample, path)) }
         : undefined
-    return Result.succeed({ ...conversation, ...at, ...lists, ...given(options), layout: found.layout })
+    return Result.succeed({ ...conversation, ...paths, ...lists, ...definedOptions(options), layout: detected.layout })
   })
 }
 
-/** A column of text whose cells are all lists of texts, not all of them as JSON, is read as lists. */
+/** Reads a text column as lists if each cell is a list of texts and some cell is not JSON. */
 const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): string => {
   const column = members.find((member) => member.path === path)
   if (!isTextual || column?.kinds.size !== 1 || !column.kinds.has("texts")) return path
@@ -123,35 +120,37 @@ const asList = ({ isTextual, members, rows }: Sample.Sample, path: string): stri
     : path
 }
 
-const nothingFound = (
+const noCompletions = (
   sample: Sample.Sample,
   options: LayoutOptions,
   layout: LayoutName | undefined,
 ): Result.Result<never, string> => {
   const unequal = CompletionFinder.unequalSides(sample)
   if (unequal !== undefined) return Result.fail(unequal)
-  const prompt = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
-  const left = prompt === undefined || (layout !== undefined && layout !== "wide") ? [] : leftOver(sample, prompt)
-  if (left.length === 2) {
-    const [one, other] = left.map(({ name }) => `${flags.completion} ${UnusedContext.quoted(name)}`)
-    const names = joinWords(left.map(({ name }) => JSON.stringify(name)))
+  const promptPath = options.prompt ?? Result.getOrUndefined(PromptFinder.prompt(sample, []))?.prompt
+  const leftColumns =
+    promptPath === undefined || (layout !== undefined && layout !== "wide") ? [] : otherTexts(sample, promptPath)
+  if (leftColumns.length === 2) {
+    const [one, other] = leftColumns.map(({ name }) => `${flags.completion} ${UnusedContext.quoted(name)}`)
+    const names = joinWords(leftColumns.map(({ name }) => JSON.stringify(name)))
     return Result.fail(
-      `found a prompt at "${prompt}", and texts at ${names}: if these are completions, set ${one} ${other}`,
+      `found a prompt at "${promptPath}", and texts at ${names}: if these are completions, set ${one} ${other}`,
     )
   }
-  const missing = prompt === undefined ? "no prompt and no completions" : `a prompt at "${prompt}" and no completions`
-  const set = {
-    any: `${prompt === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once for each column of completions), ${orJoin}`,
+  const missing =
+    promptPath === undefined ? "no prompt and no completions" : `a prompt at "${promptPath}" and no completions`
+  const advice = {
+    any: `${promptPath === undefined ? `${flags.prompt} and ` : ""}${flags.completions} (a list) or ${flags.completion} (a text; once for each column of completions), ${orJoin}`,
     items: flags.completions,
     wide: `${flags.completion}, once for each completion`,
     pairs: `${flags.completion}, for the better one and the other`,
     long: flags.completion,
   }
-  return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${set[layout ?? "any"]}`)
+  return Result.fail(`found ${missing} in ${shownMembers(sample)}: set ${advice[layout ?? "any"]}`)
 }
 
-/** The columns of texts that nothing is known of. */
-const leftOver = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample.Member> =>
+/** Text columns whose names suggest no other use. */
+const otherTexts = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample.Member> =>
   sample.members.filter(
     (member) =>
       Sample.has(member, ["text"]) &&
@@ -163,29 +162,29 @@ const leftOver = (sample: Sample.Sample, prompt: string): ReadonlyArray<Sample.M
 
 const orJoin = `or join files of prompts and of completions with --completions FILE and ${flags.key}`
 
-/** `"a", "b"`, with what is deeper in them. */
+/** The members' names, and the paths of text below them. */
 const shownMembers = (sample: Sample.Sample): string => {
   const names = sample.members.map(({ name }) => JSON.stringify(name))
-  const shown = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names
+  const listed = names.length > 12 ? [...names.slice(0, 12), `${names.length - 12} more`] : names
   const nested = Sample.nestedTexts(sample)
   const deeper = nested.length === 0 ? "" : ` (there is text at ${nested.join(" and ")})`
-  return `${shown.join(", ")}${deeper}`
+  return `${listed.join(", ")}${deeper}`
 }
 
 const columnsOf = (texts: ReadonlyArray<string>): ReadonlyArray<string> =>
   texts.flatMap((text) => Result.getOrUndefined(Field.parse(text))?.columns ?? [])
 
-/** The prompt that is set, with what is before it. */
-const withPrompt = (sample: Sample.Sample, options: LayoutOptions, prompt: string): PromptFinder.PromptFound => {
-  const taken = fieldOptions.flatMap((option) => columnsOf([options[option] ?? []].flat()))
-  return { prompt, ...PromptFinder.before(sample, taken) }
+/** The prompt path that is set, with detected system prompt and history. */
+const withPrompt = (sample: Sample.Sample, options: LayoutOptions, prompt: string): PromptFinder.DetectedPrompt => {
+  const usedColumns = fieldOptions.flatMap((option) => columnsOf([options[option] ?? []].flat()))
+  return { prompt, ...PromptFinder.contextOf(sample, usedColumns) }
 }
 
 const promptOf = (
   sample: Sample.Sample,
   options: LayoutOptions,
   completions: ReadonlyArray<string>,
-): Result.Result<PromptFinder.PromptFound, string> => {
+): Result.Result<PromptFinder.DetectedPrompt, string> => {
   if (options.prompt !== undefined) return Result.succeed(withPrompt(sample, options, options.prompt))
   return Result.flatMap(PromptFinder.prompt(sample, columnsOf(completions)), (prompt) =>
     prompt === undefined
@@ -197,7 +196,7 @@ const promptOf = (
   )
 }
 
-/** A prompt of fixed words, which has to have some field: an id, since others may show the answer. */
+/** Advice for records without a prompt: a template with fixed words and an id. Other fields might show the answer. */
 const fixedWords = ({ members }: Sample.Sample): string => {
   const keys = [...KnownNames.ids, ...KnownNames.promptKeys, ...KnownNames.otherKeys]
   const id = members.find(
@@ -212,8 +211,8 @@ const items = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOp
   return Result.map(promptOf(sample, options, paths), (prompt) => {
     const modelsAt = Sample.find(sample, KnownNames.modelLists, ["texts"])
     const model = modelsAt === undefined ? options.model : (options.model ?? modelsAt.path)
-    const found = { ...questionIdOf(sample), ...prompt }
-    return { ...found, ...options, ...(model === undefined || model === "models" ? undefined : { model }) }
+    const detected = { ...questionIdOf(sample), ...prompt }
+    return { ...detected, ...options, ...(model === undefined || model === "models" ? undefined : { model }) }
   })
 }
 
@@ -222,25 +221,25 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
   if (typeof completions === "string") return Result.succeed(options)
   const model =
     options.modelsFromColumns === true ? undefined : CompletionFinder.modelColumns(sample, completions.map(columnOf))
-  const found = {
-    // A question with several pairs of models is several items.
+  const detected = {
+    // A question that compares several pairs of models gives several items.
     ...(model === undefined ? questionIdOf(sample) : undefined),
     ...idOf(sample),
-    ...given({ model }),
+    ...definedOptions({ model }),
     ...metadataOf(sample),
-    ...given(options),
+    ...definedOptions(options),
   }
-  const withGold = { ...(options.layout === "wide" ? goldOf(sample, completions, found) : undefined), ...found }
+  const withGold = { ...(options.layout === "wide" ? goldOf(sample, completions, detected) : undefined), ...detected }
   if (options.prompt !== undefined) {
     return Result.succeed({ ...withPrompt(sample, { ...options, completions }, options.prompt), ...withGold })
   }
   if (PromptFinder.areConversations(sample, completions)) {
     const prompt = PromptFinder.promptOfConversations(sample, completions)
-    const taken = columnsOf(prompt === undefined ? completions : [...completions, prompt])
-    const whole = { ...PromptFinder.before(sample, taken), ...withGold }
-    if (prompt === undefined) return Result.succeed(whole)
+    const usedColumns = columnsOf(prompt === undefined ? completions : [...completions, prompt])
+    const detectedOptions = { ...PromptFinder.contextOf(sample, usedColumns), ...withGold }
+    if (prompt === undefined) return Result.succeed(detectedOptions)
     const lists = sample.isTextual ? completions.map((path) => `${path}[]`) : completions
-    return Result.succeed({ ...whole, completions: lists, prompt })
+    return Result.succeed({ ...detectedOptions, completions: lists, prompt })
   }
   return Result.map(promptOf(sample, options, completions), ({ prompt, ...before }) => ({
     ...before,
@@ -250,17 +249,17 @@ const wide = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
 }
 
 /**
- * The first member named like an id, wherever some record has it: what the other records have, or whether ids repeat,
- * must not change an item's identity, or a file that grew would be paid for again.
+ * The first member that is named like an id and has a key in some record. Other records must not change the choice:
+ * a file that grows would get new item ids, and its items would be paid for again.
  */
 const idOf = (sample: Sample.Sample): LayoutOptions => {
   if (isOfDataset(sample)) return {}
   const { members } = sample
   const id = members.find(({ plainName, values }) => KnownNames.ids.includes(plainName) && values.some(KeyFinder.isKey))
-  return given({ id: id?.path })
+  return definedOptions({ id: id?.path })
 }
 
-/** If there is no other id. */
+/** The question's id, unless the records have a member `id`. */
 const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
   const id = sample.members.find(
     ({ plainName, values }) => KnownNames.questionIds.includes(plainName) && values.some(KeyFinder.isKey),
@@ -270,9 +269,9 @@ const questionIdOf = (sample: Sample.Sample): LayoutOptions => {
 
 const columnOf = (path: string): string => columnsOf([path])[0] ?? path
 
-/** Whether the records are pairs of a dataset that prefstream wrote: several of them have the id of the item that they are of. */
+/** Whether the records are pairs of a dataset of prefstream, in which several pairs have the same item id. */
 const isOfDataset = ({ members }: Sample.Sample): boolean =>
-  KnownNames.datasetMembers.every((own) => members.some(({ name }) => name === own))
+  KnownNames.datasetMembers.every((memberName) => members.some(({ name }) => name === memberName))
 
 const metadataOf = (sample: Sample.Sample): LayoutOptions => {
   const isObjects = sample.members.some(
@@ -282,8 +281,8 @@ const metadataOf = (sample: Sample.Sample): LayoutOptions => {
 }
 
 /**
- * A member whose values all name a completion, or say that none is better. Numbers, unless of a name that ends in `_id`,
- * count otherwise where none is one of the columns.
+ * A member whose values all name a completion or say that none is better. Numbers count only if each completion has
+ * one, or if the member's name ends in `_id`.
  */
 const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { model }: LayoutOptions): LayoutOptions => {
   const best = BestCompletion.among(completions.map(columnOf))
@@ -300,10 +299,9 @@ const goldOf = (sample: Sample.Sample, completions: ReadonlyArray<string>, { mod
           return BestCompletion.isNone(value) || isGold(value) || Result.isSuccess(best(value, models))
         }),
     )
-  return given({ gold: gold?.path })
+  return definedOptions({ gold: gold?.path })
 }
 
-/** How many different numbers there are, also as text. */
 const numbersIn = (values: ReadonlyArray<unknown>): number =>
   new Set(values.flatMap((value) => BestCompletion.indexOf(value) ?? [])).size
 
@@ -313,9 +311,9 @@ const isGold = (value: unknown): boolean => isObject(value) && Object.hasOwn(val
 
 const long = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOptions, string> => {
   const completion = options.completion === undefined ? [] : [options.completion]
-  return Result.map(promptOf(sample, options, completion), (found) => {
+  return Result.map(promptOf(sample, options, completion), (prompt) => {
     const isWithCompletion = completion.length === 0
-    const field = Result.getOrUndefined(Field.parse(found.prompt))
+    const field = Result.getOrUndefined(Field.parse(prompt.prompt))
     const prompts = sample.rows.map(({ isTextual, value }) => {
       const prompt = field?.get(value, isTextual)
       return KeyFinder.promptText(
@@ -325,6 +323,6 @@ const long = (sample: Sample.Sample, options: Complete): Result.Result<LayoutOpt
     })
     const key = options.key ?? KeyFinder.key(sample, prompts)
     const model = options.model ?? KeyFinder.model(sample, prompts)
-    return { ...metadataOf(sample), ...found, ...given({ ...options, key, model }) }
+    return { ...metadataOf(sample), ...prompt, ...definedOptions({ ...options, key, model }) }
   })
 }

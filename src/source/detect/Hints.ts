@@ -1,4 +1,4 @@
-/** What to know of the layout that was detected before anything is sent: which options may be missing. */
+/** Hints about the detected layout, shown before anything is sent: they name options that may be missing. */
 import { Result } from "effect"
 import { quoteNames } from "../../io/Values.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
@@ -9,27 +9,26 @@ import type { Row } from "../record/Row.ts"
 import * as JsonTexts from "./JsonTexts.ts"
 
 /**
- * One line each.
- *
- * @param given what was set
+ * Returns one line per hint.
+ * @param given the options that were set
  * @param found all options
  */
 export const of = (
   rows: ReadonlyArray<Row>,
   layout: Layout,
-  given: LayoutOptions,
-  found: LayoutOptions,
+  setOptions: LayoutOptions,
+  layoutOptions: LayoutOptions,
 ): ReadonlyArray<string> => {
   const media = UnusedContext.hints(rows.map(layout.unusedIn))
   return [
     ...media,
-    ...(media.length > 0 || given.layout !== undefined ? [] : misfit(rows, layout, given, found)),
-    ...JsonTexts.hints(rows, found),
-    ...models(found),
+    ...(media.length > 0 || setOptions.layout !== undefined ? [] : misfit(rows, layout, setOptions, layoutOptions)),
+    ...JsonTexts.hints(rows, layoutOptions),
+    ...models(layoutOptions),
   ]
 }
 
-/** A detected layout in which the first records make no item. */
+/** A hint for a detected layout in which the first records make no item. */
 const misfit = (
   rows: ReadonlyArray<Row>,
   layout: Layout,
@@ -53,7 +52,7 @@ const misfit = (
     : []
 }
 
-/** Names of columns that may be models'. */
+/** Suggests that column names may be the models' names. */
 const models = ({ completions = [], layout, model, modelsFromColumns }: LayoutOptions): ReadonlyArray<string> => {
   if (layout !== "wide" || model !== undefined || modelsFromColumns === true || typeof completions === "string")
     return []

@@ -1,4 +1,4 @@
-/** Texts that may be meant as lists: they stay text, and a hint names the option that reads them as lists. */
+/** Finds texts that may be meant as lists. They stay text, and a hint names the option that reads them as lists. */
 import { Result } from "effect"
 import type { Row } from "../record/Row.ts"
 import * as Field from "../record/Field.ts"
@@ -7,18 +7,18 @@ import { isEmpty } from "../../io/Values.ts"
 import type { LayoutOptions } from "../layout/Layout.ts"
 import { flags } from "../layout/Layout.ts"
 
-/** One line for each prompt or completion that is a list as JSON text in all records that have it. */
+/** One line for each prompt or completion that is a JSON list as text in all records. */
 export const hints = (
   rows: ReadonlyArray<Row>,
   { completion, completions, layout, prompt }: LayoutOptions,
 ): ReadonlyArray<string> => {
-  // Elsewhere a list is what is read.
+  // In the other case, lists are already read as lists.
   const prompts = layout === "long" && completion === undefined ? undefined : prompt
   const texts = layout === "items" || prompt === undefined ? completion : (completions ?? completion)
-  return [...among(rows, flags.prompt, prompts), ...among(rows, flags.completion, texts)]
+  return [...hintsFor(rows, flags.prompt, prompts), ...hintsFor(rows, flags.completion, texts)]
 }
 
-const among = (
+const hintsFor = (
   rows: ReadonlyArray<Row>,
   flag: string,
   paths: string | ReadonlyArray<string> = [],
@@ -30,7 +30,7 @@ const among = (
       .map(({ isTextual, value }) => Result.getOrUndefined(CellText.read(field.get(value, isTextual), path, isTextual)))
       .filter((value) => !isEmpty(value))
     return values.length > 0 && values.every(isListAsText)
-      ? [`${JSON.stringify(field.label)} holds JSON lists as text, which stay text; ${flag} '${path}[]' reads lists`]
+      ? [`${JSON.stringify(field.label)} holds JSON lists as text; they stay text unless ${flag} '${path}[]' is set`]
       : []
   })
 

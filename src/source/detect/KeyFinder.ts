@@ -1,9 +1,7 @@
 /**
- * Finds the key that groups the records of a `long` file, and the member that names the model.
- *
- * A member named after the prompt is the key if most records have it; another one, such as `id`, only if its values
- * repeat with their prompts. The majority of records decides, so a file that grows by a few records keeps its key and
- * item ids.
+ * Finds the key that groups the records of a `long` file, and the member that names the model. A member named after the
+ * prompt is the key if most records have it. Another one, such as `id`, is the key only if its values repeat with their
+ * prompts. The majority of records decides, so a file that grows by a few records keeps its key and item ids.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -12,53 +10,45 @@ import { isEmpty } from "../../io/Values.ts"
 import * as Messages from "../item/Messages.ts"
 import { find, type Member, type Sample, valueAt } from "./Sample.ts"
 
-/** A prompt as text to be compared, without the last message where this is the completion. */
+/** A prompt as text for comparison, without its last message if that is the completion. */
 export const promptText = (prompt: unknown, isWithCompletion: boolean): string => {
   if (!Array.isArray(prompt)) return typeof prompt === "string" ? prompt : ""
   const messages = Messages.decode(isWithCompletion ? prompt.slice(0, -1) : prompt, "")
   return Result.isSuccess(messages) ? Conversation.render(messages.success) : ""
 }
 
-/**
- * The key's path; none where it is the prompt.
- *
- * @param prompts of the records, in their order
- */
+/** The key's path, or `undefined` if the prompt is the key. @param prompts the records' prompts, in order */
 export const key = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
   const valuesOf = (member: Member) => sample.records.map((record) => valueAt(record, member.name))
-  const named = (names: ReadonlyArray<string>) =>
+  const membersNamed = (names: ReadonlyArray<string>) =>
     names.flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
-  const found =
-    named(KnownNames.promptKeys).find((member) => valuesOf(member).filter(isKey).length * 2 > prompts.length) ??
-    named(KnownNames.otherKeys).find((member) => groups(valuesOf(member), prompts))
-  return found?.path
+  const member =
+    membersNamed(KnownNames.promptKeys).find((member) => valuesOf(member).filter(isKey).length * 2 > prompts.length) ??
+    membersNamed(KnownNames.otherKeys).find((member) => groups(valuesOf(member), prompts))
+  return member?.path
 }
 
-/**
- * Whether more records repeat a value together with its prompt than there are that have a new value for a known
- * prompt, or a known value for a new prompt.
- */
+/** Whether a value and its prompt recur together more often than either occurs with a different partner. */
 const groups = (values: ReadonlyArray<unknown>, prompts: ReadonlyArray<string>): boolean => {
   const promptsOf = new Map<unknown, Set<string>>()
-  const known = new Set<string>()
+  const seenPrompts = new Set<string>()
   let balance = 0
   values.forEach((value, i) => {
     if (!isKey(value)) return
     const prompt = prompts[i]!
-    const seen = promptsOf.get(value)
-    if (seen?.has(prompt) === true) balance++
-    else if (seen !== undefined || known.has(prompt)) balance--
-    promptsOf.set(value, (seen ?? new Set()).add(prompt))
-    known.add(prompt)
+    const promptsOfValue = promptsOf.get(value)
+    if (promptsOfValue?.has(prompt) === true) balance++
+    else if (promptsOfValue !== undefined || seenPrompts.has(prompt)) balance--
+    promptsOf.set(value, (promptsOfValue ?? new Set()).add(prompt))
+    seenPrompts.add(prompt)
   })
   return balance > 0
 }
 
-/** Text that is not blank, or a safe integer. */
 export const isKey = (value: unknown): boolean =>
   (typeof value === "string" && value.trim() !== "") || Number.isSafeInteger(value)
 
-/** `source` counts where it distinguishes completions of the same prompt; elsewhere it is the prompt's. */
+/** A member `source` names the model only if it differs between completions of the same prompt. */
 export const model = (sample: Sample, prompts: ReadonlyArray<string>): string | undefined => {
   const named = find(sample, KnownNames.models, ["text"])
   if (named !== undefined) return named.path

@@ -1,5 +1,5 @@
 /**
- * Finds the prompt: a member `prompt`, a list of messages, `instruction` and `input`, or a text with another known
+ * Finds the prompt: a member `prompt`, a list of messages, `instruction` with `input`, or text under another known
  * name. Several such texts are a failure that names them.
  */
 import { Result } from "effect"
@@ -12,48 +12,44 @@ import * as Field from "../record/Field.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { find, findAll, kindOf, type Member, type Sample, valueAt } from "./Sample.ts"
 
-/** As the options of a layout have them. */
-export interface PromptFound {
+export interface DetectedPrompt {
   readonly prompt: string
   readonly system?: string
   readonly history?: string
 }
 
-/**
- * Undefined where there is none; the failure says what was found.
- *
- * @param taken members that hold something else
- */
+/** Returns `undefined` if no prompt is found. The failure names several candidates. @param taken members that hold something else */
 export const prompt = (
   sample: Sample,
-  taken: ReadonlyArray<string>,
-): Result.Result<PromptFound | undefined, string> => {
-  const isTaken = new Set(taken)
+  usedNames: ReadonlyArray<string>,
+): Result.Result<DetectedPrompt | undefined, string> => {
+  const isTaken = new Set(usedNames)
   const members = sample.members.filter(({ name }) => !isTaken.has(name))
   const rest = { ...sample, members }
-  const found = (prompt: string) => Result.succeed({ prompt, ...before(rest, columnsOf(prompt)) })
-  const own = find(rest, ["prompt"], ["text", "messages", "texts"])
-  if (own !== undefined) return found(own.path)
+  const withContext = (prompt: string) => Result.succeed({ prompt, ...contextOf(rest, columnsOf(prompt)) })
+  const promptMember = find(rest, ["prompt"], ["text", "messages", "texts"])
+  if (promptMember !== undefined) return withContext(promptMember.path)
   const names = sample.isTextual ? KnownNames.conversations : KnownNames.promptLists
   const candidates = findAll(members, KnownNames.promptTexts, ["text"])
   const others = candidates.filter(({ values }) => !values.every(History.isTurnsOrNone))
   const texts = others.length === 0 ? candidates : others
   const conversation = find(rest, names, ["messages"])
   const isEarlier = texts.length > 0 && KnownNames.histories.includes(conversation?.plainName ?? "")
-  if (conversation !== undefined && !isEarlier) return found(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
-  // As in OpenAI's files, `{input: {messages: […]}}`.
+  if (conversation !== undefined && !isEarlier)
+    return withContext(`${conversation.path}${sample.isTextual ? "[]" : ""}`)
+  // OpenAI's files have the form `{input: {messages: […]}}`.
   const nested = members.find(
     ({ values }) =>
       values.length > 0 && values.every((value) => isObject(value) && kindOf(value["messages"]) === "messages"),
   )
-  if (nested !== undefined) return found(`${nested.path}.messages`)
+  if (nested !== undefined) return withContext(`${nested.path}.messages`)
   const [first, second, third] = texts
   if (first === undefined) return Result.succeed(undefined)
   const input = second ?? members.find(({ plainName, values }) => plainName === "input" && values.length === 0)
   if (first.plainName === "instruction" && input?.plainName === "input" && third === undefined) {
-    return found(`${inBraces(first)}\\n\\n${inBraces(input)}`)
+    return withContext(`${inBraces(first)}\\n\\n${inBraces(input)}`)
   }
-  if (second === undefined) return found(first.path)
+  if (second === undefined) return withContext(first.path)
   const quoted = joinWords(texts.map(({ name }) => JSON.stringify(name)))
   return Result.fail(
     `the prompt may be at ${quoted}: set ${flags.prompt} to a template such as '${UnusedContext.template(texts.map(({ name }) => name))}', or leave out with ${flags.ignore} what experts need not see`,
@@ -62,22 +58,17 @@ export const prompt = (
 
 const inBraces = ({ path }: Member): string => `{${path}}`
 
-/** The top-level members that a path or template reads. */
 export const columnsOf = (path: string): ReadonlyArray<string> =>
   Result.getOrUndefined(Field.parse(path))?.columns ?? []
 
-/**
- * Where the system prompt and earlier turns are, as the options of a layout have them.
- *
- * @param taken members that hold something else
- */
-export const before = ({ members }: Sample, taken: ReadonlyArray<string>): Omit<PromptFound, "prompt"> => {
-  const rest = members.filter(({ name }) => !taken.includes(name))
+/** Paths of the system prompt and of earlier turns. @param taken members that hold something else */
+export const contextOf = ({ members }: Sample, usedNames: ReadonlyArray<string>): Omit<DetectedPrompt, "prompt"> => {
+  const rest = members.filter(({ name }) => !usedNames.includes(name))
   const [system] = findAll(rest, KnownNames.systemPrompts, ["text"])
   const history = KnownNames.histories
     .flatMap((name) => rest.filter(({ plainName }) => plainName === name))
     .find(({ plainName, values }) => {
-      // A list may be empty so far, in a file that begins with first turns.
+      // A list may be empty in a sample that has only first turns.
       const isKnown = plainName !== "context" || values.some(History.isTurns)
       return values.length > 0 && isKnown && values.every(History.isTurnsOrNone)
     })
@@ -87,7 +78,7 @@ export const before = ({ members }: Sample, taken: ReadonlyArray<string>): Omit<
   }
 }
 
-/** The completions of each record; those of a record that lacks one are left out. */
+/** The completions of each record, except records that lack one. */
 const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
   const fields = paths.map((path) => Result.getOrUndefined(Field.parse(path)))
   return sample.records
@@ -95,13 +86,13 @@ const completionsOf = (sample: Sample, paths: ReadonlyArray<string>) => {
     .filter(({ cells }) => !cells.some(isEmpty))
 }
 
-/** Whether the completions are whole conversations, in most of the records that have them. */
+/** Whether most records have whole conversations as completions. */
 export const areConversations = (sample: Sample, completions: ReadonlyArray<string>): boolean => {
   const filled = completionsOf(sample, completions)
   return filled.filter(({ cells }) => cells.every(SharedPrompt.isConversation)).length * 2 > filled.length
 }
 
-/** The path of a prompt that is text, where most conversations have it as the user's first message and nothing else. */
+/** The path of a text prompt that equals the first and only shared message in most conversations. */
 export const promptOfConversations = (sample: Sample, completions: ReadonlyArray<string>): string | undefined => {
   const prompt = find(sample, KnownNames.promptsOfConversations, ["text"])
   if (prompt === undefined) return undefined

@@ -1,7 +1,6 @@
 /**
- * The members of a file's first records: their names and the kinds of their values.
- *
- * Guarantees: members are in the order of first occurrence; only own members count.
+ * The members of a file's first records: their names and the kinds of their values. Members are in order of first
+ * occurrence. Inherited properties do not count.
  */
 import type { Row } from "../record/Row.ts"
 import { fromText } from "../record/Field.ts"
@@ -10,28 +9,25 @@ import { isEmpty, isObject } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import * as Messages from "../item/Messages.ts"
 
-/** `message` is one, `messages` a list of them, `texts` and `objects` are lists, `other` is none of these. */
+/** `messages`, `texts`, and `objects` are lists. */
 export type Kind = "text" | "number" | "boolean" | "message" | "messages" | "texts" | "objects" | "object" | "other"
 
 export interface Member {
   readonly name: string
-  /** As options have it. */
   readonly path: string
-  /** The name as names are compared: in small letters, with `_` for blanks and hyphens. */
+  /** The name in lower case, with `_` for blanks and hyphens, for comparison with known names. */
   readonly plainName: string
-  /** The values that are there: neither absent nor null nor empty text. Of text cells that are JSON, what they say. */
+  /** The values that are not empty. Text cells with JSON are parsed. */
   readonly values: ReadonlyArray<unknown>
   readonly kinds: ReadonlySet<Kind>
-  /** Whether its values are cells of text, whatever they say. */
+  /** Whether its values are text cells, even if they contain JSON. */
   readonly isTextual: boolean
 }
 
-/** A record, its textual cells read. */
 export type SampleRecord = { readonly [member: string]: unknown }
 
 export interface Sample {
   readonly records: ReadonlyArray<SampleRecord>
-  /** The records' rows, in their order. */
   readonly rows: ReadonlyArray<Row>
   readonly isTextual: boolean
   readonly members: ReadonlyArray<Member>
@@ -80,7 +76,7 @@ export const kindOf = (value: unknown): Kind => {
   return value.every(isObject) ? "objects" : "other"
 }
 
-/** The first member of one of the names, in their order, that has a value of one of the kinds. */
+/** The first member with one of the names, in their order, whose values are mostly of one of the kinds. */
 export const find = (
   { members }: Sample,
   names: ReadonlyArray<string>,
@@ -94,12 +90,12 @@ export const findAll = (
 ): ReadonlyArray<Member> =>
   names.flatMap((name) => members.filter(({ plainName }) => plainName === name)).filter((member) => has(member, kinds))
 
-/** Whether most of the member's values are of one of the kinds. Cells of text are text, whatever else they are. */
+/** Whether most values are of one of the kinds. Text cells also count as text. */
 export const has = ({ isTextual, values }: Member, kinds: ReadonlyArray<Kind>): boolean =>
   (isTextual && values.length > 0 && kinds.includes("text")) ||
   values.filter((value) => kinds.includes(kindOf(value))).length * 2 > values.length
 
-/** Paths to a record's longest texts below its top level, to be suggested. */
+/** Paths of the longest texts below a record's top level, as suggestions. */
 export const nestedTexts = ({ records }: Sample): ReadonlyArray<string> => {
   const texts = pathsIn(records[0], []).filter(({ keys }) => keys.length > 1)
   return texts

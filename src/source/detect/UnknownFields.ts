@@ -1,4 +1,4 @@
-/** Fields that are set but in none of the first records: perhaps misspelled. */
+/** Paths that are set, but that none of the first records has: they may be misspelled. */
 import { Result } from "effect"
 import * as Field from "../record/Field.ts"
 import { quoteNames } from "../../io/Values.ts"
@@ -7,42 +7,41 @@ import { flags } from "../layout/Layout.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 
 export interface UnknownFields {
-  /** Such as `"winer" (--gold-path)`. */
+  /** Entries have the form `"winer" (--gold-path)`. */
   readonly columns: ReadonlyArray<string>
-  /** Why no item can come of it: a field that every item needs has nothing at all. */
-  readonly nothingOf: string | undefined
+  /** The problem, if a required field does not occur at all. */
+  readonly problem: string | undefined
 }
 
-const needed: ReadonlySet<string> = new Set(["prompt", "completions", "completion", "key"])
+const requiredOptions: ReadonlySet<string> = new Set(["prompt", "completions", "completion", "key"])
 
-export const named = (name: string, option: keyof typeof flags): string => `${JSON.stringify(name)} (${flags[option]})`
+export const describeField = (name: string, option: keyof typeof flags): string =>
+  `${JSON.stringify(name)} (${flags[option]})`
 
-/** How many names of members a message lists. */
 const maxShownNames = 20
 
-/** One line: what is missing, and what there is. */
-export const nothingAt = (
+export const missingMessage = (
   option: keyof typeof flags,
   missing: ReadonlyArray<string>,
   members: ReadonlyArray<string>,
 ): string => `${flags[option]}: the first records have no ${quoted(missing)}; they have ${quoted(members)}`
 
-/** Says that no field was found for an option that was not set. */
-export const notFound = (
+/** Describes an option that was not set and whose field was not detected. */
+export const undetectedMessage = (
   option: "key" | "prompt" | "completion",
   members: ReadonlyArray<string>,
   example: string | undefined,
 ): string =>
   `found no ${option} in ${quoted(members)}: set ${flags[option]} to its field${example === undefined ? "" : `, such as ${flags[option]} ${UnusedContext.quoted(example)}`}`
 
-/** After what is wrong with a path: that it is no member's name either. */
+/** Appended to the problem of a path: no member has this name either. */
 export const noMember = (members: ReadonlyArray<string>): string =>
   members.length === 0 ? "" : `; nor is it a name in the first records, which have ${quoted(members)}`
 
 const quoted = (names: ReadonlyArray<string>): string =>
   `${quoteNames(names.slice(0, maxShownNames))}${names.length > maxShownNames ? ", …" : ""}`
 
-/** @param members the names that the records have at their top */
+/** @param members names of the records' top-level members */
 export const of = (options: LayoutOptions, members: ReadonlyArray<string>): UnknownFields => {
   const columns: Array<string> = []
   let nothingOf: string | undefined
@@ -54,16 +53,16 @@ export const of = (options: LayoutOptions, members: ReadonlyArray<string>): Unkn
           ? [text]
           : Result.match(Field.parse(text), { onFailure: () => [], onSuccess: (field) => field.columns })
       const missing = columnsOf.filter((name) => !members.includes(name))
-      columns.push(...missing.map((name) => named(name, option)))
+      columns.push(...missing.map((name) => describeField(name, option)))
       if (
-        needed.has(option) &&
+        requiredOptions.has(option) &&
         columnsOf.length > 0 &&
         missing.length === columnsOf.length &&
         nothingOf === undefined
       ) {
-        nothingOf = nothingAt(option, missing, members)
+        nothingOf = missingMessage(option, missing, members)
       }
     }
   }
-  return { columns, nothingOf }
+  return { columns, problem: nothingOf }
 }

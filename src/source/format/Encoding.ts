@@ -1,14 +1,10 @@
-/**
- * Decodes text in other encodings than UTF-8.
- *
- * Guarantees: bytes that are invalid in the encoding are a failure.
- */
+/** Decodes text that is not UTF-8. Bytes that are invalid in the encoding are a failure. */
 import { Effect, Result, Stream } from "effect"
 import { invalidOption, type SourceError, unreadable } from "../record/SourceError.ts"
 
 type Bytes = Stream.Stream<Uint8Array, SourceError>
 
-/** @param label as the Encoding Standard has it: `windows-1252`, `utf-16le`, `shift_jis` */
+/** @param label a label of the Encoding Standard: `windows-1252`, `utf-16le`, `shift_jis` */
 export const decoderOf = (label: string): Effect.Effect<(name: string) => (bytes: Bytes) => Bytes, SourceError> =>
   Effect.try({
     try: () => new TextDecoder(label).encoding,

@@ -1,9 +1,7 @@
 /**
- * The formats of files, and which of them a file has.
- *
- * Guarantees: compression is detected by a file's content and never by its name alone; for the format, see
- * `Sniff`. What cannot be read is a failure that says what it is and what to do. The input audit gets a file's
- * bytes as they are in the file.
+ * Opens files of any format, and detects the format. Compression is detected by content, never by name alone; `Sniff`
+ * detects the format. For a file that cannot be read, the failure says what the file is and what to do. The input audit
+ * gets the file's original bytes.
  */
 import { Effect, Option, Stream } from "effect"
 import type { Duration, FileSystem, Path, Scope } from "effect"
@@ -28,19 +26,19 @@ export { formatNames } from "./Sniff.ts"
 export interface FormatOptions {
   /** Default: detected, see `Sniff`. */
   readonly format?: Sniff.FormatName | undefined
-  /** Of text: as the Encoding Standard has it, such as `windows-1252`. Default: UTF-8; what looks otherwise is refused. */
+  /** Encoding of text, as a label of the Encoding Standard such as `windows-1252`. Default: UTF-8; text that is probably not UTF-8 is refused. */
   readonly encoding?: string | undefined
-  /** Of CSV: one character. Default: detected. */
+  /** One character that separates CSV cells. Default: detected. */
   readonly delimiter?: string | undefined
-  /** Of CSV: whether quotes enclose cells, or are text like any other. Default: detected, see `Csv`. */
+  /** Whether quotes enclose CSV cells or are plain text. Default: detected, see `Csv`. */
   readonly quote?: "double" | "none" | undefined
-  /** Of CSV: whether the first record names the columns; else they are `column_1`, `column_2`, … Default true. */
+  /** Whether the first CSV record names the columns. Otherwise they are `column_1`, `column_2`, … Default: true. */
   readonly header?: boolean | undefined
-  /** Longer records are rejected. In bytes of the text. Default 32 MiB. */
+  /** Longer records are rejected. Default: 32 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** Of Parquet: row groups whose columns need more memory are refused. In bytes. Default 1 GiB. */
+  /** Parquet row groups whose columns need more memory are refused. Default: 1 GiB. */
   readonly maxRowGroupBytes?: number | undefined
-  /** The longest time in which nothing comes of a remote file. Default 2 minutes. */
+  /** Maximum time without data from a remote file. Default: 2 minutes. */
   readonly idleTimeout?: Duration.Input | undefined
 }
 
@@ -55,22 +53,16 @@ export const optionNames: NamesOf<FormatOptions> = {
   idleTimeout: true,
 }
 
-/** A file whose format is known. */
 export interface RowFile {
-  /** That of its input. */
   readonly name: string
   readonly format: Sniff.FormatName
-  /** For messages: `JSONL`, `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
+  /** Used in messages: `JSONL`, `CSV with ";", gzip`, `Parquet, 1,000 rows`. */
   readonly description: string
-  /** How many records it has, where the file says so. */
+  /** The number of records, if the file states it. */
   readonly count: number | undefined
-  /**
-   * The records, in arrays. Each run reads the file anew.
-   *
-   * @param columns top-level members that are needed: others may be left out. Default: all
-   */
+  /** The records. Each run reads the file again. @param columns top-level members that are needed; others may be missing. Default: all */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
-  /** The same records, of which another thread reads those that are plain items. Set if that saves time. */
+  /** The same records, with plain items read in another thread. Set if that saves time. */
   readonly rowsByThread?: Stream.Stream<RowResult, SourceError> | undefined
 }
 
@@ -81,21 +73,27 @@ export const open = Effect.fn("Format.open")(function* (
 ): Effect.fn.Return<RowFile, SourceError, FileSystem.FileSystem | Path.Path | Scope.Scope> {
   const { name } = input
   const { encoding } = options
-  const decoded = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
-  const packed = yield* beginningOf(input.bytes)
-  const compression = Compression.detect(packed.head) ?? (yield* detectBrotli(name, packed))
-  if (compression === undefined && Sniff.contradictsExtension(name, packed.head)) {
-    return yield* unreadable(name, "its name says that it is compressed, but its content is not; get it again")
+  const decoderFor = encoding === undefined ? undefined : yield* Encoding.decoderOf(encoding)
+  const compressedHead = yield* beginningOf(input.bytes)
+  const compression = Compression.detect(compressedHead.head) ?? (yield* detectBrotli(name, compressedHead))
+  if (compression === undefined && Sniff.contradictsExtension(name, compressedHead.head)) {
+    return yield* unreadable(
+      name,
+      "the name is that of a compressed file, but the content is not compressed; download it again",
+    )
   }
   const unpack = compression === undefined ? (bytes: Bytes) => bytes : Compression.unpack(name, compression)
-  const inside = compression === undefined ? packed : yield* beginningOf(unpack(input.bytes))
-  const twice = compression === undefined ? undefined : Compression.detect(inside.head)
-  if (twice !== undefined) {
-    return yield* unreadable(name, `it is compressed twice, with ${twice} and then ${compression}; unpack it once`)
+  const unpackedHead = compression === undefined ? compressedHead : yield* beginningOf(unpack(input.bytes))
+  const innerCompression = compression === undefined ? undefined : Compression.detect(unpackedHead.head)
+  if (innerCompression !== undefined) {
+    return yield* unreadable(
+      name,
+      `compressed twice, with ${innerCompression} and then ${compression}; decompress it once`,
+    )
   }
-  const isDecoded = decoded !== undefined && !Sniff.isParquet(inside.head)
-  const unpacked = (bytes: Bytes) => (isDecoded ? decoded(name)(unpack(bytes)) : unpack(bytes))
-  const beginning = isDecoded ? yield* beginningOf(unpacked(input.bytes)) : inside
+  const isDecoded = decoderFor !== undefined && !Sniff.isParquet(unpackedHead.head)
+  const unpackAndDecode = (bytes: Bytes) => (isDecoded ? decoderFor(name)(unpack(bytes)) : unpack(bytes))
+  const beginning = isDecoded ? yield* beginningOf(unpackAndDecode(input.bytes)) : unpackedHead
   const format = yield* Effect.mapError(
     Effect.fromResult(
       options.format === undefined
@@ -104,23 +102,23 @@ export const open = Effect.fn("Format.open")(function* (
     ),
     (problem) => unreadable(name, problem),
   )
-  const described = (description: string) =>
+  const describe = (description: string) =>
     [description, ...(isDecoded ? [encoding] : []), ...(compression === undefined ? [] : [compression])].join(", ")
   if (format === "parquet") {
-    const whole = yield* Spool.toFile(input)
+    const localFile = yield* Spool.toFile(input)
     const Parquet = yield* Effect.promise(() => import("./parquet/Parquet.ts"))
-    const packed = auditedLater(name, whole.bytes)
+    const auditedFile = auditedLater(name, localFile.bytes)
     const file = yield* Parquet.open(
       compression === undefined
-        ? whole
-        : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpacked(packed.bytes) }),
+        ? localFile
+        : yield* Spool.toFile({ name, size: undefined, slice: undefined, bytes: unpackAndDecode(auditedFile.bytes) }),
       options,
     )
-    const report = compression === undefined ? reportSliced(whole) : packed.report
+    const report = compression === undefined ? reportSliced(localFile) : auditedFile.report
     return {
       name,
       format,
-      description: described(file.description),
+      description: describe(file.description),
       count: file.count,
       rows: (columns) => withRecordCount(Stream.concat(file.rows(columns), Stream.fromEffectDrain(report))),
     }
@@ -131,10 +129,10 @@ export const open = Effect.fn("Format.open")(function* (
   return {
     name,
     format: text.format,
-    description: described(text.description),
+    description: describe(text.description),
     count: undefined,
-    rowsByThread: begin && withRecordCount(readWithinReach(name, begin, options)),
-    rows: () => withRecordCount(withinReach(name, input.bytes.pipe(audited(name), unpacked), text.rows, options)),
+    rowsByThread: begin && withRecordCount(rowsByThread(name, begin, options)),
+    rows: () => withRecordCount(readRows(name, input.bytes.pipe(audited(name), unpackAndDecode), text.rows, options)),
   }
 })
 
@@ -170,45 +168,46 @@ const textFormat = (
   }
 }
 
-/** Records, of which each has to end within so many of the largest that are read. */
-const maxLines = 32
+/** The reader fails if no record ends within this many times `maxLineBytes`. */
+const maxOpenRecords = 32
 
-/** Fails if no record ends for so long that it may never end. */
-const reach = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
-  let waiting = 0
+/** Fails if no record ends for so long that none may ever end. */
+const limitOpenBytes = (name: string, { maxLineBytes = Lines.defaultMaxLineBytes }: FormatOptions) => {
+  let openBytes = 0
   return {
     add: (bytes: number) => {
-      waiting += bytes
-      return waiting > maxLines * maxLineBytes
-        ? unreadable(name, `no record ends in ${waiting} bytes; is it a file of records?`)
+      openBytes += bytes
+      return openBytes > maxOpenRecords * maxLineBytes
+        ? unreadable(
+            name,
+            `no record ends in ${openBytes} bytes; check that this is a file of records, and its --format`,
+          )
         : Effect.void
     },
     reset: <A>(rows: A): A => {
-      waiting = 0
+      openBytes = 0
       return rows
     },
   }
 }
 
-/** The records of a stream of bytes. */
-const withinReach = (
+const readRows = (
   name: string,
   bytes: Bytes,
   toRows: TextFormat["rows"],
   options: FormatOptions,
 ): ReturnType<TextFormat["rows"]> =>
   Stream.suspend(() => {
-    const { add, reset } = reach(name, options)
+    const { add, reset } = limitOpenBytes(name, options)
     const counted = Stream.mapArrayEffect(bytes, (chunks) =>
       Effect.as(add(chunks.reduce((sum, { length }) => sum + length, 0)), chunks),
     )
     return Stream.mapArray(toRows(counted), reset)
   })
 
-/** The records of a file that is read by a thread. */
-const readWithinReach = (name: string, begin: NonNullable<Input["begin"]>, options: FormatOptions) =>
+const rowsByThread = (name: string, begin: NonNullable<Input["begin"]>, options: FormatOptions) =>
   Stream.suspend(() => {
-    const { add, reset } = reach(name, options)
+    const { add, reset } = limitOpenBytes(name, options)
     const counted = Effect.map(
       begin,
       (read): ReadInto =>
@@ -218,7 +217,7 @@ const readWithinReach = (name: string, begin: NonNullable<Input["begin"]>, optio
     return Stream.mapArray(PlainThread.rows(name, counted, options), reset)
   })
 
-/** The first bytes, as many as are inspected. A failure behind them is none yet. */
+/** Reads the first bytes for inspection. A failure after them is left for later. */
 const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   const parts: Array<Uint8Array> = []
   let size = 0
@@ -236,10 +235,10 @@ const beginningOf = Effect.fnUntraced(function* (bytes: Bytes) {
   return { head: concat(parts, Sniff.headBytes), isWhole }
 })
 
-/** Brotli begins like anything else: so it is what a `.br` is that is nothing else, or what can be unpacked to text. */
+/** Brotli has no magic number. A file is Brotli if its name ends in `.br` and its content is nothing else, or if it decompresses to text. */
 const detectBrotli = Effect.fnUntraced(function* (name: string, { head }: Beginning) {
   if (head.length === 0 || Sniff.isPlainText(head) || Sniff.isKnownBinary(head)) return undefined
-  if (Sniff.hasEnding(name, "br")) return "brotli" as const
+  if (Sniff.hasExtension(name, "br")) return "brotli" as const
   const text = yield* Compression.tryBrotli(head)
   return Option.isSome(text) && text.value.length > 0 && Sniff.isPlainText(text.value) ? ("brotli" as const) : undefined
 })

@@ -1,30 +1,28 @@
 /**
- * Resolves a value that names the best completion: by its column (`output_1`), by the part that distinguishes the
- * column (`1`, `a`), by this part after another word (`model_a` for `response_a`), or by its model.
- *
- * Guarantees: a column's exact name is this column. Another value that matches none or several is a failure; a tie or an
- * empty value is no gold. Numbers count only as part of a name, since they may start from 0 or 1.
+ * Resolves a value that names the best completion. It may be the column (`output_1`), the distinguishing part of the
+ * column's name (`1`, `a`), this part after another word (`model_a` for `response_a`), or the model. A column's exact
+ * name denotes this column. Another value that matches none or several is a failure. A tie or an empty value is no gold
+ * answer. Numbers count only as part of a name, since they may start from 0 or 1.
  */
 import { Result } from "effect"
 import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isEmpty, quoteNames } from "../../io/Values.ts"
 
-/** Whether the value says that no completion is the best. */
 export const isNone = (value: unknown): boolean =>
   isEmpty(value) ||
   (typeof value === "string" &&
     [KnownNames.ties, KnownNames.allBad, KnownNames.noGold].some((words) => words.has(KnownNames.outcomeWord(value))))
 
-/** The index that a value is, also as text of digits. */
+/** The value as an index, which may also be text of digits. */
 export const indexOf = (value: unknown): number | undefined => {
   if (typeof value === "string" && /^\d{1,15}$/.test(value)) return Number(value)
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined
 }
 
 /**
- * @param names of the completions' columns
- * @returns of a value that is not `isNone` and of the record's models, the zero-based index; the failure is the
- * reason, without path
+ * Returns a function from a value and the record's models to the zero-based index. The value must not be `isNone`.
+ * The failure lacks the path.
+ * @param names the completions' columns
  */
 export const among = (
   names: ReadonlyArray<string>,
@@ -32,16 +30,16 @@ export const among = (
   const find = finder(names)
   const quoted = quoteNames(names, "or")
   return (value, models) => {
-    const named = find(value, models)
-    return named.length === 1
-      ? Result.succeed(named[0]!)
+    const indices = find(value, models)
+    return indices.length === 1
+      ? Result.succeed(indices[0]!)
       : Result.fail(
-          `expected what names one of ${quoted}, found ${describeValue(value)}${named.length > 1 ? `, which names ${named.length}` : ""}`,
+          `expected one of ${quoted}, or a part of its name, found ${describeValue(value)}${indices.length > 1 ? `, which matches ${indices.length}` : ""}`,
         )
   }
 }
 
-/** As `among`, all that a value names. */
+/** Like `among`, but returns all matches. */
 export const finder = (names: ReadonlyArray<string>) => {
   const aliases = names.map(aliasesOf)
   return (value: unknown, models: ReadonlyArray<string | undefined>): ReadonlyArray<number> => {
@@ -53,20 +51,20 @@ export const finder = (names: ReadonlyArray<string>) => {
   }
 }
 
-/** Names beyond these are no more than themselves: no one would write a part of them, and the parts would be many. */
+/** Longer names have no aliases: nobody would write a part of them, and the parts would be many. */
 const maxCharacters = 200
 const maxWords = 16
 
 const wordsEnd = /[_\s.:-]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{L})(?=\p{N})/gu
 
-/** The name, what it begins and ends with, and these ends after other words; in small letters. */
+/** The lower-case name, its beginnings and endings at word boundaries, and these endings after other words. */
 const aliasesOf = (name: string): ReadonlySet<string> => {
   const ends = name.length > maxCharacters ? [] : [...name.matchAll(wordsEnd)]
   if (ends.length >= maxWords) return new Set([name.toLowerCase()])
   const heads = ends.map(({ index }) => name.slice(0, index))
   const tails = ends.map(({ 0: gap, index }) => name.slice(index + gap.length))
-  const renamed = tails.flatMap((tail) =>
+  const prefixedTails = tails.flatMap((tail) =>
     KnownNames.completionWords.flatMap((word) => [`${word}_${tail}`, `${word} ${tail}`, word + tail]),
   )
-  return new Set([name, ...heads, ...tails, ...renamed].map((alias) => alias.toLowerCase()))
+  return new Set([name, ...heads, ...tails, ...prefixedTails].map((alias) => alias.toLowerCase()))
 }

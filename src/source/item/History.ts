@@ -1,9 +1,9 @@
 /**
- * Adds earlier turns from their own member to the prompt, which becomes a conversation: messages, or pairs of what was
- * said and answered, as LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope have them (`[{ "human": "Q", "assistant": "A" }]`).
- *
- * Guarantees: turns that the prompt begins with already are not repeated, and earlier turns that end with the prompt are
- * the whole prompt. Turns that end with a message of anyone but the assistant are refused: what follows them is unknown.
+ * Adds earlier turns from their own member to the prompt, which becomes a conversation. Turns are messages, or pairs of
+ * question and answer as in LLaMA-Factory (`[["Q", "A"], …]`) and ModelScope (`[{ "human": "Q", "assistant": "A" }]`).
+ * Turns that the prompt already begins with are not repeated. If earlier turns end with the prompt, they are the whole
+ * prompt. Turns that end with a message of anyone but the assistant are refused, because the next message would be
+ * missing.
  */
 import { Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -14,22 +14,20 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ItemDecoder from "./ItemDecoder.ts"
 import * as Messages from "./Messages.ts"
 
-/** Whether a value is earlier turns, and there is at least one. */
 export const isTurns = (value: unknown): boolean => Messages.isList(value) || isPairs(value)
 
-/** The same, or a list of none. */
 export const isTurnsOrNone = (value: unknown): boolean => isTurns(value) || (Array.isArray(value) && value.length === 0)
 
 const isPairs = (value: unknown): value is ReadonlyArray<object> =>
   Array.isArray(value) && value.length > 0 && value.every((pair) => pairOf(pair) !== undefined)
 
-const said = ["human", "user", "question", "query", "prompt", "instruction", "input"]
-const answered = ["assistant", "bot", "gpt", "ai", "answer", "response", "output"]
+const questionNames = ["human", "user", "question", "query", "prompt", "instruction", "input"]
+const answerNames = ["assistant", "bot", "gpt", "ai", "answer", "response", "output"]
 
-/** What was said and answered: `["Q", "A"]`, or an object such as `{ "human": "Q", "assistant": "A" }`. */
+/** Question and answer: `["Q", "A"]`, or an object such as `{ "human": "Q", "assistant": "A" }`. */
 const pairOf = (pair: unknown): readonly [string, string] | undefined => {
   const members = isObject(pair)
-    ? [said, answered].map((names) => names.filter((name) => Object.hasOwn(pair, name)))
+    ? [questionNames, answerNames].map((names) => names.filter((name) => Object.hasOwn(pair, name)))
     : []
   const isNamed = isObject(pair) && Object.keys(pair).length === 2 && members.every(({ length }) => length === 1)
   const texts: unknown = isNamed ? members.flat().map((name) => pair[name]) : pair
@@ -38,32 +36,35 @@ const pairOf = (pair: unknown): readonly [string, string] | undefined => {
   return typeof one === "string" && typeof other === "string" ? [one, other] : undefined
 }
 
-/** The prompt after the earlier turns. The failure is the reason, and names the field. */
+/** Puts the earlier turns before the prompt. The failure names the field. */
 export const add = (
   field: Field | undefined,
   { isTextual, value }: Pick<Row, "isTextual" | "value">,
   prompt: Prompt,
 ): Result.Result<Prompt, string> => {
-  const given = field?.get(value, isTextual)
-  const turns = isTextual === true ? fromText(given) : given
+  const fieldValue = field?.get(value, isTextual)
+  const turns = isTextual === true ? fromText(fieldValue) : fieldValue
   if (field === undefined || isEmpty(turns) || (Array.isArray(turns) && turns.length === 0)) {
     return Result.succeed(prompt)
   }
   return Result.flatMap(decode(turns, field.name), (earlier) => {
-    const own: ReadonlyArray<Message> = typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
-    const begin = own.findIndex(({ role }) => role !== "system")
-    const rest = begin === -1 ? [] : own.slice(begin)
-    const beginsWith = (all: ReadonlyArray<Message>, first: ReadonlyArray<Message>) =>
-      all.length >= first.length && first.every((message, i) => Messages.isEqual(message, all[i]))
-    if (beginsWith(own, earlier) || beginsWith(rest, earlier)) return Result.succeed(prompt)
-    const isWhole = beginsWith(earlier.slice(-own.length), own)
+    const promptMessages: ReadonlyArray<Message> =
+      typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt
+    const begin = promptMessages.findIndex(({ role }) => role !== "system")
+    const rest = begin === -1 ? [] : promptMessages.slice(begin)
+    const beginsWith = (messages: ReadonlyArray<Message>, first: ReadonlyArray<Message>) =>
+      messages.length >= first.length && first.every((message, i) => Messages.isEqual(message, messages[i]))
+    if (beginsWith(promptMessages, earlier) || beginsWith(rest, earlier)) return Result.succeed(prompt)
+    const isWhole = beginsWith(earlier.slice(-promptMessages.length), promptMessages)
     const role = earlier.at(-1)?.role
     if (!isWhole && role !== "assistant" && role !== "system") {
       return Result.fail(
-        `${field.name}[${earlier.length - 1}]: expected earlier turns to end with the assistant's, or with the prompt, found one of ${describeValue(role)}`,
+        `${field.name}[${earlier.length - 1}]: expected the last of the earlier turns to be the assistant's, or the prompt, found one of ${describeValue(role)}`,
       )
     }
-    const [first, ...others] = isWhole ? earlier : [...own.slice(0, own.length - rest.length), ...earlier, ...rest]
+    const [first, ...others] = isWhole
+      ? earlier
+      : [...promptMessages.slice(0, promptMessages.length - rest.length), ...earlier, ...rest]
     return Result.succeed(first === undefined ? prompt : [first, ...others])
   })
 }
@@ -83,7 +84,6 @@ const decode = (turns: unknown, path: string): Result.Result<ReadonlyArray<Messa
     : Result.fail(`${path}: expected messages, or pairs of texts, found ${describeValue(turns)}`)
 }
 
-/** An item as it was read, after the row's earlier turns. */
 export const addTo = (record: SourceRecord, field: Field | undefined, row: Row): SourceRecord =>
   Result.flatMap(record, (source) => {
     const prompt = add(field, row, source.item.prompt)

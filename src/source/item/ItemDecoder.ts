@@ -1,10 +1,9 @@
 /**
- * An unknown value to a `SourceRecord`: the one gate through which items of every layout pass.
- *
- * Guarantees: an item satisfies `PromptItem`, and its metadata can be written as JSON and read by any JSON reader. A
- * reject's reason is one line: the field's path as it is in the file, what was expected, what was found. Also accepted:
- * messages (`Messages`), a completion that is the assistant's turn or its calls of tools, gold and metadata as JSON text, and nulls for optional
- * members. Members that `PromptItem` does not have are left out.
+ * Decodes an unknown value to a `SourceRecord`. Items of all layouts pass through here. An item satisfies `PromptItem`,
+ * and any JSON reader can read its metadata. A reject's reason is one line: the field's path in the file, the expected
+ * value, and the actual one. Also accepted are messages (`Messages`), a completion that is the assistant's turn or its
+ * tool calls, gold and metadata as JSON text, and null for optional members. Members that `PromptItem` lacks are left
+ * out.
  */
 import { Result, Schema, type SchemaIssue } from "effect"
 import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
@@ -32,13 +31,12 @@ const parseText = Schema.decodeUnknownResult(NonBlankText, { reportInput: true }
 const parseAnswer = Schema.decodeUnknownResult(WellFormedText, { reportInput: true })
 const parsePrompt = Schema.decodeUnknownResult(PromptItem.fields.prompt, { reportInput: true })
 
-/** What a list is called, and what its elements are. */
 export interface ListName {
   readonly name: string
   readonly nameAt: (index: number) => string
 }
 
-/** What the members of an item are called in the file, where it is not their own name. */
+/** The paths of an item's members in the file, if they differ from the members' names. */
 export interface MemberNames {
   readonly id?: string
   readonly prompt?: string
@@ -50,10 +48,9 @@ export interface MemberNames {
 
 /**
  * `value.id` may be text or a safe integer. An optional member that is null counts as absent.
- *
- * @param isTextual whether the lists of completions and models, gold, metadata and numbers may be in their
- * members as text, and an empty text for nothing; a prompt or a completion that is text stays as it is, unless it is
- * a list of messages as Python writes it (`CellText`)
+ * @param isTextual whether the record has text cells: completions, models, gold, metadata, and numbers may then be
+ * text, and empty text stands for an absent value. A prompt or completion that is text stays text, unless it is a
+ * list of messages as Python writes it (`CellText`)
  * @param isWellFormed whether no text can have a lone surrogate
  */
 export const decode = (
@@ -63,9 +60,9 @@ export const decode = (
   isTextual = false,
   isWellFormed = false,
 ): SourceRecord => {
-  const normal = normalize(value, names, isTextual)
-  if (Result.isFailure(normal)) return reject(place, "invalid_shape", normal.failure)
-  const item = (isWellFormed ? parseWellFormedItem : parseItem)(normal.success)
+  const normalForm = normalize(value, names, isTextual)
+  if (Result.isFailure(normalForm)) return reject(place, "invalid_shape", normalForm.failure)
+  const item = (isWellFormed ? parseWellFormedItem : parseItem)(normalForm.success)
   if (Result.isFailure(item)) return reject(place, "invalid_shape", describeIssue(item.failure.issue, names))
   const problem = describeJsonProblem(item.success.metadata, names.metadata ?? "metadata")
   return problem === undefined
@@ -73,7 +70,6 @@ export const decode = (
     : reject(place, "invalid_shape", problem)
 }
 
-/** A prompt of its own; the failure is the reason, and names `path`. */
 export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt, string> =>
   Result.flatMap(toPrompt(value, path), (prompt) =>
     Result.mapError(parsePrompt(prompt), ({ issue }) => {
@@ -82,10 +78,7 @@ export const decodePrompt = (value: unknown, path: string): Result.Result<Prompt
     }),
   )
 
-/**
- * A completion of its own, which may be given as messages, and is messages where it calls tools. The failure is the
- * reason, and names `path`.
- */
+/** Decodes a single completion, which may be messages. It stays messages if it calls tools. The failure names `path`. */
 export const decodeCompletion = (
   value: unknown,
   prompt: Prompt | undefined,
@@ -99,11 +92,11 @@ export const decodeCompletion = (
       )
 }
 
-/** A completion's text, which may be blank. The failure is the reason, and names `path`. */
+/** Decodes a completion's text, which may be blank. The failure names `path`. */
 export const decodeAnswer = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseAnswer(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
-/** What goes along with an item; nothing where it is null. The failure is the reason, and names `path`. */
+/** Decodes metadata. Null counts as absent. The failure names `path`. */
 export const decodeMetadata = (value: unknown, path: string): Result.Result<Metadata | undefined, string> => {
   const metadata = isEmpty(value) ? undefined : fromText(value)
   if (metadata === undefined) return Result.succeed(undefined)
@@ -112,13 +105,12 @@ export const decodeMetadata = (value: unknown, path: string): Result.Result<Meta
   return problem === undefined ? Result.succeed(metadata) : Result.fail(problem)
 }
 
-/** A text that is not blank; the failure is the reason, and names `path`. */
 export const decodeText = (value: unknown, path: string): Result.Result<string, string> =>
   Result.mapError(parseText(value), (error) => `${path}: ${firstProblem(error.issue).message}`)
 
 /**
- * A key as text: a safe integer counts as its decimal digits. NUL is refused, which
- * databases cannot keep in text. The failure is the reason, and names `path`.
+ * Decodes a key as text. A safe integer becomes its decimal digits. NUL is refused, because databases cannot store
+ * it in text. The failure names `path`.
  */
 export const decodeKey = (value: unknown, path: string): Result.Result<string, string> => {
   if (Number.isSafeInteger(value)) return Result.succeed(String(value))
@@ -128,7 +120,7 @@ export const decodeKey = (value: unknown, path: string): Result.Result<string, s
   return decodeText(value, path)
 }
 
-/** An item's id: a key that is no longer than a ledger's index takes. */
+/** Decodes an item's id: a key short enough for a ledger's index. */
 const decodeId = (value: unknown, path: string): Result.Result<string, string> =>
   Result.filterOrFail(
     decodeKey(value, path),
@@ -136,7 +128,7 @@ const decodeId = (value: unknown, path: string): Result.Result<string, string> =
     () => `${path}: expected at most ${IdLimit.limitText} of text, found ${describeValue(value)}`,
   )
 
-/** The value in the form that the schema has; it stays the same object where it is in this form already. */
+/** Brings the value into the form of the schema. A value that already has it stays the same object. */
 const normalize = (value: unknown, names: MemberNames, isTextual: boolean): Result.Result<unknown, string> => {
   if (!isObject(value)) return Result.succeed(value)
   const normal = isTextual || !isNormal(value) ? toNormalForm(value, names, isTextual) : Result.succeed(value)
@@ -147,7 +139,7 @@ type Members = { readonly [member: string]: unknown }
 
 const isNormal = (value: Members): boolean =>
   typeof value["prompt"] === "string" &&
-  hasTextsAlone(value["completions"]) &&
+  areTexts(value["completions"]) &&
   value["id"] !== null &&
   value["models"] !== null &&
   isNormalObject(value["metadata"]) &&
@@ -158,7 +150,7 @@ const isNormal = (value: Members): boolean =>
 
 const isNormalObject = (value: unknown): boolean => value !== null && typeof value !== "string"
 
-const hasTextsAlone = (values: unknown): boolean => {
+const areTexts = (values: unknown): boolean => {
   if (!Array.isArray(values)) return false
   for (const value of values) if (typeof value !== "string") return false
   return true
@@ -167,14 +159,14 @@ const hasTextsAlone = (values: unknown): boolean => {
 const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): Result.Result<Members, string> =>
   Result.gen(function* () {
     const promptName = names.prompt ?? "prompt"
-    const prompt = yield* toPrompt(yield* CellText.read(own(value, "prompt"), promptName, isTextual), promptName)
-    const completions = yield* toCompletions(own(value, "completions"), prompt, names, isTextual)
-    const gold = fromText(own(value, "gold"))
+    const prompt = yield* toPrompt(yield* CellText.read(memberOf(value, "prompt"), promptName, isTextual), promptName)
+    const completions = yield* toCompletions(memberOf(value, "completions"), prompt, names, isTextual)
+    const gold = fromText(memberOf(value, "gold"))
     const optional = {
-      id: own(value, "id"),
-      models: isTextual ? fromText(own(value, "models")) : own(value, "models"),
+      id: memberOf(value, "id"),
+      models: isTextual ? fromText(memberOf(value, "models")) : memberOf(value, "models"),
       gold: isObject(gold) ? withoutEmpty(isTextual ? withNumber(gold) : gold, isTextual) : gold,
-      metadata: fromText(own(value, "metadata")),
+      metadata: fromText(memberOf(value, "metadata")),
     }
     return {
       prompt,
@@ -183,7 +175,7 @@ const toNormalForm = (value: Members, names: MemberNames, isTextual: boolean): R
     }
   })
 
-const own = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
+const memberOf = (value: Members, member: string): unknown => (Object.hasOwn(value, member) ? value[member] : undefined)
 
 const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> => {
   if (typeof value === "string") return Result.succeed(value)
@@ -192,7 +184,7 @@ const toPrompt = (value: unknown, path: string): Result.Result<Prompt, string> =
     : Result.fail(`${path}: expected text or a list of messages, found ${describeValue(value)}`)
 }
 
-/** The members that completions make. What is no list stays as it is, for the schema to refuse. */
+/** The members for completions. A value that is not a list is left for the schema to refuse. */
 const toCompletions = (
   value: unknown,
   prompt: Prompt,
@@ -209,11 +201,11 @@ const toCompletions = (
   return Result.gen(function* () {
     const completions: Array<unknown> = []
     const asMessages: Array<boolean> = []
-    for (const [i, given] of values.entries()) {
-      const said = yield* CellText.read(given, nameAt(i), isTextual)
-      const messages = Messages.ofCompletion(said)
+    for (const [i, rawValue] of values.entries()) {
+      const value = yield* CellText.read(rawValue, nameAt(i), isTextual)
+      const messages = Messages.ofCompletion(value)
       const completion = messages && (yield* Messages.decodeCompletion(messages, prompt, nameAt(i)))
-      completions.push(completion === undefined ? said : Conversation.render(completion))
+      completions.push(completion === undefined ? value : Conversation.render(completion))
       asMessages.push(typeof completion === "object")
     }
     return { completions, ...(asMessages.includes(true) && { as_messages: asMessages }) }
@@ -239,10 +231,9 @@ const withTextId = (value: Members, names: MemberNames): Result.Result<Members, 
     ? Result.map(decodeId(value["id"], names.id ?? "id"), (id) => (id === value["id"] ? value : { ...value, id }))
     : Result.succeed(value)
 
-/** An id that only the schema can check. */
 const isPlainId = (id: unknown): boolean => typeof id === "string" && /^[^\0]{0,200}$/s.test(id)
 
-/** Decoding stops at the first one. */
+/** Decoding stops at the first problem. */
 const firstProblem = (issue: SchemaIssue.Issue) => SchemaIssues.problems(issue)[0]!
 
 const describeIssue = (issue: SchemaIssue.Issue, names: MemberNames): string => {

@@ -1,9 +1,8 @@
 /**
- * Decodes conversations into messages of `role` and `content`, with calls and results of tools: also ShareGPT's
- * `{from, value}`, with LLaMA-Factory's `function_call`, and contents that are lists of text parts.
- *
- * Guarantees: a message with other content (an image, a member `function_call`) is refused, unless that member is
- * empty or known to be metadata (`KnownNames.aboutMessages`).
+ * Decodes conversations into messages of `role` and `content`, with tool calls and results. Also accepts ShareGPT's
+ * `{from, value}`, LLaMA-Factory's `function_call`, and contents that are lists of text parts. A message with other
+ * content (an image, a member `function_call`) is refused, unless that member is empty or known to be metadata
+ * (`KnownNames.aboutMessages`).
  */
 import { Array as Arr, Option, Result } from "effect"
 import { type Message, type Prompt, usesTools } from "../../domain/Message.ts"
@@ -12,11 +11,11 @@ import * as KnownNames from "../record/KnownNames.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import { describeJsonProblem } from "../../io/JsonProblem.ts"
 import * as ToolCalls from "./ToolCalls.ts"
-import { isNothing } from "./ToolCalls.ts"
+import { isBlankValue } from "./ToolCalls.ts"
 
 type Messages = Arr.NonEmptyReadonlyArray<Message>
 
-/** Whether a value is meant as a list of messages, though they may be faulty. */
+/** Whether a value looks like a list of messages, even if they are faulty. */
 export const isList = (value: unknown): value is ReadonlyArray<unknown> =>
   Array.isArray(value) && value.length > 0 && value.every(isMessageLike)
 
@@ -25,7 +24,6 @@ export const isMessageLike = (value: unknown): boolean =>
   ((Object.hasOwn(value, "role") && (Object.hasOwn(value, "content") || Object.hasOwn(value, "tool_calls"))) ||
     (Object.hasOwn(value, "from") && Object.hasOwn(value, "value")))
 
-/** The failure is the reason, and names `path`. */
 export const decode = (values: ReadonlyArray<unknown>, path: string): Result.Result<Messages, string> => {
   const messages: Array<Message> = []
   for (const [i, value] of values.entries()) {
@@ -42,24 +40,27 @@ const decodeMessage = (value: unknown, path: string): Result.Result<Message, str
   if (!isObject(value)) return Result.fail(`${path}: expected a message, found ${describeValue(value)}`)
   const isShareGpt = !Object.hasOwn(value, "role") && Object.hasOwn(value, "from")
   const [roleName, contentName] = isShareGpt ? ["from", "value"] : ["role", "content"]
-  const said = member(value, roleName)
-  if (typeof said !== "string") return Result.fail(`${path}.${roleName}: expected text, found ${describeValue(said)}`)
-  const role = isShareGpt ? (shareGptRoles.get(said) ?? said) : said
-  const known = [roleName, contentName, ...(membersOfRole.get(role) ?? [])]
+  const author = member(value, roleName)
+  if (typeof author !== "string")
+    return Result.fail(`${path}.${roleName}: expected text, found ${describeValue(author)}`)
+  const role = isShareGpt ? (shareGptRoles.get(author) ?? author) : author
+  const knownMembers = [roleName, contentName, ...(membersOfRole.get(role) ?? [])]
   for (const [name, other] of Object.entries(value)) {
-    if (known.includes(name) || isSilent(name, other)) continue
+    if (knownMembers.includes(name) || isIgnorable(name, other)) continue
     return Result.fail(
-      `${path}${FieldPath.formatTail([name])}: expected messages of ${roleName} and ${contentName} alone, found ${describeValue(other)}`,
+      `${path}${FieldPath.formatTail([name])}: expected messages with only ${roleName} and ${contentName}, found ${describeValue(other)}`,
     )
   }
   return Result.gen(function* () {
-    if (isShareGpt && said === callRole) {
+    if (isShareGpt && author === callRole) {
       const calls = yield* ToolCalls.decodeOneOrMore(member(value, contentName), `${path}.${contentName}`)
       return { role, content: "", tool_calls: calls }
     }
-    const given = member(value, "tool_calls")
+    const rawCalls = member(value, "tool_calls")
     const calls =
-      role === "assistant" && !isNothing(given) ? yield* ToolCalls.decode(given, `${path}.tool_calls`) : undefined
+      role === "assistant" && !isBlankValue(rawCalls)
+        ? yield* ToolCalls.decode(rawCalls, `${path}.tool_calls`)
+        : undefined
     const content = decodeContent(member(value, contentName), role, `${path}.${contentName}`, calls !== undefined)
     const name = role === "tool" ? yield* ToolCalls.decodeName(member(value, "name"), `${path}.name`) : undefined
     const id =
@@ -74,7 +75,6 @@ const decodeMessage = (value: unknown, path: string): Result.Result<Message, str
   })
 }
 
-/** What messages of a role may have besides their content. */
 const membersOfRole = new Map([
   ["assistant", ["tool_calls"]],
   ["tool", ["name", "tool_call_id"]],
@@ -83,7 +83,7 @@ const membersOfRole = new Map([
 const member = (object: { readonly [member: string]: unknown }, name: string): unknown =>
   Object.hasOwn(object, name) ? object[name] : undefined
 
-/** LLaMA-Factory's turn of calls alone: the JSON text of one, or of a list. */
+/** LLaMA-Factory's role of a turn that only has calls: the JSON text of one call, or of a list. */
 const callRole = "function_call"
 
 const shareGptRoles = new Map([
@@ -94,9 +94,9 @@ const shareGptRoles = new Map([
   ["observation", "tool"],
 ])
 
-const isSilent = (name: string, value: unknown): boolean => KnownNames.aboutMessages.has(name) || isNothing(value)
+const isIgnorable = (name: string, value: unknown): boolean => KnownNames.aboutMessages.has(name) || isBlankValue(value)
 
-/** Next to calls, there may be none. The result of a tool may be any JSON, which is then its text. */
+/** Content may be empty if there are calls. A tool's result may be any JSON, which becomes text. */
 const decodeContent = (
   content: unknown,
   role: string,
@@ -104,7 +104,7 @@ const decodeContent = (
   hasCalls: boolean,
 ): Result.Result<string, string> => {
   if (typeof content === "string") return Result.succeed(content)
-  if (hasCalls && isNothing(content)) return Result.succeed("")
+  if (hasCalls && isBlankValue(content)) return Result.succeed("")
   if (role === "tool" && content !== undefined && content !== null && !isParts(content)) {
     const problem = describeJsonProblem(content, path)
     return problem === undefined ? Result.succeed(JSON.stringify(content)) : Result.fail(problem)
@@ -114,17 +114,17 @@ const decodeContent = (
   for (const [i, part] of content.entries()) {
     if (!isObject(part)) return Result.fail(`${path}[${i}]: expected a part of type text, found ${describeValue(part)}`)
     if (part["type"] !== "text") {
-      const advice = partTypes.has(part["type"]) ? "; experts are not shown pictures, sound, video or files" : ""
+      const advice = partTypes.has(part["type"]) ? "; experts cannot be shown images, audio, video, or files" : ""
       return Result.fail(`${path}[${i}].type: expected "text", found ${describeValue(part["type"])}${advice}`)
     }
     const other = Object.entries(part).find(
       ([name, value]) =>
-        name !== "type" && name !== "text" && KnownNames.media.test(KnownNames.plain(name)) && !isNothing(value),
+        name !== "type" && name !== "text" && KnownNames.media.test(KnownNames.plain(name)) && !isBlankValue(value),
     )
     if (other !== undefined) {
       const [name, value] = other
       return Result.fail(
-        `${path}[${i}]${FieldPath.formatTail([name])}: expected no value, since experts are not shown pictures, sound or video, found ${describeValue(value)}`,
+        `${path}[${i}]${FieldPath.formatTail([name])}: expected no value, because experts cannot be shown images, audio, or video, found ${describeValue(value)}`,
       )
     }
     if (typeof part["text"] !== "string") {
@@ -135,11 +135,11 @@ const decodeContent = (
   return Result.succeed(text)
 }
 
-/** A completion that is given as messages, or as one; undefined where it is not. */
+/** The messages of a completion, or `undefined` if it is not a message or a list of them. */
 export const ofCompletion = (value: unknown): ReadonlyArray<unknown> | undefined =>
   isList(value) ? value : isMessageLike(value) ? [value] : undefined
 
-/** A list of parts of a content, as `{type: "text", text: …}`. */
+/** Whether a content is a list of parts, such as `{type: "text", text: …}`. */
 const isParts = (content: unknown): boolean =>
   Array.isArray(content) && content.length > 0 && content.every((part) => isObject(part) && partTypes.has(part["type"]))
 
@@ -148,9 +148,9 @@ const partTypes: ReadonlySet<unknown> = new Set(
 )
 
 /**
- * A completion that is given as messages: the assistant's one turn, or the whole conversation, that is the prompt and
- * this turn. A prompt that is text is then its user's one message. The turn is text or, where it calls tools, messages:
- * the calls, with their results and what follows them.
+ * Decodes a completion that is given as messages: the assistant's turn alone, or the whole conversation of prompt
+ * and turn. A text prompt corresponds to one message of the user. The turn becomes text. If it calls tools, it
+ * becomes messages: the calls, their results, and what follows.
  */
 export const decodeCompletion = (
   values: ReadonlyArray<unknown>,
@@ -164,23 +164,22 @@ export const decodeCompletion = (
         `${path}[${messages.length - 1}]: expected a message of the assistant, found one of ${describeValue(last.role)}`,
       )
     }
-    const own = prompt === undefined ? messages : after(prompt, messages)
-    return Option.match(toTurn(own), {
+    const turnMessages = prompt === undefined ? messages : withoutPrompt(prompt, messages)
+    return Option.match(toTurn(turnMessages), {
       onSome: (turn) => Result.succeed(turn),
       onNone: () =>
         Result.fail(
-          `${path}: expected the prompt's messages and one of the assistant, or the latter alone, found ${messages.length} messages that begin otherwise`,
+          `${path}: expected the prompt's messages and the assistant's turn, or only this turn, found ${messages.length} messages that begin differently`,
         ),
     })
   })
 
-/** The messages without those of the prompt, if they begin with these. */
-const after = (prompt: Prompt, messages: Messages): ReadonlyArray<Message> => {
+const withoutPrompt = (prompt: Prompt, messages: Messages): ReadonlyArray<Message> => {
   const { length } = typeof prompt === "string" ? [prompt] : prompt
   return isSame(messages.slice(0, length), prompt) ? messages.slice(length) : messages
 }
 
-/** The assistant's turn: text or, where it calls tools, messages. None where the messages are more than a turn. */
+/** The assistant's turn: text, or messages if it calls tools. None if the messages are more than one turn. */
 export const toTurn = (messages: ReadonlyArray<Message>): Option.Option<string | Messages> => {
   const [first, ...others] = messages
   if (first === undefined || first.role !== "assistant") return Option.none()
@@ -194,9 +193,9 @@ const isSame = (messages: ReadonlyArray<Message>, prompt: Prompt): boolean => {
   return messages.length === expected.length && messages.every((message, i) => isEqual(message, expected[i]))
 }
 
-export const isEqual = (one: Message, other: Message | undefined): boolean =>
-  one.role === other?.role &&
-  one.content === other.content &&
-  one.name === other.name &&
-  one.tool_call_id === other.tool_call_id &&
-  (one.tool_calls === other.tool_calls || JSON.stringify(one.tool_calls) === JSON.stringify(other.tool_calls))
+export const isEqual = (a: Message, b: Message | undefined): boolean =>
+  a.role === b?.role &&
+  a.content === b.content &&
+  a.name === b.name &&
+  a.tool_call_id === b.tool_call_id &&
+  (a.tool_calls === b.tool_calls || JSON.stringify(a.tool_calls) === JSON.stringify(b.tool_calls))

@@ -1,8 +1,6 @@
 /**
- * Adds a system prompt from its own member to the prompt.
- *
- * Guarantees: before a text, with an empty line between; before messages, as a `system` message, unless they begin with
- * the same one.
+ * Adds a system prompt from its own member to the prompt. It precedes a text prompt, separated by an empty line. It
+ * precedes messages as a `system` message, unless they already begin with the same one.
  */
 import { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -12,11 +10,7 @@ import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Field } from "../record/Field.ts"
 import { isEmpty } from "../../io/Values.ts"
 
-/**
- * The prompt with what one of the fields holds before it. The failure is the reason, and names the field.
- *
- * @param fields of which the first counts that is filled
- */
+/** Puts the first non-empty field before the prompt. The failure names the field. */
 export const add = (
   fields: ReadonlyArray<Field>,
   { isTextual, value }: Pick<Row, "isTextual" | "value">,
@@ -25,18 +19,17 @@ export const add = (
   for (const field of fields) {
     const system = field.get(value, isTextual)
     if (isEmpty(system) || (typeof system === "string" && system.trim() === "")) continue
-    return Result.map(ItemDecoder.decodeText(system, field.name), (text) => before(text, prompt))
+    return Result.map(ItemDecoder.decodeText(system, field.name), (text) => prepend(text, prompt))
   }
   return Result.succeed(prompt)
 }
 
-const before = (system: string, prompt: Prompt): Prompt => {
+const prepend = (system: string, prompt: Prompt): Prompt => {
   if (typeof prompt === "string") return `${system}\n\n${prompt}`
   const [first] = prompt
   return first.role === "system" && first.content === system ? prompt : [{ role: "system", content: system }, ...prompt]
 }
 
-/** An item as it was read, with the row's system prompt before its prompt. */
 export const addTo = (
   record: SourceRecord,
   fields: ReadonlyArray<Field>,

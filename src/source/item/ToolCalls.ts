@@ -1,8 +1,7 @@
 /**
- * Decodes what messages and records say of tools: calls, whose results messages are, and the definitions of tools.
- *
- * Guarantees: arguments and definitions that are text are kept as they are; objects become JSON text without spaces. A call
- * without arguments has `{}`. What is no function, or has members that are not known, is refused.
+ * Decodes tool calls in messages, and the definitions of tools in records. Arguments and definitions that are text stay
+ * unchanged. Objects become JSON text without spaces. A call without arguments gets `{}`. Tools other than functions,
+ * and calls with unknown members, are refused.
  */
 import { Array as Arr, Option, Result } from "effect"
 import { isJsonObject, type ToolCall } from "../../domain/Message.ts"
@@ -17,21 +16,24 @@ type Members = { readonly [member: string]: unknown }
 
 const member = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined)
 
-/** Undefined, null, an empty text, list or object: says nothing. */
-export const isNothing = (value: unknown): boolean =>
+/** Whether a value is undefined, null, or an empty text, list, or object. */
+export const isBlankValue = (value: unknown): boolean =>
   isEmpty(value) || (typeof value === "object" && Object.keys(value ?? {}).length === 0)
 
-/** Fails at the first member with a value that is not among the known. */
-const knownAlone = (object: Members, known: ReadonlyArray<string>, path: string): Result.Result<void, string> => {
-  const other = Object.keys(object).find((name) => !known.includes(name) && !isNothing(object[name]))
+const requireKnown = (
+  object: Members,
+  knownMembers: ReadonlyArray<string>,
+  path: string,
+): Result.Result<void, string> => {
+  const other = Object.keys(object).find((name) => !knownMembers.includes(name) && !isBlankValue(object[name]))
   return other === undefined
     ? Result.void
     : Result.fail(
-        `${path}${FieldPath.formatTail([other])}: expected calls of id, type, name and arguments alone, found ${describeValue(object[other])}`,
+        `${path}${FieldPath.formatTail([other])}: expected calls with only id, type, name, and arguments, found ${describeValue(object[other])}`,
       )
 }
 
-/** A text that is not blank, or undefined where there is nothing. */
+/** Text that is not blank, or `undefined` for an empty value. */
 export const decodeName = (value: unknown, path: string): Result.Result<string | undefined, string> => {
   if (isEmpty(value)) return Result.succeed(undefined)
   return typeof value === "string" && value.trim() !== "" && value.isWellFormed()
@@ -39,7 +41,7 @@ export const decodeName = (value: unknown, path: string): Result.Result<string |
     : Result.fail(`${path}: expected text, found ${describeValue(value)}`)
 }
 
-/** The calls of a message, which there is at least one of. The list, and arguments, may be there as JSON text. */
+/** Decodes a message's calls, at least one. The list and the arguments may be JSON text. */
 export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmptyReadonlyArray<ToolCall>, string> => {
   const list = fromText(value)
   if (!Array.isArray(list)) return Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
@@ -54,7 +56,7 @@ export const decode = (value: unknown, path: string): Result.Result<Arr.NonEmpty
     : Result.fail(`${path}: expected a list of calls, found ${describeValue(value)}`)
 }
 
-/** The same of what may be a call alone, without a list. */
+/** Also accepts a single call without a list. */
 export const decodeOneOrMore = (value: unknown, path: string) => {
   const one = fromText(value)
   return isObject(one) ? Result.map(decodeCall(one, path), (call) => Arr.of(call)) : decode(value, path)
@@ -67,19 +69,20 @@ const decodeCall = (call: unknown, path: string): Result.Result<ToolCall, string
     if (!isEmpty(type) && type !== "function") {
       return yield* Result.fail(`${path}.type: expected "function", found ${describeValue(type)}`)
     }
-    // As templates of chats read it, too: `{name, arguments}` without `function`.
+    // Chat templates also read the form `{name, arguments}` without `function`.
     const isFlat = !isObject(member(call, "function")) && Object.hasOwn(call, "name")
-    const of = isFlat ? call : member(call, "function")
+    const definition = isFlat ? call : member(call, "function")
     const at = isFlat ? path : `${path}.function`
-    if (!isObject(of)) return yield* Result.fail(`${at}: expected name and arguments, found ${describeValue(of)}`)
-    yield* knownAlone(call, isFlat ? ["id", "type", "name", "arguments"] : ["id", "type", "function", "index"], path)
-    if (!isFlat) yield* knownAlone(of, ["name", "arguments"], at)
-    const name = yield* decodeName(member(of, "name"), `${at}.name`)
+    if (!isObject(definition))
+      return yield* Result.fail(`${at}: expected name and arguments, found ${describeValue(definition)}`)
+    yield* requireKnown(call, isFlat ? ["id", "type", "name", "arguments"] : ["id", "type", "function", "index"], path)
+    if (!isFlat) yield* requireKnown(definition, ["name", "arguments"], at)
+    const name = yield* decodeName(member(definition, "name"), `${at}.name`)
     if (name === undefined) {
-      return yield* Result.fail(`${at}.name: expected text, found ${describeValue(member(of, "name"))}`)
+      return yield* Result.fail(`${at}.name: expected text, found ${describeValue(member(definition, "name"))}`)
     }
     const id = yield* decodeName(member(call, "id"), `${path}.id`)
-    const text = yield* decodeArguments(member(of, "arguments"), `${at}.arguments`)
+    const text = yield* decodeArguments(member(definition, "arguments"), `${at}.arguments`)
     return { ...(id !== undefined && { id }), type: "function", function: { name, arguments: text } }
   })
 
@@ -94,23 +97,22 @@ const decodeArguments = (value: unknown, path: string): Result.Result<string, st
     : Result.fail(`${path}: expected an object, or its JSON text, found ${describeValue(value)}`)
 }
 
-/** Records have the definitions under this name. */
 export const column = "tools"
 
-/** The definitions of a record as JSON text; undefined where there are none, or the member says something else. */
+/** A record's definitions as JSON text, or `undefined` if the member is absent or holds something else. */
 const definitionsOf = (record: unknown, path: string): Result.Result<string | undefined, string> => {
   if (!isObject(record)) return Result.succeed(undefined)
   const value = member(record, column)
-  // As in OpenAI's files.
+  // OpenAI's files have the definitions in `input`.
   if (value === undefined && isObject(member(record, "input"))) return definitionsOf(record["input"], "input.tools")
   const list = fromText(value)
   if (!Array.isArray(list) || !list.some(isObject)) return Result.succeed(undefined)
   for (const [i, tool] of list.entries()) {
-    const of = isObject(tool) && isObject(member(tool, "function")) ? tool["function"] : tool
-    const name = isObject(of) ? member(of, "name") : undefined
+    const definition = isObject(tool) && isObject(member(tool, "function")) ? tool["function"] : tool
+    const name = isObject(definition) ? member(definition, "name") : undefined
     if (typeof name !== "string" || name.trim() === "") {
-      const found = describeValue(isObject(of) ? name : of)
-      return Result.fail(`${path}[${i}]: expected the definition of a function, with its name, found ${found}`)
+      const actual = describeValue(isObject(definition) ? name : definition)
+      return Result.fail(`${path}[${i}]: expected the definition of a function, with its name, found ${actual}`)
     }
   }
   const problem = typeof value === "string" ? undefined : describeJsonProblem(list, path)
@@ -121,11 +123,9 @@ const definitionsOf = (record: unknown, path: string): Result.Result<string | un
     : Result.fail(`${path}: expected well-formed Unicode, found a lone surrogate`)
 }
 
-/** Of a row of any layout. */
 export const definitions = ({ value }: Pick<Row, "value">): Result.Result<Option.Option<string>, string> =>
   Result.map(definitionsOf(value, column), Option.fromUndefinedOr)
 
-/** An item as it was read, with the definitions of its row's tools. */
 export const addTo = (record: SourceRecord, row: Pick<Row, "place" | "value">): SourceRecord =>
   Result.flatMap(record, (source): SourceRecord => {
     const tools = definitionsOf(row.value, column)

@@ -1,9 +1,8 @@
 /**
- * Fields that may be part of what experts must see, and that no option uses. Names decide (`KnownNames`): of texts and
- * turns, and of pictures, sound and video, which experts are not shown. So do placeholders such as `<image>` in a prompt.
- *
- * Guarantees: a field without a value is not among them, nor is one whose texts the item's prompt or completions have
- * anyway. Fields with other names, and those within objects, are not looked at.
+ * Finds fields that experts may have to see, but that no option uses. Names decide (`KnownNames`): names of texts and
+ * turns, and of images, audio, and video, which experts cannot be shown. Placeholders in a prompt, such as `<image>`,
+ * count too. A field without a value does not count, nor does one whose texts also occur in the item. Fields with other
+ * names, and fields within objects, are not checked.
  */
 import * as Conversation from "../../domain/Conversation.ts"
 import type { Prompt } from "../../domain/Message.ts"
@@ -14,16 +13,15 @@ import * as KnownNames from "../record/KnownNames.ts"
 import type { Row } from "../record/Row.ts"
 import * as History from "./History.ts"
 
-/** A field with a value that experts would not see; `placeholder` is one in the prompt's text. */
+/** A field with a value that experts would not see, or a placeholder in the prompt's text. */
 export interface Unused {
   readonly name: string
   readonly kind: "text" | "turns" | "other" | "ofCompletion" | "media" | "placeholder"
   readonly value: unknown
-  /** The field of the prompt, if that is text. */
+  /** The field of the prompt, if the prompt is text. */
   readonly promptAt: Field | undefined
 }
 
-/** What experts see of an item. */
 export interface Shown {
   readonly prompt: Prompt
   readonly completions: ReadonlyArray<string>
@@ -31,27 +29,24 @@ export interface Shown {
 
 export type Finder = (row: Pick<Row, "isTextual" | "value">, shown: Shown) => ReadonlyArray<Unused>
 
-/** Names of columns that have to be read to be found. */
+/** Names of columns that must be read to be checked. */
 export const columns: ReadonlyArray<string> = [...KnownNames.partsOfPrompts, ...KnownNames.mediaColumns]
 
-/** Whether a column has such a name. */
 export const isKnown = (name: string): boolean => {
   const plain = KnownNames.plain(name)
   return KnownNames.partsOfPrompts.has(plain) || KnownNames.media.test(plain)
 }
 
-const none: ReadonlyArray<Unused> = []
+const noFields: ReadonlyArray<Unused> = []
 
 export interface FinderOptions {
-  /** Columns that are read. */
   readonly used: Iterable<string>
-  /** A name of media says that experts need not see any. */
+  /** Columns that experts need not see. If one has a name of media, placeholders are allowed too. */
   readonly ignored: ReadonlyArray<string>
-  /** The field of the prompt, if it has one. */
   readonly prompt?: Field | undefined
   /**
-   * Beside a prompt that was chosen, others such as `question` are none of its parts. The record of a completion whose
-   * prompt is another record's may repeat them.
+   * The kind of record. If the prompt's path was set, texts such as `question` are not parts of the prompt. A
+   * completion's record may repeat parts of its prompt.
    */
   readonly beside: "prompt" | "chosen prompt" | "completion"
 }
@@ -67,21 +62,21 @@ export const finder = (options: FinderOptions): Finder => {
   const { beside, ignored, prompt } = options
   const used = new Set([...options.used, ...ignored])
   const mayHaveMedia = ignored.some((name) => KnownNames.media.test(KnownNames.plain(name)))
-  const known = new Map<string, "context" | "media" | undefined>()
+  const kindsOfNames = new Map<string, "context" | "media" | undefined>()
   const kindOf = (name: string) => {
-    if (known.has(name)) return known.get(name)
+    if (kindsOfNames.has(name)) return kindsOfNames.get(name)
     const plain = KnownNames.plain(name)
     const kind = names[beside].has(plain) ? "context" : KnownNames.media.test(plain) ? "media" : undefined
-    // Records may have ever new names.
-    if (known.size === 1000) known.clear()
-    known.set(name, kind)
+    // Each record may have new names.
+    if (kindsOfNames.size === 1000) kindsOfNames.clear()
+    kindsOfNames.set(name, kind)
     return kind
   }
   return ({ isTextual, value: record }, shown) => {
-    let found = none
+    let fields = noFields
     const add = (name: string, kind: Unused["kind"], value: unknown) => {
       const promptAt = typeof prompt?.get(record, isTextual) === "string" ? prompt : undefined
-      found = [...found, { name, kind, value, promptAt }]
+      fields = [...fields, { name, kind, value, promptAt }]
     }
     if (isObject(record)) {
       let text: string | undefined
@@ -89,32 +84,33 @@ export const finder = (options: FinderOptions): Finder => {
         const kind = used.has(name) ? undefined : kindOf(name)
         if (kind === undefined) continue
         const value = isTextual === true ? fromText(record[name]) : record[name]
-        if (!says(value) || (kind === "media" && typeof value === "number")) continue
+        if (!hasContent(value) || (kind === "media" && typeof value === "number")) continue
         if (kind === "media") add(name, kind, value)
         else if (beside === "completion") add(name, "ofCompletion", value)
-        else if (!isIn(value, (text ??= textOf(shown)))) add(name, shapeOf(value), value)
+        else if (!occursIn(value, (text ??= textOf(shown)))) add(name, shapeOf(value), value)
       }
     }
     const placeholder = mayHaveMedia ? undefined : placeholderIn(shown.prompt)
     if (placeholder !== undefined) add(placeholder, "placeholder", placeholder)
-    return found
+    return fields
   }
 }
 
-/** Values below this are not looked at: they say something. */
+/** Deeper values count as content. */
 const maxDepth = 20
 
-/** What tools write where there is nothing. */
-const nothing = /^\s*(?:\[\s*\]|\{\s*\}|null|none|nan|n\/a)?\s*$/i
+/** Texts that tools write for an absent value. */
+const absentValue = /^\s*(?:\[\s*\]|\{\s*\}|null|none|nan|n\/a)?\s*$/i
 
-/** Whether a value is any: not null, blank, an empty list, or what is written for these. */
-export const says = (value: unknown, depth = 0): boolean => {
-  if (typeof value === "string") return !nothing.test(value)
+/** Whether a value has content. Null, blank text, empty lists, and texts for absent values do not. */
+export const hasContent = (value: unknown, depth = 0): boolean => {
+  if (typeof value === "string") return !absentValue.test(value)
   if (typeof value === "number" || depth > maxDepth) return true
-  return typeof value === "object" && value !== null && textMembers(value).some((member) => says(member, depth + 1))
+  return (
+    typeof value === "object" && value !== null && textMembers(value).some((member) => hasContent(member, depth + 1))
+  )
 }
 
-/** Of a message, the members that are said in it. */
 const textMembers = (value: object): ReadonlyArray<unknown> =>
   Array.isArray(value)
     ? value
@@ -129,11 +125,11 @@ const onOneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim()
 const textOf = ({ completions, prompt }: Shown): string =>
   onOneLine([...Conversation.contents(prompt), ...completions].join(" "))
 
-const isIn = (value: unknown, text: string, depth = 0): boolean => {
+const occursIn = (value: unknown, text: string, depth = 0): boolean => {
   if (typeof value === "string") return text.includes(onOneLine(value))
   if (typeof value === "number") return text.includes(String(value))
   if (typeof value !== "object" || value === null) return true
-  return depth <= maxDepth && textMembers(value).every((member) => isIn(member, text, depth + 1))
+  return depth <= maxDepth && textMembers(value).every((member) => occursIn(member, text, depth + 1))
 }
 
 const shapeOf = (value: unknown): Unused["kind"] => {
@@ -143,45 +139,42 @@ const shapeOf = (value: unknown): Unused["kind"] => {
 }
 
 /**
- * `<image>`, `<image_1>`, `<|image_pad|>`, and Qwen's `<img>FILE</img>`. `<video>` and `<audio>` are elements of HTML, too:
- * they count where a text begins or ends with them. An element that is closed is markup.
+ * Matches `<image>`, `<image_1>`, `<|image_pad|>`, and Qwen's `<img>FILE</img>`. `<video>` and `<audio>` are also
+ * HTML elements, so they count only at a text's beginning or end. A closed element is markup.
  */
 const placeholders =
   /<\|(?:image|img|video|audio|vision|picture)[a-z_]*\d*\|>|<(image)(?:[ _]?\d+|_?placeholder|here)?>|<img>[^<]*<\/img>|^\s*<(video|audio)>|<(video|audio)>\s*$/i
 
 const placeholderIn = (prompt: Prompt): string | undefined => {
   for (const text of Conversation.contents(prompt)) {
-    const [found, ...elements] = text.includes("<") ? (placeholders.exec(text) ?? []) : []
+    const [match, ...elements] = text.includes("<") ? (placeholders.exec(text) ?? []) : []
     const element = elements.find((name) => name !== undefined)
-    if (found !== undefined && (element === undefined || !text.toLowerCase().includes(`</${element.toLowerCase()}>`))) {
-      return found.trim()
+    if (match !== undefined && (element === undefined || !text.toLowerCase().includes(`</${element.toLowerCase()}>`))) {
+      return match.trim()
     }
   }
   return undefined
 }
 
-/** A name as a shell takes it. */
+/** Quotes a name for a shell. */
 export const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name}'`)
 
-/** As it is typed. */
-export const ignoring = (name: string): string => `--ignore-field ${quoted(name)}`
+export const ignoreFlag = (name: string): string => `--ignore-field ${quoted(name)}`
 
-/** The order of a template's fields: the instruction, what it refers to, the prompt, the question, and the input. */
+/** The position of a member in a template: instruction, context, prompt, question, input. */
 const rankOf = (name: string): number => {
   const plain = KnownNames.plain(name)
   const rank = [["instruction"], [...partsOfCompletions], ["prompt"]].findIndex((names) => names.includes(plain))
   return rank >= 0 ? rank : plain === "input" ? 4 : 3
 }
 
-/** A template of these members. */
 export const template = (names: ReadonlyArray<string>): string =>
   names
-    .toSorted((one, other) => rankOf(one) - rankOf(other))
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
     .map((name) => `{${FieldPath.format([name])}}`)
     .join("\\n\\n")
 
-/** The options that would use the fields. */
-const uses = (all: ReadonlyArray<Unused>): string => {
+const flagsFor = (all: ReadonlyArray<Unused>): string => {
   const namesOf = (kind: Unused["kind"]) => all.filter((one) => one.kind === kind).map(({ name }) => name)
   const isSystem = (name: string) => KnownNames.systemPrompts.includes(KnownNames.plain(name))
   const turns = namesOf("turns")
@@ -198,56 +191,55 @@ const uses = (all: ReadonlyArray<Unused>): string => {
       : [at === undefined ? `--system-path ${quoted(texts[0])}` : `--prompt-path '${whole}'`]),
     ...(systems[0] === undefined ? [] : [`--system-path ${quoted(systems[0])}`]),
     ...(turns[0] === undefined ? [] : [`--history-path ${quoted(turns[0])}`]),
-    ...(namesOf("ofCompletion").length === 0 ? [] : ["it in the prompts' records"]),
+    ...(namesOf("ofCompletion").length === 0 ? [] : ["the field in the prompts' records"]),
     ...(namesOf("other").length === 0 ? [] : ["--prompt-path to a template that has their texts"]),
   ])
 }
 
 const isMedia = ({ kind }: Unused): boolean => kind === "media" || kind === "placeholder"
 
-/** Of placeholders alone, any name of media says that they need not be more than text. */
-const ignoringMedia = (all: ReadonlyArray<Unused>): string => {
+/** The flags that ignore media. For placeholders alone, any name of media works. */
+const ignoreMediaFlags = (all: ReadonlyArray<Unused>): string => {
   const names = new Set(all.filter(({ kind }) => kind === "media").map(({ name }) => name))
-  return joinWords((names.size === 0 ? ["images"] : [...names]).map(ignoring))
+  return joinWords((names.size === 0 ? ["images"] : [...names]).map(ignoreFlag))
 }
 
-/** Why a record with the fields is rejected, and what to do; undefined where there are none. */
+/** Why a record is rejected, and what to do. `undefined` if it has no such fields. */
 export const problemOf = (all: ReadonlyArray<Unused>): string | undefined => {
   const [first] = all
   if (first === undefined) return undefined
   const { kind, name, value } = first
-  const found = `found ${describeValue(value)}`
+  const actual = `found ${describeValue(value)}`
   const path = FieldPath.format([name])
   switch (kind) {
     case "placeholder":
-      return `prompt: expected no ${name}, since experts are not shown pictures, sound or video; ${ignoringMedia(all)} has them judge without`
+      return `prompt: expected no ${name}, because experts cannot be shown images, audio, or video; to have them judge without, set ${ignoreMediaFlags(all)}`
     case "media":
-      return `${path}: expected no value, since experts are not shown pictures, sound or video, ${found}; ${ignoringMedia(all)} has them judge without`
+      return `${path}: expected no value, because experts cannot be shown images, audio, or video, ${actual}; to have them judge without, set ${ignoreMediaFlags(all)}`
     default:
-      return `${path}: expected no value, since experts may have to see it and no option uses it, ${found}; set ${uses([first])}, or ${ignoring(name)}`
+      return `${path}: expected no value, because experts may have to see it and no option uses it, ${actual}; set ${flagsFor([first])}, or ${ignoreFlag(name)}`
   }
 }
 
-/** What to ask of the first records; undefined where nothing is open, or media alone, whose records are rejected. */
+/** The question that a sample raises, or `undefined` if it has no such fields. Media alone raise none: their records are rejected. */
 export const question = (records: ReadonlyArray<ReadonlyArray<Unused>>): string | undefined => {
-  const open = new Map<string, Unused>()
-  for (const one of records.flat()) if (!isMedia(one) && !open.has(one.name)) open.set(one.name, one)
-  if (open.size === 0) return undefined
-  const names = [...open.keys()]
+  const fields = new Map<string, Unused>()
+  for (const one of records.flat()) if (!isMedia(one) && !fields.has(one.name)) fields.set(one.name, one)
+  if (fields.size === 0) return undefined
+  const names = [...fields.keys()]
   const shares = names.map((name) => {
     const count = records.filter((all) => all.some((one) => one.name === name)).length
     return `${JSON.stringify(name)} (in ${count} of ${records.length})`
   })
-  const ignored = joinWords(names.map(ignoring))
-  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${uses([...open.values()])}, or ${ignored} if they need not`
+  const ignored = joinWords(names.map(ignoreFlag))
+  return `experts may have to see ${joinWords(shares)}, which no option uses: set ${flagsFor([...fields.values()])}, or ${ignored} if they need not`
 }
 
-/** What to know of media in the first records. */
 export const hints = (records: ReadonlyArray<ReadonlyArray<Unused>>): ReadonlyArray<string> => {
   const count = records.filter((all) => all.some(isMedia)).length
   const first = records.flat().find(isMedia)
   if (first === undefined) return []
   return [
-    `pictures, sound or video in ${count} of the first ${records.length} records (${first.name}), which are rejected, since experts are not shown them; ${ignoringMedia(records.flat())} has them judge without`,
+    `${count} of the first ${records.length} records have images, audio, or video (${first.name}) and are rejected, because experts cannot be shown them; to have experts judge without, set ${ignoreMediaFlags(records.flat())}`,
   ]
 }

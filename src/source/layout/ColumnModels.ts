@@ -1,13 +1,12 @@
 /**
- * Models in the names of columns: `gpt-4` and `llama` of `answer_gpt-4` and `llama_response`.
- *
- * Guarantees: all columns are named after a model, or none is. At least one name has to be a known model's or have a size
- * such as `7b`; names that only tell columns apart (`response_a`, `chosen`) or count them (`claude-1`, `claude-2`) are none.
+ * Derives models from column names: `gpt-4` and `llama` from `answer_gpt-4` and `llama_response`. Either all columns
+ * are named after a model, or none. At least one name must be a known model's or contain a size such as `7b`. Names
+ * that only distinguish columns (`response_a`, `chosen`) or number them (`claude-1`, `claude-2`) do not count.
  */
 import * as KnownNames from "../record/KnownNames.ts"
 import type { Field } from "../record/Field.ts"
 
-/** Nothing where the names are no models'. */
+/** Returns `undefined` if the columns are not named after models. */
 export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = columns.map((column) => nameIn(column, columns))
   if (!names.every((name) => name !== undefined) || hasCount(names)) return undefined
@@ -16,21 +15,21 @@ export const ofColumns = (columns: ReadonlyArray<Field>): ReadonlyArray<string> 
   return areModels && new Set(models).size === models.length ? models : undefined
 }
 
-/** The names whatever they are, without words such as `response` if what is left is more than a letter or number. */
-export const named = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
+/** Takes the columns' names as models. Words such as `response` are removed if more than a letter or number remains. */
+export const modelsFromNames = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
   const names = columns.map((column) => nameIn(column, columns))
   if (!names.every((name) => name !== undefined)) return undefined
   const models = names.map(withoutStems)
   return models.some((model) => /^(?:\p{L}|\d+)$/u.test(model)) || new Set(models).size < models.length ? names : models
 }
 
-/** The names, if columns have such names but are not known to be named after models: as they would be with `named`. */
+/** The models that `modelsFromNames` would give, if the columns are not clearly named after models. */
 export const candidates = (columns: ReadonlyArray<Field>): ReadonlyArray<string> | undefined => {
-  const names = ofColumns(columns) === undefined ? named(columns) : undefined
+  const names = ofColumns(columns) === undefined ? modelsFromNames(columns) : undefined
   return names?.every(isGeneric) === false ? names : undefined
 }
 
-/** The first member at which the columns' paths differ. */
+/** The first step at which the columns' paths differ. */
 const nameIn = ({ isTemplate, paths: [path = []] }: Field, columns: ReadonlyArray<Field>): string | undefined => {
   const name = path.find((step, i) => columns.some(({ paths: [other] }) => other?.[i] !== step))
   return isTemplate || typeof name !== "string" ? undefined : name
@@ -38,11 +37,11 @@ const nameIn = ({ isTemplate, paths: [path = []] }: Field, columns: ReadonlyArra
 
 const stems = "responses?|outputs?|completions?|answers?|generations?|repl(?:y|ies)|summar(?:y|ies)|predictions?"
 const gap = "[\\s_.:-]+"
-const before = new RegExp(`^(?:${stems}|models?|candidates?|assistants?|generated|by|from|of)${gap}(?=.)`, "i")
-const after = new RegExp(`(?<=.)${gap}(?:${stems}|texts?)$`, "i")
+const leadingWord = new RegExp(`^(?:${stems}|models?|candidates?|assistants?|generated|by|from|of)${gap}(?=.)`, "i")
+const trailingWord = new RegExp(`(?<=.)${gap}(?:${stems}|texts?)$`, "i")
 
 const withoutStems = (name: string): string => {
-  const rest = name.trim().replace(before, "").replace(after, "")
+  const rest = name.trim().replace(leadingWord, "").replace(trailingWord, "")
   return rest === name ? name : withoutStems(rest)
 }
 
@@ -57,13 +56,13 @@ const isGeneric = (name: string): boolean =>
     .split(/[^\p{L}\p{N}]+/u)
     .every((word) => /^(?:\p{L}|v?\d*)$/u.test(word) || KnownNames.genericWords.has(word.replace(/\d+$/, "")))
 
-const counted = /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u
+const numberedName = /^(.*?)[\s_.:-]*((?<!\d)(?:0|[1-9]\d*)|(?<=\p{Ll})\p{Lu}|(?<=^|[\s_.:-])\p{L})$/u
 
-/** Whether some are the same but for a letter or number at the end that counts them. */
+/** Whether some names only differ in a letter or number at the end. */
 const hasCount = (names: ReadonlyArray<string>): boolean => {
   const ends = new Map<string, ReadonlyArray<string>>()
   for (const name of names) {
-    const [, before, end] = counted.exec(name) ?? []
+    const [, before, end] = numberedName.exec(name) ?? []
     if (before !== undefined && end !== undefined) ends.set(before, [...(ends.get(before) ?? []), end])
   }
   return [...ends.values()].some(isCount)
@@ -73,6 +72,6 @@ const isCount = (ends: ReadonlyArray<string>): boolean => {
   if (ends.length < 2) return false
   const numbers = ends.map(Number)
   if (numbers.every(Number.isNaN)) return true
-  const least = Math.min(...numbers)
-  return least <= 1 && numbers.every((number) => number < least + numbers.length)
+  const smallest = Math.min(...numbers)
+  return smallest <= 1 && numbers.every((number) => number < smallest + numbers.length)
 }

@@ -1,8 +1,7 @@
 /**
- * The layout `items`: records with a prompt and a list of completions.
- *
- * Guarantees: records that are `PromptItem`s are read unchanged. A gold that is not an object is the zero-based index
- * of the right answer, or the name of its model.
+ * The layout `items`: records with a prompt and a list of completions. Records that are `PromptItem`s are read
+ * unchanged. A gold value that is not an object is the zero-based index of the best completion, or the name of its
+ * model.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -21,8 +20,8 @@ export interface ItemsFields {
   readonly models: Field
   readonly gold: Field
   readonly kept: MetadataReader
-  /** Whether all fields have the names of the item's members, and nothing else is kept. */
-  readonly areOwn: boolean
+  /** Whether all fields have the default paths, and nothing else is kept. */
+  readonly areDefault: boolean
 }
 
 export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
@@ -38,13 +37,13 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   return (row) => {
     const { isTextual, isWellFormed, place, plain, value } = row
     if (!isObject(value)) return ItemDecoder.decode(value, place)
-    if (fields.areOwn && plain?.of === value) {
+    if (fields.areDefault && plain?.of === value) {
       const { identity, item } = plain
       return Result.succeed({ item, origin: originOf(place), identity })
     }
     const gold = goldOf(fields, row)
     if (Result.isFailure(gold)) return reject(place, "invalid_shape", `${fields.gold.name}: ${gold.failure}`)
-    if (fields.areOwn && gold.success === undefined)
+    if (fields.areDefault && gold.success === undefined)
       return ItemTexts.addTo(ItemDecoder.decode(value, place, {}, isTextual, isWellFormed), row)
     const metadata = fields.kept.of(row)
     if (Result.isFailure(metadata)) return reject(place, "invalid_shape", metadata.failure)
@@ -62,23 +61,23 @@ export const toRecord = (fields: ItemsFields): ((row: Row) => SourceRecord) => {
   }
 }
 
-/** Names that are all empty are none: elements without such a member. */
+/** Elements without names give a list of empty values, which counts as absent. */
 const modelsOf = (models: unknown): unknown => (Array.isArray(models) && models.every(isEmpty) ? undefined : models)
 
-/** Nothing where the gold's value is an object already, or nothing that could be made one. */
+/** Returns `undefined` if the gold value is already an object, or is left for the schema to refuse. */
 const goldOf = (fields: ItemsFields, { isTextual, value }: Row): Result.Result<unknown, string> => {
-  const given = fields.gold.get(value, isTextual)
-  if (given === undefined) return Result.succeed(undefined)
-  const gold = fromText(given)
+  const fieldValue = fields.gold.get(value, isTextual)
+  if (fieldValue === undefined) return Result.succeed(undefined)
+  const gold = fromText(fieldValue)
   if (gold === undefined || gold === null || isObject(gold)) return Result.succeed(undefined)
   if (BestCompletion.isNone(gold)) return Result.succeed(null)
   const index = BestCompletion.indexOf(gold)
   if (index !== undefined) return Result.succeed({ best_completion_index: index })
   const models = fromText(fields.models.get(value, isTextual))
-  const named = Array.isArray(models) ? models.flatMap((model, i) => (model === gold ? [i] : [])) : []
-  return named.length === 1
-    ? Result.succeed({ best_completion_index: named[0] })
+  const indices = Array.isArray(models) ? models.flatMap((model, i) => (model === gold ? [i] : [])) : []
+  return indices.length === 1
+    ? Result.succeed({ best_completion_index: indices[0] })
     : Result.fail(
-        `expected an object, the index of a completion or the name of its model, found ${describeValue(gold)}`,
+        `expected an object, the index of a completion, or the name of its model, found ${describeValue(gold)}`,
       )
 }

@@ -1,10 +1,9 @@
 /**
- * How the records of a file make prompt items. A record is an item in `items` (a prompt and the list of its
- * completions), `wide` (a column for each completion: `response_a`, `response_b`) and `pairs` (`chosen` and `rejected`,
- * to be judged again). In `long` it is one completion: those with the same key make an item.
- * A new layout has its name here, a file that reads its records, a case in `MakeLayout`, and one in
- * `detect/Detect`. Whether its records are whole items or parts of them is its `reads`: a layout that needs another one
- * has a case in `combine/Group`, too.
+ * The layouts, which say how the records of a file make prompt items. A record is a whole item in `items` (a prompt and
+ * a list of completions), `wide` (a column for each completion: `response_a`, `response_b`), and `pairs` (`chosen` and
+ * `rejected`, to be judged again). In `long`, a record is one completion, and records with the same key make an item. A
+ * new layout needs its name here, a file that reads its records, and cases in `MakeLayout` and `detect/Detect`. `reads`
+ * says whether records are whole items or parts of items. Another kind also needs a case in `combine/Group`.
  */
 import type { Result } from "effect"
 import type { Prompt } from "../../domain/Message.ts"
@@ -15,58 +14,60 @@ import type { Place, Row } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import type { Unused } from "../item/UnusedContext.ts"
 
-/** The layouts of records, by name. */
 export const layoutNames = ["items", "wide", "pairs", "long"] as const
-/** The name of a layout, as `--layout` takes it. */
+/** The values of `--layout`. */
 export type LayoutName = (typeof layoutNames)[number]
 
 /**
- * Where the parts of an item are in a record, as field paths (`choices[0].turns[0].content`).
- * Options that are not set have the default of their layout, or are detected from the first records.
+ * The field paths of an item's parts in a record (`choices[0].turns[0].content`). Options that are not set have the
+ * default of their layout, or are detected from the first records.
  */
 export interface LayoutOptions {
   /** Default: detected. */
   readonly layout?: LayoutName | undefined
-  /** The path to an item's id. Default: `id`, if present. Not for `long`, where `key` names the item. */
+  /** The path of an item's id. Default: `id`, if present. Layout `long` uses `key` instead. */
   readonly id?: string | undefined
   /**
-   * A path to text or to a list of messages; or a template such as `{instruction}\n\n{input}`. `wide` and `pairs`
-   * without it: what the completions, which are whole conversations, have in common.
+   * The path of a text or a list of messages, or a template such as `{instruction}\n\n{input}`. Without it, `wide`
+   * and `pairs` take the common beginning of completions that are whole conversations.
    */
   readonly prompt?: string | undefined
-  /** The path to a system prompt, to go before the prompt. Default: detected. */
+  /** The path of a system prompt, put before the prompt. Default: detected. */
   readonly system?: string | undefined
-  /** The path to earlier turns, to go before the prompt: messages, or pairs of texts. Default: detected. */
+  /** The path of earlier turns, put before the prompt: messages, or pairs of texts. Default: detected. */
   readonly history?: string | undefined
-  /** `items`: a path to the list, with `[]` where its elements are objects (`answers[].text`). `wide`: a path for each completion. `pairs`: two paths, the preferred one's first. */
+  /**
+   * In `items`, the path of the list, with `[]` if its elements are objects (`answers[].text`). In `wide`, a path
+   * for each completion. In `pairs`, two paths, the preferred one first.
+   */
   readonly completions?: string | ReadonlyArray<string> | undefined
-  /** `long`: the path to the record's completion. Without it, the last message of the prompt. */
+  /** The path of a record's completion in `long`. Default: the last message of the prompt. */
   readonly completion?: string | undefined
-  /** `long`: the path to what the records of an item have in common. Default: the prompt. */
+  /** The path of the value that groups records of `long`. Default: the prompt. */
   readonly key?: string | undefined
   /**
-   * The name of who wrote a completion. `long`: its path. `items`: the path to the list of names. `wide` and `pairs`:
-   * a path for each completion; without them, what `ColumnModels` makes of the columns' names.
+   * The path of a completion's model in `long`, of the list of models in `items`, or a path for each completion in
+   * `wide` and `pairs`. Default in `wide`: models derived by `ColumnModels`.
    */
   readonly model?: string | ReadonlyArray<string> | undefined
-  /** `wide`: models have the names of the completions' columns, whether or not they look like models'. */
+  /** Whether to name models after the columns in `wide`, even if the names do not look like models'. */
   readonly modelsFromColumns?: boolean | undefined
   /**
-   * The known right answer. `items`: an object with `best_completion_index`, or this index. `wide` and `pairs`: the name
-   * of a completion's column or model, or what tells this name from the others; or the path of the completion
-   * that always is the best. `long`: none.
+   * The path of the known best answer. In `items`, it is an object with `best_completion_index`, or this index. In
+   * `wide` and `pairs`, it is the name of a completion's column or model, or the distinguishing part of the name; or
+   * the path of the completion that is always the best. Not for `long`.
    */
   readonly gold?: string | undefined
-  /** The path to an object that is copied into the item's metadata. Default: `metadata`, if present. */
+  /** The path of an object that is copied into the item's metadata. Default: `metadata`, if present. */
   readonly metadata?: string | undefined
-  /** Top-level members that go along in the metadata, under their names. */
+  /** Top-level members to keep in the metadata, under their names. */
   readonly keep?: ReadonlyArray<string> | undefined
   /**
-   * Top-level members to read as absent. A record is rejected if it has a member that may be part of what experts must
-   * see (`UnusedContext`), unless it is among these or another option names it.
+   * Top-level members to read as absent. A record is rejected if it has a member that experts may have to see
+   * (`UnusedContext`), unless this or another option names it.
    */
   readonly ignore?: ReadonlyArray<string> | undefined
-  /** `wide`: what becomes of a record that lacks a completion. Default `reject`; two are needed in any case. */
+  /** How to treat a record of `wide` that lacks a completion. At least two are always needed. Default: `reject`. */
   readonly missing?: "reject" | "keep" | undefined
 }
 
@@ -88,7 +89,6 @@ export const optionNames: NamesOf<LayoutOptions> = {
   missing: true,
 }
 
-/** What users call the options: messages name the flag that sets a part. */
 export const flags = {
   layout: "--layout",
   id: "--id-path",
@@ -106,7 +106,6 @@ export const flags = {
   ignore: "--ignore-field",
 } as const satisfies { readonly [option in keyof LayoutOptions]?: string }
 
-/** Options that are field paths. */
 export const fieldOptions = [
   "prompt",
   "system",
@@ -120,18 +119,16 @@ export const fieldOptions = [
   "metadata",
 ] as const
 
-/** The options that are set. */
-export const given = (options: LayoutOptions): LayoutOptions =>
+export const definedOptions = (options: LayoutOptions): LayoutOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 
-/** One completion of an item whose completions are in several records. */
 export interface Part {
   readonly place: Place
   /** Parts with the same key make an item. */
   readonly key: string
   readonly prompt: Prompt
   readonly completion: string
-  /** Set where the completion is messages, of which `completion` has the rendered text. */
+  /** Whether the completion is a list of messages. `completion` then has their rendered text. */
   readonly isMessages?: boolean | undefined
   /** The definitions of the tools that the model had, as JSON text. */
   readonly tools?: string | undefined
@@ -139,20 +136,19 @@ export interface Part {
   readonly metadata: Metadata | undefined
 }
 
-/** A layout whose fields are known. */
 export type Layout = {
   readonly name: LayoutName
-  /** For messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
+  /** Used in messages: `wide: prompt at "input", completions at "output_1" and "output_2", gold at "label"`. */
   readonly description: string
-  /** Top-level members of a record that it reads; undefined where it reads all. */
+  /** Top-level members that it reads, or `undefined` for all. */
   readonly columns: ReadonlyArray<string> | undefined
-  /** What a record has that experts may have to see and that is not read; of a record that is no item, nothing. */
+  /** The unread members of a record that experts may have to see. Empty for a record that is not an item. */
   readonly unusedIn: (row: Row) => ReadonlyArray<Unused>
 } & (
   | {
       readonly reads: "items"
-      /** Whether records have the parts of an item under their own names, and no other part. */
-      readonly isOwn: boolean
+      /** Whether all parts have their default paths, and there are no other parts. */
+      readonly hasDefaultPaths: boolean
       readonly toRecord: (row: Row) => SourceRecord
     }
   | { readonly reads: "parts"; readonly keyIsId: boolean; readonly toPart: (row: Row) => Result.Result<Part, Reject> }

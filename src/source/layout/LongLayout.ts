@@ -1,7 +1,6 @@
 /**
- * The layout `long`: records of one completion each, grouped by a key.
- *
- * Guarantees: parts of an item have the same key: the value of the key field or, without one, the prompt's text.
+ * The layout `long`: records of one completion each, grouped by a key. Parts of an item have the same key: the value of
+ * the key field or, without one, the prompt's text.
  */
 import { Option, Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -24,9 +23,9 @@ export interface LongFields {
   readonly prompt: Field
   readonly system: Field | undefined
   readonly history: Field | undefined
-  /** None where it is the last message of the prompt. */
+  /** Without it, the last message of the prompt is the completion. */
   readonly completion: Field | undefined
-  /** None where it is the prompt. */
+  /** Without it, the prompt is the key. */
   readonly key: Field | undefined
   readonly model: Field | undefined
   readonly kept: MetadataReader
@@ -43,11 +42,11 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
   Result.gen(function* () {
     const { isTextual, place, value } = row
     if (!isObject(value)) return yield* Result.fail(`expected an object, found ${describeValue(value)}`)
-    const { completion, prompt: own } = yield* fields.completion === undefined
-      ? lastSaid(fields.prompt, row)
-      : saidAt(fields.prompt, fields.completion, row)
-    const asked = yield* History.add(fields.history, row, own)
-    const prompt = yield* SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, asked)
+    const { completion, prompt: promptField } = yield* fields.completion === undefined
+      ? splitConversation(fields.prompt, row)
+      : readFields(fields.prompt, fields.completion, row)
+    const withHistory = yield* History.add(fields.history, row, promptField)
+    const prompt = yield* SystemPrompt.add(fields.system === undefined ? [] : [fields.system], row, withHistory)
     const key =
       fields.key === undefined
         ? keyOf(prompt)
@@ -64,22 +63,29 @@ const read = (fields: LongFields, row: Row): Result.Result<Part, string> =>
     }
   })
 
-interface Said {
+interface PromptAndCompletion {
   readonly prompt: Prompt
   readonly completion: Prompt
 }
 
-const saidAt = (promptAt: Field, completionAt: Field, { isTextual, value }: Row): Result.Result<Said, string> =>
+const readFields = (
+  promptAt: Field,
+  completionAt: Field,
+  { isTextual, value }: Row,
+): Result.Result<PromptAndCompletion, string> =>
   Result.gen(function* () {
-    const [promptSaid, completionSaid] = yield* Result.all(
+    const [promptValue, completionValue] = yield* Result.all(
       [promptAt, completionAt].map(({ get, name }) => CellText.read(get(value, isTextual), name, isTextual)),
     )
-    const prompt = yield* ItemDecoder.decodePrompt(promptSaid, promptAt.name)
-    return { prompt, completion: yield* ItemDecoder.decodeCompletion(completionSaid, prompt, completionAt.name) }
+    const prompt = yield* ItemDecoder.decodePrompt(promptValue, promptAt.name)
+    return { prompt, completion: yield* ItemDecoder.decodeCompletion(completionValue, prompt, completionAt.name) }
   })
 
-/** The assistant's message at the end, and what is before it. */
-const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Result<Said, string> => {
+/** Splits a conversation into the assistant's last message and the messages before it. */
+const splitConversation = (
+  { get, name }: Field,
+  { isTextual, value }: Row,
+): Result.Result<PromptAndCompletion, string> => {
   const list = isTextual === true ? fromText(get(value, isTextual)) : get(value)
   if (!Array.isArray(list)) return Result.fail(`${name}: expected a list of messages, found ${describeValue(list)}`)
   const last = list.length - 1
@@ -89,11 +95,11 @@ const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Resul
     const { content, role, tool_calls } = messages[last]!
     if (role !== "assistant") {
       return Result.fail(
-        `${name}[${last}]: expected a message of the assistant at the end, found one of ${describeValue(role)}`,
+        `${name}[${last}]: expected the last message to be the assistant's, found one of ${describeValue(role)}`,
       )
     }
     const prompt = ItemDecoder.decodePrompt(messages.slice(0, -1), name)
-    return Result.flatMap(prompt, (prompt): Result.Result<Said, string> =>
+    return Result.flatMap(prompt, (prompt): Result.Result<PromptAndCompletion, string> =>
       tool_calls !== undefined
         ? Result.succeed({ prompt, completion: [messages[last]!] as const })
         : Result.map(ItemDecoder.decodeAnswer(content, `${name}[${last}].content`), (completion) => ({
@@ -104,7 +110,7 @@ const lastSaid = ({ get, name }: Field, { isTextual, value }: Row): Result.Resul
   })
 }
 
-/** Databases keep no NUL in text. */
+/** Databases cannot store NUL in text. */
 const keyOf = (prompt: Prompt): string => {
   const text = Conversation.render(prompt)
   return text.includes("\0") ? Key.digest(text) : text

@@ -1,8 +1,6 @@
 /**
- * A layout, from the paths of its fields: what a record's parts are called in messages, and how an item is read.
- *
- * Guarantees: a layout's `toRecord` or `toPart` never throws, whatever a record holds. No record is
- * read here (`Detect` does that): an option that is not set has the layout's default, or is not read.
+ * Makes a layout from the paths of its fields. `toRecord` and `toPart` never throw, whatever a record holds. No record
+ * is read here, as in `Detect`: an option that is not set has the layout's default, or is not read.
  */
 import { Record, Result } from "effect"
 import { joinWords } from "../../io/Values.ts"
@@ -13,11 +11,11 @@ import * as ToolCalls from "../item/ToolCalls.ts"
 import * as SystemPrompt from "../item/SystemPrompt.ts"
 import * as UnusedContext from "../item/UnusedContext.ts"
 import * as Field from "../record/Field.ts"
-import { reject, type Row, without } from "../record/Row.ts"
+import { reject, type Row, withoutMembers } from "../record/Row.ts"
 import type { SourceRecord } from "../record/SourceRecord.ts"
 import * as ColumnModels from "./ColumnModels.ts"
 import * as ItemsLayout from "./ItemsLayout.ts"
-import { fieldOptions, flags, given, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
+import { fieldOptions, flags, definedOptions, type Layout, type LayoutName, type LayoutOptions } from "./Layout.ts"
 import * as LongLayout from "./LongLayout.ts"
 import * as WideLayout from "./WideLayout.ts"
 
@@ -39,14 +37,9 @@ const defaults: { readonly [name in LayoutName]: LayoutOptions } = {
 
 type FieldOption = (typeof fieldOptions)[number]
 
-/** Of each option, the fields that are set. */
 type Fields = { readonly [option in FieldOption]: ReadonlyArray<Field.Field> }
 
-/**
- * The failure is one line, for the user. Without `layout`, it is `items`.
- *
- * @param isPromptChosen whether the prompt was set, rather than detected
- */
+/** The failure is one line, for the user. The default layout is `items`. @param isPromptChosen whether the prompt's path was set, not detected */
 export const make = (
   options: LayoutOptions,
   isPromptChosen = options.prompt !== undefined,
@@ -54,28 +47,33 @@ export const make = (
   Result.gen(function* () {
     const name = options.layout ?? "items"
     const isWide = name === "wide" || name === "pairs"
-    const { completion, ...others } = given(options)
+    const { completion, ...others } = definedOptions(options)
     const oneColumn = isWide && completion !== undefined ? { completions: [completion] } : { completion }
-    const complete: LayoutOptions = { ...defaults[name], ...oneColumn, ...others }
-    const problem = problemOf(name, complete)
+    const allOptions: LayoutOptions = { ...defaults[name], ...oneColumn, ...others }
+    const problem = problemOf(name, allOptions)
     if (problem !== undefined) return yield* Result.fail(`layout ${name}: ${problem}`)
-    const fields = yield* parseAll(complete)
+    const fields = yield* parseAll(allOptions)
     const { completions, model: models } = fields
-    const { gold, history, id, key, metadata, model, prompt, system, ...only } = Record.map(fields, ([field]) => field)
+    const { gold, history, id, key, metadata, model, prompt, system, ...otherFields } = Record.map(
+      fields,
+      ([field]) => field,
+    )
     const { ignore = [], keep = [], modelsFromColumns } = options
-    const read = fieldOptions.flatMap((option) => (option === "gold" || option === "metadata" ? [] : fields[option]))
-    const kept = Metadata.make(metadata, keep, read, gold)
-    const some = Metadata.columnsWith([...read, gold], kept)
-    const columns = some && [...some, ToolCalls.column]
-    const ofColumns = modelsFromColumns === true ? ColumnModels.named : ColumnModels.ofColumns
+    const readFields = fieldOptions.flatMap((option) =>
+      option === "gold" || option === "metadata" ? [] : fields[option],
+    )
+    const kept = Metadata.make(metadata, keep, readFields, gold)
+    const knownColumns = Metadata.columnsWith([...readFields, gold], kept)
+    const columns = knownColumns && [...knownColumns, ToolCalls.column]
+    const ofColumns = modelsFromColumns === true ? ColumnModels.modelsFromNames : ColumnModels.ofColumns
     const columnModels = name === "wide" && model === undefined ? ofColumns(completions) : undefined
     if (modelsFromColumns === true && columnModels === undefined) {
       return yield* Result.fail(`layout wide: ${flags.modelsFromColumns} is for columns, not for templates or lists`)
     }
-    const named = fieldOptions.flatMap((option) => (options[option] === undefined ? [] : fields[option]))
-    const told = [...named.flatMap(({ columns }) => columns), ...keep]
-    const withoutIgnored = without(ignore.filter((one) => !told.includes(one)))
-    const used = [...read, gold, metadata].flatMap((field) => field?.columns ?? [])
+    const setFields = fieldOptions.flatMap((option) => (options[option] === undefined ? [] : fields[option]))
+    const namedColumns = [...setFields.flatMap(({ columns }) => columns), ...keep]
+    const withoutIgnored = withoutMembers(ignore.filter((name) => !namedColumns.includes(name)))
+    const used = [...readFields, gold, metadata].flatMap((field) => field?.columns ?? [])
     const unused = UnusedContext.finder({
       used: [...used, ...keep],
       ignored: ignore,
@@ -84,15 +82,15 @@ export const make = (
     })
     const description = `${name}: ${describe(name, fields, options, columnModels).join(", ")}`
     if (name === "long") {
-      const { completion } = only
+      const { completion } = otherFields
       const toPart = LongLayout.toPart({ prompt: prompt!, system, history, completion, key, model, kept })
       const { read, unusedIn } = withCheck(toPart, withoutIgnored, (row, { completion, prompt }) =>
         unused(row, { prompt, completions: [completion] }),
       )
       return { name, description, columns, unusedIn, reads: "parts", keyIsId: key !== undefined, toPart: read }
     }
-    const areOwn =
-      name === "items" && keep.length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...complete })
+    const areDefault =
+      name === "items" && keep.length === 0 && Record.isSubrecord<string, unknown>(itemOptions, { ...allOptions })
     const toRecord = isWide
       ? WideLayout.toRecord({
           id,
@@ -107,53 +105,51 @@ export const make = (
       : ItemsLayout.toRecord({
           id: id!,
           prompt: prompt!,
-          completions: only.completions!,
+          completions: otherFields.completions!,
           models: model!,
           gold: gold!,
           kept,
-          areOwn,
+          areDefault,
         })
-    const { read: checked, unusedIn } = withCheck(
+    const { read: checkedToRecord, unusedIn } = withCheck(
       withTools(withSystem(system, withHistory(history, toRecord))),
       withoutIgnored,
       (row, { item }) => unused(row, item),
     )
-    const isOwn = areOwn && system === undefined && history === undefined
-    return { name, description, columns, unusedIn, reads: "items", isOwn, toRecord: checked }
+    const hasDefaultPaths = areDefault && system === undefined && history === undefined
+    return { name, description, columns, unusedIn, reads: "items", hasDefaultPaths, toRecord: checkedToRecord }
   })
 
-/** Reads a row as it is prepared, and rejects what experts may have to see more of. */
+/** Reads a prepared row, and rejects it if experts may have to see more of it. */
 const withCheck = <A>(
   read: (row: Row) => Result.Result<A, Reject>,
   prepare: (row: Row) => Row,
-  unused: (row: Row, found: A) => ReadonlyArray<UnusedContext.Unused>,
+  unused: (row: Row, record: A) => ReadonlyArray<UnusedContext.Unused>,
 ) => ({
-  unusedIn: (given: Row): ReadonlyArray<UnusedContext.Unused> => {
-    const row = prepare(given)
-    return Result.match(read(row), { onFailure: () => [], onSuccess: (found) => unused(row, found) })
+  unusedIn: (originalRow: Row): ReadonlyArray<UnusedContext.Unused> => {
+    const row = prepare(originalRow)
+    return Result.match(read(row), { onFailure: () => [], onSuccess: (record) => unused(row, record) })
   },
-  read: (given: Row): Result.Result<A, Reject> => {
-    const row = prepare(given)
-    const found = read(row)
-    const problem = Result.isSuccess(found) ? UnusedContext.problemOf(unused(row, found.success)) : undefined
-    return problem === undefined ? found : reject(row.place, "invalid_shape", problem)
+  read: (originalRow: Row): Result.Result<A, Reject> => {
+    const row = prepare(originalRow)
+    const record = read(row)
+    const problem = Result.isSuccess(record) ? UnusedContext.problemOf(unused(row, record.success)) : undefined
+    return problem === undefined ? record : reject(row.place, "invalid_shape", problem)
   },
 })
 
-/** The options, in which names of members are as `Field.parse` reads them. */
 export const ofMembers = (options: LayoutOptions, members: ReadonlySet<string>): LayoutOptions => ({
   ...options,
   ...Object.fromEntries(
     fieldOptions.flatMap((option) => {
       const text = options[option]
       if (text === undefined) return []
-      const named = (one: string) => Field.ofMembers(one, members)
-      return [[option, typeof text === "string" ? named(text) : text.map(named)] as const]
+      const toPath = (name: string) => Field.ofMembers(name, members)
+      return [[option, typeof text === "string" ? toPath(text) : text.map(toPath)] as const]
     }),
   ),
 })
 
-/** Why the options that are set make no such layout. */
 const problemOf = (
   name: LayoutName,
   { completion, completions, gold, id, model, modelsFromColumns }: LayoutOptions,
@@ -174,9 +170,9 @@ const problemOf = (
     if (completions !== undefined) {
       return `a record has one completion: expected ${flags.completion} once, and no ${flags.completions}`
     }
-    if (gold !== undefined) return `${flags.gold} is for layouts items, wide and pairs`
+    if (gold !== undefined) return `${flags.gold} is for layouts items, wide, and pairs`
     if (id !== undefined) {
-      return `${flags.id} is for layouts items, wide and pairs; ${flags.key} says what makes an item, and names it`
+      return `${flags.id} is for layouts items, wide, and pairs; set ${flags.key}, which groups and names items`
     }
     return model === undefined || typeof model === "string" ? undefined : `expected ${flags.model} once`
   }
@@ -184,19 +180,21 @@ const problemOf = (
   const models = typeof model === "string" ? [model] : model
   if (columns.length < 2 || typeof completions === "string" || (name === "pairs" && columns.length > 2)) {
     const expected = name === "pairs" ? "two" : "two or more"
-    return `expected ${expected} of ${flags.completion}, one for each completion, found ${columns.length}`
+    return `expected ${expected} ${flags.completion} flags, one for each completion, found ${columns.length}`
   }
   if (new Set(columns).size < columns.length) return `expected each ${flags.completion} once`
   return models === undefined || models.length === columns.length
     ? undefined
-    : `expected a ${flags.model} for each of ${columns.length} completions, found ${models.length}`
+    : `expected a ${flags.model} for each of the ${columns.length} completions, found ${models.length}`
 }
 
 const parseAll = (options: LayoutOptions): Result.Result<Fields, string> => {
   const fieldsOf = (option: FieldOption) => {
     const text = options[option] ?? []
     const flag = option === "completions" && typeof text !== "string" ? flags.completion : flags[option]
-    return Result.all([text].flat().map((one) => Result.mapError(Field.parse(one), (problem) => `${flag}: ${problem}`)))
+    return Result.all(
+      [text].flat().map((path) => Result.mapError(Field.parse(path), (problem) => `${flag}: ${problem}`)),
+    )
   }
   return Result.all({
     prompt: fieldsOf("prompt"),

@@ -1,11 +1,10 @@
 /**
- * The prompt of completions that are whole conversations: the messages with which all of them begin.
- *
- * Guarantees: one turn of the assistant is left of each: one message or, where it calls tools, all from its first one on.
- * Conversations that differ earlier are refused. A conversation is
- * a list of messages or a transcript as in Anthropic's hh-rlhf (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a
- * Helpful and Harmless Assistant with Reinforcement Learning from Human Feedback). Other text is refused, where TRL's
- * `extract_prompt` splits at the first character that differs.
+ * Splits completions that are whole conversations into their common first messages, the prompt, and a turn of the
+ * assistant each. A turn is one message or, if it calls tools, all messages from the first call on. Conversations that
+ * differ earlier are refused. A conversation is a list of messages, or a transcript as in Anthropic's hh-rlhf
+ * (`\n\nHuman: …\n\nAssistant: …`; Bai et al. 2022, Training a Helpful and Harmless Assistant with Reinforcement
+ * Learning from Human Feedback). Other text is refused, while TRL's `extract_prompt` splits it at the first different
+ * character.
  */
 import { Array as Arr, Option, Result } from "effect"
 import type { Message, Prompt } from "../../domain/Message.ts"
@@ -15,15 +14,11 @@ import * as Messages from "../item/Messages.ts"
 
 export interface Shared {
   readonly prompt: Arr.NonEmptyReadonlyArray<Message>
-  /** Text, or the messages of one that calls tools. */
+  /** Texts, or messages of turns that call tools. */
   readonly completions: ReadonlyArray<Prompt>
 }
 
-/**
- * The failure is the reason, and names one of the conversations.
- *
- * @param names of the conversations, in their order
- */
+/** The failure names one of the conversations. @param names the conversations' names, in order */
 export const split = (
   conversations: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,
@@ -31,35 +26,39 @@ export const split = (
 ): Result.Result<Shared, string> => {
   const all: Array<ReadonlyArray<Message>> = []
   for (const [i, conversation] of conversations.entries()) {
-    const messages = Result.flatMap(CellText.read(conversation, names[i]!, isTextual), (said) =>
-      decode(said, names[i]!),
+    const messages = Result.flatMap(CellText.read(conversation, names[i]!, isTextual), (value) =>
+      decode(value, names[i]!),
     )
     if (Result.isFailure(messages)) return Result.fail(messages.failure)
     const { length } = messages.success
     const last = messages.success[length - 1]
     if (last?.role !== "assistant") {
       return Result.fail(
-        `${names[i]}: expected the assistant's message at the end, found one of ${describeValue(last?.role)}`,
+        `${names[i]}: expected the last message to be the assistant's, found one of ${describeValue(last?.role)}`,
       )
     }
     all.push(messages.success)
   }
   const [first = [], ...others] = all
-  const shortest = all.reduce((least, { length }) => Math.min(least, length), Infinity)
-  let shared = 0
-  while (shared < shortest - 1 && others.every((other) => Messages.isEqual(first[shared]!, other[shared]))) shared++
-  // A turn begins with what the assistant says, not with the result of its call.
-  while (shared > 0 && all.some((messages) => messages[shared]?.role === "tool")) shared--
-  const prompt = first.slice(0, shared)
+  const shortest = all.reduce((minimum, { length }) => Math.min(minimum, length), Infinity)
+  let sharedCount = 0
+  while (
+    sharedCount < shortest - 1 &&
+    others.every((other) => Messages.isEqual(first[sharedCount]!, other[sharedCount]))
+  )
+    sharedCount++
+  // A turn begins with the assistant's message, not with a tool's result.
+  while (sharedCount > 0 && all.some((messages) => messages[sharedCount]?.role === "tool")) sharedCount--
+  const prompt = first.slice(0, sharedCount)
   if (!Arr.isReadonlyArrayNonEmpty(prompt)) {
     return Result.fail(`${names.join(", ")}: expected conversations with the same beginning, found different ones`)
   }
   const turns = all.map((messages) => Messages.toTurn(messages.slice(prompt.length)))
-  const later = turns.findIndex(Option.isNone)
-  return later === -1
+  const differing = turns.findIndex(Option.isNone)
+  return differing === -1
     ? Result.succeed({ prompt, completions: Arr.getSomes(turns) })
     : Result.fail(
-        `${names[later]}: expected conversations that differ in the last message alone, found a difference in message ${prompt.length + 1} of ${all[later]!.length}`,
+        `${names[differing]}: expected conversations that differ only in the last message, found a difference in message ${prompt.length + 1} of ${all[differing]!.length}`,
       )
 }
 
@@ -67,17 +66,16 @@ const decode = (value: unknown, name: string): Result.Result<ReadonlyArray<Messa
   if (Array.isArray(value)) return Messages.decode(value, name)
   const messages = typeof value === "string" ? parseTranscript(value) : undefined
   return messages === undefined
-    ? Result.fail(`${name}: expected a whole conversation, since no prompt is set, found ${describeValue(value)}`)
+    ? Result.fail(`${name}: expected a whole conversation, because no prompt is set, found ${describeValue(value)}`)
     : Result.succeed(messages)
 }
 
 export const isConversation = (value: unknown): boolean =>
   Messages.isList(value) ? value.length > 1 : typeof value === "string" && transcriptBegins.test(value)
 
-/** The first two speakers decide. */
+/** A transcript is recognized by its first two speakers. */
 const transcriptBegins = /^\s*(?:Human|Assistant):[^]*?\n\n(?:Human|Assistant):/
 
-/** Nothing where the text is no transcript: where it does not begin with a speaker. */
 const parseTranscript = (text: string): ReadonlyArray<Message> | undefined => {
   if (!transcriptBegins.test(text)) return undefined
   const parts = `\n\n${text.trimStart()}`.split(/\n\n(Human|Assistant): ?/)

@@ -1,9 +1,8 @@
 /**
- * Records that have a column for each completion: the layouts `wide` and `pairs`.
- *
- * Guarantees: completions are in the order of their fields, a reject names the column, and gold stays with its completion
- * if others are missing. A prompt and completions that are lists of one text, as in the LMSYS Chatbot Arena's files, are
- * this text; longer ones are refused, since the models' earlier turns differ.
+ * Records that have a column for each completion: the layouts `wide` and `pairs`. Completions are in the order of their
+ * fields, a reject names the column, and the gold answer stays with its completion if others are missing. A prompt and
+ * completions that are lists of one text, as in the files of the LMSYS Chatbot Arena, become this text. Longer lists
+ * are refused, because the models' earlier turns differ.
  */
 import { Result } from "effect"
 import * as ItemDecoder from "../item/ItemDecoder.ts"
@@ -17,12 +16,10 @@ import * as SharedPrompt from "./SharedPrompt.ts"
 
 export interface WideFields {
   readonly id: Field | undefined
-  /** None where the completions are whole conversations. */
+  /** Without it, the completions are whole conversations. */
   readonly prompt: Field | undefined
   readonly completions: ReadonlyArray<Field>
-  /** Columns that have the models' names. */
   readonly models: ReadonlyArray<Field> | undefined
-  /** Models that the completions' columns are named after. */
   readonly columnModels: ReadonlyArray<string> | undefined
   readonly gold: Field | undefined
   readonly kept: MetadataReader
@@ -32,23 +29,23 @@ export interface WideFields {
 export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
   const names = fields.completions.map(({ name }) => name)
   const best = BestCompletion.among(fields.completions.map(({ label }) => label))
-  const alwaysBest = fields.completions.findIndex(({ label }) => label === fields.gold?.label)
+  const bestColumn = fields.completions.findIndex(({ label }) => label === fields.gold?.label)
 
-  /** Gold of the completions that are there, by their columns' numbers. */
+  /** The gold answer among the completions that are present. */
   const goldOf = (
     row: Row,
     models: ReadonlyArray<string | undefined>,
     present: ReadonlyArray<number>,
   ): Result.Result<unknown, string> => {
     const { gold } = fields
-    const value = gold === undefined || alwaysBest >= 0 ? undefined : fromText(gold.get(row.value, row.isTextual))
-    if (gold === undefined || (alwaysBest < 0 && BestCompletion.isNone(value))) return Result.succeed(undefined)
+    const value = gold === undefined || bestColumn >= 0 ? undefined : fromText(gold.get(row.value, row.isTextual))
+    if (gold === undefined || (bestColumn < 0 && BestCompletion.isNone(value))) return Result.succeed(undefined)
     const index = isObject(value) ? (BestCompletion.indexOf(value["best_completion_index"]) ?? -1) : undefined
     if (index !== undefined && names[index] === undefined) return Result.succeed(value)
-    const named =
-      alwaysBest >= 0 ? Result.succeed(alwaysBest) : index === undefined ? best(value, models) : Result.succeed(index)
+    const goldColumn =
+      bestColumn >= 0 ? Result.succeed(bestColumn) : index === undefined ? best(value, models) : Result.succeed(index)
     return Result.flatMap(
-      Result.mapError(named, (reason) => `${gold.name}: ${reason}`),
+      Result.mapError(goldColumn, (reason) => `${gold.name}: ${reason}`),
       (column) => {
         const best_completion_index = present.indexOf(column)
         if (best_completion_index === -1) {
@@ -65,17 +62,20 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
     Result.gen(function* () {
       const { isTextual, value } = row
       if (!isObject(value)) return yield* Result.fail(`expected an object, found ${describeValue(value)}`)
-      const cellsRead = fields.completions.map((field) => field.get(value, isTextual))
+      const completionCells = fields.completions.map((field) => field.get(value, isTextual))
       const [prompt, ...cells] =
         fields.prompt === undefined
-          ? [undefined, ...cellsRead]
-          : yield* unwrapTurns([fields.prompt.get(value, isTextual), ...cellsRead], [fields.prompt.name, ...names])
+          ? [undefined, ...completionCells]
+          : yield* unwrapTurns(
+              [fields.prompt.get(value, isTextual), ...completionCells],
+              [fields.prompt.name, ...names],
+            )
       const present = cells.flatMap((cell, i) => (isEmpty(cell) ? [] : [i]))
       if (present.length < 2 || (present.length < cells.length && !fields.keepIncomplete)) {
         const absent = cells.findIndex(isEmpty)
-        const least = fields.keepIncomplete ? "; at least two completions are needed" : ""
+        const note = fields.keepIncomplete ? "; at least two completions are needed" : ""
         return yield* Result.fail(
-          `${names[absent]}: expected a completion, found ${describeValue(cells[absent])}${least}`,
+          `${names[absent]}: expected a completion, found ${describeValue(cells[absent])}${note}`,
         )
       }
       const presentNames = present.map((i) => names[i]!)
@@ -96,14 +96,14 @@ export const toRecord = (fields: WideFields): ((row: Row) => SourceRecord) => {
         gold: gold ?? null,
         metadata: metadata ?? null,
       }
-      const called = {
+      const memberNames = {
         ...(fields.id === undefined ? undefined : { id: fields.id.name }),
         ...(fields.prompt === undefined ? undefined : { prompt: fields.prompt.name }),
         ...(fields.gold === undefined ? undefined : { gold: fields.gold.name }),
         completions: { name: presentNames.join(", "), nameAt: (i: number) => presentNames[i]! },
         models: { name: "models", nameAt: (i: number) => fields.models?.[present[i]!]?.name ?? presentNames[i]! },
       }
-      return [item, called] as const
+      return [item, memberNames] as const
     })
 
   return (row) => {
@@ -124,18 +124,18 @@ const namesOf = (
     return typeof name === "string" && name.trim() !== "" ? name : undefined
   })
 
-/** Texts, where all values are lists of one text, text, or nothing; otherwise the values as they are. */
+/** Unwraps values that are all a list of one text, a text, or empty. Other values stay unchanged. */
 const unwrapTurns = (
   values: ReadonlyArray<unknown>,
   names: ReadonlyArray<string>,
 ): Result.Result<ReadonlyArray<unknown>, string> => {
   const lists = values.map((value) => (isEmpty(value) ? [] : typeof value === "string" ? [value] : value))
   if (!values.some(Array.isArray) || !lists.every(isTurns)) return Result.succeed(values)
-  const longer = lists.findIndex(({ length }) => length > 1)
-  return longer === -1
+  const multiTurn = lists.findIndex(({ length }) => length > 1)
+  return multiTurn === -1
     ? Result.succeed(lists.map(([turn]) => turn))
     : Result.fail(
-        `${names[longer]}: expected one turn, found ${lists[longer]!.length}, of which the earlier answers differ`,
+        `${names[multiTurn]}: expected one turn, found ${lists[multiTurn]!.length}, whose earlier answers differ between models`,
       )
 }
 

@@ -1,8 +1,4 @@
-/**
- * The file extensions of formats and compressions.
- *
- * Guarantees: a file that is recognized by name is also found in its folder, since both use this file.
- */
+/** The file extensions of formats and compressions. Names of single files and listings of folders both use them. */
 export const formatNames = ["jsonl", "json", "csv", "tsv", "parquet"] as const
 export type FormatName = (typeof formatNames)[number]
 
@@ -23,7 +19,7 @@ export const isCompressed = (name: string): boolean => compression.test(name)
 
 export const withoutCompression = (name: string): string => name.replace(compression, "")
 
-/** By the ending before that of a compression. */
+/** Ignores the extension of a compression. */
 export const formatOf = (name: string): FormatName | undefined => {
   const [, ending] = /\.([a-z]+)$/i.exec(withoutCompression(name)) ?? []
   return ending === undefined ? undefined : formats.get(ending.toLowerCase())

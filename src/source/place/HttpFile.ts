@@ -1,11 +1,9 @@
 /**
- * A file at an `http://` or `https://` URL.
- *
- * Guarantees: the bytes are those that the server keeps, even if it says that they are compressed. A change since the file
- * was opened (`ETag`, `Last-Modified`, size) is a failure. Redirects are followed, but not from `https` to `http`, and
- * authorization stays with the host in the URL. A URL's user and query, which are secrets, are in no name and no message.
- * The file is opened by a request for its first byte: a signed URL often permits GET alone.
- * Retries and time limits are those of `Remote`.
+ * A file at an `http://` or `https://` URL. The bytes are those that the server stores, even if it declares them
+ * compressed. A change since the file was opened (`ETag`, `Last-Modified`, size) is a failure. Redirects are followed,
+ * but not from `https` to `http`, and authorization is sent only to the host in the URL. Names and messages omit a
+ * URL's user and query, which are secrets. The file is opened with a GET request for its first byte, since a signed URL
+ * often permits only GET. `Remote` sets retries and time limits.
  */
 import { Effect, Layer, Result, type Scope, Stream } from "effect"
 import * as Base64 from "effect/encoding/Base64"
@@ -20,14 +18,13 @@ import * as Remote from "./Remote.ts"
 const maxRedirects = 10
 
 interface Target {
-  /** Without user, query and fragment. */
+  /** Without user, query, and fragment. */
   readonly name: string
   /** Without user and fragment. */
   readonly url: string
   readonly authorization: string | undefined
 }
 
-/** What the server says of the file as it is. */
 interface Version {
   readonly size: number | undefined
   readonly etag: string | undefined
@@ -45,7 +42,7 @@ export const open = Effect.fn("HttpFile.open")(function* (
       // An empty file has no first byte.
       response.status === 416 && totalOf(response) === 0
         ? Effect.succeed({ response, size: 0 })
-        : Effect.map(accepted(target, response), () => ({
+        : Effect.map(checkStatus(target, response), () => ({
             response,
             size: response.status === 206 ? totalOf(response) : lengthOf(response),
           })),
@@ -67,8 +64,8 @@ export const open = Effect.fn("HttpFile.open")(function* (
       if (size === 0) return Stream.empty
       const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
       const response = yield* get(range === undefined ? {} : { range, "if-range": condition ?? "" })
-      yield* accepted(target, response)
-      yield* unchanged(target, version, response)
+      yield* checkStatus(target, response)
+      yield* requireUnchanged(target, version, response)
       yield* requireRange(target, response, range === undefined ? undefined : start)
       return Stream.mapError(response.stream, (error) => Remote.disconnected(target.name, error))
     }),
@@ -92,11 +89,10 @@ const parse = Effect.fnUntraced(function* (text: string) {
   return target
 })
 
-/** RFC 7617. */
 const basic = (username: string, password: string): string =>
-  `Basic ${Base64.encode(new TextEncoder().encode(`${decoded(username)}:${decoded(password)}`))}`
+  `Basic ${Base64.encode(new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`))}`
 
-const decoded = (text: string): string =>
+const decodePercent = (text: string): string =>
   Result.getOrElse(
     Result.try(() => decodeURIComponent(text)),
     () => text,
@@ -112,7 +108,10 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
       ): Effect.Effect<HttpClientResponse.HttpClientResponse, SourceError | HttpClientError.HttpClientError> =>
         isSecure && !request.url.startsWith("https:")
           ? Effect.fail(
-              unreadable(target.name, "it redirects from https to http, where anyone could change it on its way"),
+              unreadable(
+                target.name,
+                "the server redirects from https to http, which is not secure; use the target's https URL",
+              ),
             )
           : response,
     ),
@@ -127,15 +126,15 @@ const request = Effect.fnUntraced(function* (target: Target, headers: Readonly<R
       ...headers,
     },
   })
-  // A span would show the query.
+  // A trace span would contain the query.
   return yield* client.execute(request).pipe(
     Effect.catchTag("HttpClientError", (error) => Effect.fail(Remote.disconnected(target.name, error))),
     Effect.provideService(HttpClient.TracerDisabledWhen, () => true),
   )
 })
 
-/** @returns nothing where the response has the file's bytes, or some of them */
-const accepted = (
+/** Succeeds if the response has bytes of the file. */
+const checkStatus = (
   { name }: Target,
   { headers, status }: HttpClientResponse.HttpClientResponse,
 ): Effect.Effect<void, SourceError | Remote.ConnectionLost> => {
@@ -143,7 +142,9 @@ const accepted = (
     const encoding = headers["content-encoding"]
     return encoding === undefined || storable.has(encoding)
       ? Effect.void
-      : Effect.fail(unreadable(name, `its server sends it compressed (${encoding}) against the request`))
+      : Effect.fail(
+          unreadable(name, `the server sends the file compressed (${encoding}), although this was not accepted`),
+        )
   }
   if (status === 404 || status === 410)
     return Effect.fail(new SourceError({ reason: new FileNotFound({ file: name }) }))
@@ -151,23 +152,23 @@ const accepted = (
     const seconds = Number(headers["retry-after"])
     return Effect.fail(
       new Remote.ConnectionLost({
-        problem: `its server answers ${status}${status === 429 ? ", too many requests" : ""}`,
+        problem: `the server answered ${status}${status === 429 ? " (too many requests)" : ""}`,
         ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
       }),
     )
   }
-  return Effect.fail(unreadable(name, refusals.get(status) ?? `its server answers ${status}`))
+  return Effect.fail(unreadable(name, refusals.get(status) ?? `the server answered ${status}`))
 }
 
-/** Compressed so that the bytes themselves tell it. */
+/** Compressions that the file's own bytes show. */
 const storable: ReadonlySet<string> = new Set(["identity", "gzip", "x-gzip", "zstd"])
 
 const refusals: ReadonlyMap<number, string> = new Map<number, string>([
-  [401, "its server asks who this is (401); put user and password into the URL, or use one that is signed"],
-  [403, "its server refuses it (403); check the user in the URL, or whether its signature has expired"],
-  [416, "it became shorter while it was read"],
+  [401, "the server requires authorization (401); add user and password to the URL, or use a signed URL"],
+  [403, "the server denies access (403); check the user in the URL, or whether its signature has expired"],
+  [416, "the file became shorter while it was read"],
   ...[301, 302, 303, 307, 308].map(
-    (status) => [status, `it redirects more than ${maxRedirects} times, or to nowhere`] as const,
+    (status) => [status, `the server redirects more than ${maxRedirects} times, or without a target`] as const,
   ),
 ])
 
@@ -177,20 +178,23 @@ const versionOf = ({ headers }: HttpClientResponse.HttpClientResponse, size: num
   lastModified: headers["last-modified"],
 })
 
-/** What `If-Range` may hold: no weak tag (RFC 9110, 13.1.5). */
+/** `If-Range` allows no weak tag (RFC 9110, 13.1.5). */
 const conditionOf = ({ etag, lastModified }: Version): string | undefined =>
   etag !== undefined && !etag.startsWith("W/") ? etag : lastModified
 
-const unchanged = ({ name }: Target, before: Version, response: HttpClientResponse.HttpClientResponse) => {
-  const now = versionOf(response, response.status === 206 ? totalOf(response) : lengthOf(response))
+const requireUnchanged = (
+  { name }: Target,
+  openedVersion: Version,
+  response: HttpClientResponse.HttpClientResponse,
+) => {
+  const currentVersion = versionOf(response, response.status === 206 ? totalOf(response) : lengthOf(response))
   const differs = (key: keyof Version) =>
-    before[key] !== undefined && now[key] !== undefined && before[key] !== now[key]
-  // A tag says all that a date says, and more.
-  const isChanged = differs("size") || differs("etag") || (before.etag === undefined && differs("lastModified"))
-  return isChanged ? Effect.fail(unreadable(name, "it was changed since it was opened; run again")) : Effect.void
+    openedVersion[key] !== undefined && currentVersion[key] !== undefined && openedVersion[key] !== currentVersion[key]
+  // A matching tag makes the date irrelevant.
+  const isChanged = differs("size") || differs("etag") || (openedVersion.etag === undefined && differs("lastModified"))
+  return isChanged ? Effect.fail(unreadable(name, "the file changed since it was opened; run again")) : Effect.void
 }
 
-/** @param start of the range that was asked for */
 const requireRange = ({ name }: Target, response: HttpClientResponse.HttpClientResponse, start: number | undefined) => {
   const range = response.status === 206 ? response.headers["content-range"] : undefined
   const isRequested = start === undefined ? response.status === 200 : range?.startsWith(`bytes ${start}-`) === true
@@ -199,12 +203,11 @@ const requireRange = ({ name }: Target, response: HttpClientResponse.HttpClientR
     : Effect.fail(
         unreadable(
           name,
-          `asked for ${start === undefined ? "all of it" : `its bytes from ${start} on`}, its server sent ${range ?? "something else"}`,
+          `requested ${start === undefined ? "the whole file" : `its bytes from ${start}`}, but the server sent ${range ?? "something else"}`,
         ),
       )
 }
 
-/** The size of the whole, by `Content-Range: bytes 0-0/1234`. */
 const totalOf = ({ headers }: HttpClientResponse.HttpClientResponse): number | undefined =>
   sizeIn(/^bytes (?:\d+-\d+|\*)\/(\d+)$/.exec(headers["content-range"] ?? "")?.[1])
 

@@ -1,36 +1,30 @@
 /**
- * A file to be read, wherever it is.
- *
- * Guarantees: `bytes` are the file as it was when opened, completely: missing or changed bytes are a failure. Each run
- * of `bytes` starts from the beginning.
+ * A file to read, wherever it is. `bytes` are the complete file as it was when opened: missing or changed bytes are a
+ * failure. Each run of `bytes` starts from the beginning.
  */
 import type { Effect, Scope, Stream } from "effect"
 import type { SourceError } from "../record/SourceError.ts"
 
 export interface Input {
-  /** As messages, rejects and the manifest name it: a path, a URL, `standard input`. */
+  /** The name in messages, rejects, and the manifest: a path, a URL, or `standard input`. */
   readonly name: string
-  /** In bytes, where it is known before reading. */
+  /** The size in bytes, if it is known before reading. */
   readonly size: number | undefined
   readonly bytes: Stream.Stream<Uint8Array, SourceError>
-  /** Opens the file, to read it into buffers of the caller, with the failures of `bytes`. Only local files have it. */
+  /** Opens the file for reading into the caller's buffers, with the failures of `bytes`. Only local files have it. */
   readonly begin?: Effect.Effect<ReadInto, SourceError, Scope.Scope>
-  /**
-   * The bytes from `start` up to `end`, exclusive; exactly so many. Absent where a file can only be read
-   * from its beginning on.
-   */
+  /** Reads the bytes from `start` to `end` (exclusive). Absent if the file can only be read from its beginning. */
   readonly slice: ((start: number, end: number) => Effect.Effect<Uint8Array, SourceError>) | undefined
   /**
-   * For the audit of a file that was read in slices: all its bytes, or the server's version of a file that would have
-   * to be downloaded for them. A file that changed since its first slice is a failure.
+   * For the audit of a file that was read in slices: all its bytes, or the server's version if they would have to be
+   * downloaded. A change since the first slice is a failure.
    */
   readonly sliced?: Stream.Stream<Uint8Array, SourceError> | Version
 }
 
-/** Reads the next bytes into the buffer. Gives their number, which is 0 at the end of the file. */
+/** Reads the next bytes into the buffer and returns their number, which is 0 at the end of the file. */
 export type ReadInto = (buffer: Uint8Array) => Effect.Effect<number, SourceError>
 
-/** A server's version of a file. */
 export interface Version {
   readonly etag?: string
   readonly last_modified?: string

@@ -1,10 +1,9 @@
 /**
- * The files that names mean: each a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`.
- *
- * Guarantees: files are in the order of the arguments, and those of one argument in the order of their names (by code
- * unit); none is listed twice. A folder means the data files directly in it, without those that describe them, or, if prefstream wrote it as a
- * dataset, for its pairs in one format. A pattern or folder without files is reported; a named file that is missing is an error.
- * A web server is not asked for its files.
+ * Expands names to files. A name is a file, a folder, a pattern such as `items/*.jsonl.gz`, a URL, or `-`. Files are in
+ * the order of the arguments, and those of one argument are sorted by name (by code unit). No file is listed twice. A
+ * folder stands for the data files directly in it, without metadata files. A dataset of prefstream stands for its pairs
+ * in one format. A pattern or folder without files is reported; a missing file is an error. A web server is not asked
+ * for a listing.
  */
 import { Effect, FileSystem, Glob, Option, Path, type PlatformError, Schema } from "effect"
 import * as FileExtensions from "./FileExtensions.ts"
@@ -13,9 +12,7 @@ import { kindOf, unknownPlace } from "./PlaceName.ts"
 import * as S3Object from "./S3Object.ts"
 
 export interface Listed {
-  /** As they are given to `Place.open`. */
   readonly files: ReadonlyArray<string>
-  /** The patterns and folders in which there is no file. */
   readonly empty: ReadonlyArray<string>
 }
 
@@ -26,9 +23,9 @@ export const expand = Effect.fn("Listing.expand")(function* (
   const files = new Map<string, string>()
   const empty = new Set<string>()
   for (const name of names) {
-    const found = yield* filesOf(name)
-    if (found.length === 0) empty.add(name)
-    for (const file of found) {
+    const expanded = yield* filesOf(name)
+    if (expanded.length === 0) empty.add(name)
+    for (const file of expanded) {
       const key = kindOf(file) === "local" ? path.resolve(file) : file
       if (!files.has(key)) files.set(key, file)
     }
@@ -51,11 +48,11 @@ const filesOf = (name: string) => {
   }
 }
 
-/** A data file's name, in a folder: one that is written or set aside begins with a dot or `_`. */
+/** Names that begin with a dot or `_` are temporary or hidden files. */
 const isDataFile = (name: string): boolean =>
   /^[^._]/.test(name) && !descriptions.has(name) && FileExtensions.formatOf(name) !== undefined
 
-/** What Hugging Face's datasets and LLaMA-Factory write beside the data. */
+/** Metadata files of Hugging Face datasets and LLaMA-Factory. */
 const descriptions: ReadonlySet<string> = new Set([
   "dataset_info.json",
   "dataset_infos.json",
@@ -63,17 +60,17 @@ const descriptions: ReadonlySet<string> = new Set([
   "state.json",
 ])
 
-/** Why a folder without data files is none of data, if its files tell. */
+/** Recognizes folders of other tools that have no readable files. */
 const folderProblem = (folder: string, files: ReadonlyArray<string>): string | undefined => {
   const split = files.includes("dataset_dict.json") ? '["train"]' : ""
   return split !== "" || files.some((name) => name.endsWith(".arrow"))
-    ? `a folder of save_to_disk of Hugging Face datasets, whose Arrow files are not read; write it as Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
+    ? `a folder of save_to_disk of Hugging Face datasets, whose Arrow files cannot be read; write it as Parquet: datasets.load_from_disk(${JSON.stringify(folder)})${split}.to_parquet("new.parquet")`
     : undefined
 }
 
 const isPattern = (text: string): boolean => /[*?[{]/.test(text)
 
-/** What a pattern has to begin with: the folders before its first wildcard. */
+/** The folders before the pattern's first wildcard. */
 const folderOf = (pattern: string): string => /^[^*?[{]*\//.exec(pattern)?.[0] ?? "."
 
 const localFiles = Effect.fnUntraced(function* (
@@ -85,7 +82,7 @@ const localFiles = Effect.fnUntraced(function* (
       onSuccess: ({ type }) => type !== "Directory",
       onFailure: (error) => fromPlatformError(path, error),
     })
-  // A file may well be called [1].jsonl.
+  // A file may have a name like a pattern, such as `[1].jsonl`.
   if (yield* fs.exists(name)) {
     if (yield* isFile(name)) return [name]
     const all = yield* fs.readDirectory(name)
@@ -98,9 +95,9 @@ const localFiles = Effect.fnUntraced(function* (
       : Option.none()
     if (Option.isSome(manifest)) {
       const paths = manifest.value.files.map(({ path }) => path).filter((path) => path.startsWith("data/"))
-      return sorted(paths.map((path) => `${folder}/${path}`))
+      return sortNames(paths.map((path) => `${folder}/${path}`))
     }
-    return sorted(
+    return sortNames(
       yield* Effect.filter(
         entries.map((entry) => `${folder}/${entry}`),
         isFile,
@@ -110,10 +107,9 @@ const localFiles = Effect.fnUntraced(function* (
   if (!isPattern(name) || !(yield* fs.exists(folderOf(name)))) {
     return yield* new SourceError({ reason: new FileNotFound({ file: name }) })
   }
-  return sorted(yield* Effect.filter(yield* fs.glob(name), isFile))
+  return sortNames(yield* Effect.filter(yield* fs.glob(name), isFile))
 })
 
-/** What is read of a dataset's `manifest.json`. */
 const decodeManifest = Schema.decodeUnknownEffect(
   Schema.fromJsonString(
     Schema.Struct({
@@ -125,10 +121,10 @@ const decodeManifest = Schema.decodeUnknownEffect(
 
 const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const { bucket, key } = yield* S3Object.parse(name)
-  const named = (keys: ReadonlyArray<string>) => sorted(keys).map((key) => `s3://${bucket}/${key}`)
+  const toUrls = (keys: ReadonlyArray<string>) => sortNames(keys).map((key) => `s3://${bucket}/${key}`)
   if (key === "" || key.endsWith("/")) {
     const keys = yield* S3Object.list({ name, bucket, prefix: key, isFlat: true })
-    return named(keys.filter((found) => isDataFile(found.slice(key.length))))
+    return toUrls(keys.filter((found) => isDataFile(found.slice(key.length))))
   }
   if (!isPattern(key)) {
     yield* Effect.scoped(S3Object.open(name))
@@ -138,9 +134,8 @@ const bucketFiles = Effect.fnUntraced(function* (name: string) {
   const keys = yield* S3Object.list({ name, bucket, prefix, isFlat: false })
   if (keys.includes(key)) return [name]
   const glob = Glob.make(key)
-  return named(keys.filter((found) => !found.endsWith("/") && Glob.match(glob, found)))
+  return toUrls(keys.filter((found) => !found.endsWith("/") && Glob.match(glob, found)))
 })
 
-/** By code unit, as `<` compares. */
-const sorted = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
+const sortNames = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))

@@ -1,19 +1,17 @@
 /**
- * A file on this machine.
- *
- * Guarantees: a stream ends where the file ended when the stream began, and a file that has become shorter is a failure.
- * All slices are of one file; a change since the first slice is a failure at the end. A file that is removed or replaced
- * is read on as it was. Bytes that are overwritten in place while a stream reads them are not noticed.
+ * A file on this machine. A stream ends where the file ended when the stream began; a file that became shorter is a
+ * failure. All slices are of one file; a change since the first slice is a failure at the end. A file that is removed
+ * or replaced is read on unchanged. Bytes that are overwritten in place while a stream reads them go unnoticed.
  */
 import { Array, Cause, Effect, FileSystem, Option, type PlatformError, type Pull, Scope, Stream } from "effect"
 import { fromPlatformError, type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, ReadInto } from "./Input.ts"
 import * as Pipe from "./Pipe.ts"
 
-/** In bytes: what is decoded in one piece. Both smaller and larger pieces were slower. */
+/** Size of the pieces that are decoded. Smaller and larger ones were slower. */
 const pieceBytes = 64 * 1024
 
-/** Pieces that are read together: each reading is a way to another thread and back. */
+/** Number of pieces in one read. Each read goes to another thread and back. */
 const piecesPerRead = 4
 
 export const open = Effect.fn("LocalFile.open")(function* (name: string) {
@@ -24,22 +22,22 @@ export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   if (info.type !== "File") return device(fs, name)
   const size = Number(info.size)
   const scope = yield* Effect.scope
-  const sameSize = Effect.filterOrFail(
-    opened(fs, name),
-    (found) => found.size === size,
-    () => changed(name),
+  const openSameSize = Effect.filterOrFail(
+    openFile(fs, name),
+    (candidate) => candidate.size === size,
+    () => changedFailure(name),
   )
-  const handle = yield* Effect.cached(Scope.provide(sameSize, scope))
+  const handle = yield* Effect.cached(Scope.provide(openSameSize, scope))
   const isUnchanged = Effect.gen(function* () {
     const { file, modified } = yield* handle
-    const now = yield* Effect.mapError(file.stat, failure(name))
-    if (Number(now.size) !== size || modifiedAt(now) !== modified) return yield* changed(name)
+    const current = yield* Effect.mapError(file.stat, failure(name))
+    if (Number(current.size) !== size || modifiedAt(current) !== modified) return yield* changedFailure(name)
   })
   const input: Input = {
     name,
     size,
-    bytes: Effect.map(opened(fs, name), ({ file, size }) => read(name, file, size)).pipe(Stream.unwrap),
-    begin: Effect.map(opened(fs, name), ({ file, size }) => readInto(name, file, size)),
+    bytes: Effect.map(openFile(fs, name), ({ file, size }) => read(name, file, size)).pipe(Stream.unwrap),
+    begin: Effect.map(openFile(fs, name), ({ file, size }) => readInto(name, file, size)),
     slice: (start, end) => Effect.flatMap(handle, ({ file }) => slice(name, file, start, end)),
     sliced: Effect.map(handle, ({ file }) => read(name, file, size)).pipe(
       Stream.unwrap,
@@ -49,11 +47,11 @@ export const open = Effect.fn("LocalFile.open")(function* (name: string) {
   return input
 })
 
-const changed = (name: string) => unreadable(name, "it was changed while it was read; run again")
+const changedFailure = (name: string) => unreadable(name, "the file changed while it was read; run again")
 
 const modifiedAt = ({ mtime }: FileSystem.File.Info): number | undefined => Option.getOrUndefined(mtime)?.getTime()
 
-/** A file that is open, and stays so as long as the input is used; nobody moves its cursor meanwhile. */
+/** An open file that stays open while the input is used, and whose cursor nobody moves. */
 export const ofHandle = (name: string, file: FileSystem.File, size: number): Input => ({
   name,
   size,
@@ -64,13 +62,13 @@ export const ofHandle = (name: string, file: FileSystem.File, size: number): Inp
 
 const failure = (name: string) => (error: PlatformError.PlatformError) => fromPlatformError(name, error)
 
-const opened = Effect.fnUntraced(function* (fs: FileSystem.FileSystem, name: string) {
+const openFile = Effect.fnUntraced(function* (fs: FileSystem.FileSystem, name: string) {
   const file = yield* Effect.mapError(fs.open(name), failure(name))
   const info = yield* Effect.mapError(file.stat, failure(name))
   return { file, size: Number(info.size), modified: modifiedAt(info) }
 })
 
-/** Such as `/dev/null`: nobody knows where it ends. */
+/** A device such as `/dev/null`, whose end is unknown. */
 const device = (fs: FileSystem.FileSystem, name: string): Input => ({
   name,
   size: undefined,
@@ -81,16 +79,16 @@ const device = (fs: FileSystem.FileSystem, name: string): Input => ({
 const read = (name: string, file: FileSystem.File, size: number): Stream.Stream<Uint8Array, SourceError> =>
   Stream.suspend(() => {
     let at = 0
-    const failed = failure(name)
+    const toFailure = failure(name)
     const pull = Effect.suspend((): Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, SourceError> =>
       at === size
         ? Cause.done()
         : Effect.matchEffect(
             file.readAlloc(Math.min(piecesPerRead * pieceBytes, size - at), { position: BigInt(at) }),
             {
-              onFailure: (error) => Effect.fail(failed(error)),
+              onFailure: (error) => Effect.fail(toFailure(error)),
               onSuccess: (piece) => {
-                if (Option.isNone(piece)) return Effect.fail(becameShorter(name, size, at))
+                if (Option.isNone(piece)) return Effect.fail(shorterFailure(name, size, at))
                 at += piece.value.length
                 return Effect.succeed(cut(piece.value))
               },
@@ -106,7 +104,7 @@ const readInto = (name: string, file: FileSystem.File, size: number): ReadInto =
     if (at === size) return 0
     const part = buffer.subarray(0, size - at)
     const count = yield* Effect.mapError(file.read(part, { position: BigInt(at) }), failure(name))
-    if (count === 0) return yield* becameShorter(name, size, at)
+    if (count === 0) return yield* shorterFailure(name, size, at)
     at += count
     return count
   })
@@ -125,11 +123,11 @@ const slice = Effect.fnUntraced(function* (
   for (let at = 0; at < bytes.length;) {
     const rest = bytes.subarray(at)
     const count = yield* Effect.mapError(file.read(rest, { position: BigInt(start + at) }), failure(name))
-    if (count === 0) return yield* becameShorter(name, end, start + at)
+    if (count === 0) return yield* shorterFailure(name, end, start + at)
     at += count
   }
   return bytes
 })
 
-const becameShorter = (name: string, size: number, found: number) =>
-  unreadable(name, `it became shorter while it was read: expected ${size} bytes, found ${found}`)
+const shorterFailure = (name: string, size: number, actual: number) =>
+  unreadable(name, `the file became shorter while it was read: expected ${size} bytes, found ${actual}; run again`)

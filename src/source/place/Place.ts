@@ -1,8 +1,6 @@
 /**
- * Where files come from: this machine, standard input (`-`), `http://`, `https://` and `s3://`.
- *
- * Guarantees: before a stream of bytes is run, only the existence of the file is checked. The HTTP client
- * is loaded when it is used.
+ * Opens files by name: local files, standard input (`-`), `http://`, `https://`, and `s3://`. Before a stream of bytes
+ * runs, only the file's existence is checked. The HTTP client is loaded on first use.
  */
 import { Effect } from "effect"
 import type { FileSystem, Path, Scope } from "effect"

@@ -1,7 +1,7 @@
 /** Classifies and describes file names: local, standard input, HTTP, S3. */
 export type Kind = "local" | "standard input" | "http" | "s3" | "unknown"
 
-/** `unknown` is a URL of another scheme. What has no scheme is a path. */
+/** `unknown` is a URL with another scheme. A name without a scheme is a path. */
 export const kindOf = (name: string): Kind => {
   if (standardInputNames.has(name)) return "standard input"
   const [, scheme] = /^([a-z][a-z0-9+.-]+):\/\//i.exec(name) ?? []
@@ -9,7 +9,7 @@ export const kindOf = (name: string): Kind => {
   return kinds.get(scheme.toLowerCase()) ?? "unknown"
 }
 
-/** The name in messages, rejects, the ledger and datasets: URLs lose user, query and fragment, which may be secrets. */
+/** The name in messages, rejects, the ledger, and datasets. URLs lose user, query, and fragment, which may be secrets. */
 export const describe = (name: string): string => {
   if (kindOf(name) === "standard input") return "standard input"
   if (kindOf(name) === "local") return name
@@ -24,6 +24,4 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ["s3", "s3"],
 ])
 
-/** What is wrong with a name of an unknown kind. */
-export const unknownPlace =
-  "files are read by their path, from http://, https:// and s3://, and from standard input (-)"
+export const unknownPlace = "expected a path, a URL with http://, https://, or s3://, or - for standard input"

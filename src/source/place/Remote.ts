@@ -1,39 +1,36 @@
 /**
- * Reads remote files: what HTTP and S3 have in common.
- *
- * Guarantees: a failed connection is resumed where it broke, at most `retries` times without a byte in between. The
- * total time is unlimited; the time without a byte is limited (`idle`).
+ * Reads remote files, for HTTP and S3. After a lost connection, reading resumes where it stopped, with at most
+ * `retries` attempts without a byte in between. The total time is unlimited; the time without a byte is limited
+ * (`idle`).
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, Version } from "./Input.ts"
 
-/** May work if it is tried again. */
 export class ConnectionLost extends Schema.TaggedError<ConnectionLost>()("ConnectionLost", {
   problem: Schema.String,
-  /** How long the other side asks to wait. In milliseconds. */
+  /** The wait that the server asks for, in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Number),
   cause: Schema.optionalKey(Schema.Defect()),
 }) {}
 
 const isConnectionLost = Schema.is(ConnectionLost)
 
-/** How long another machine is waited for. */
 export interface RemoteTimeouts {
-  /** The longest time in which nothing comes. */
+  /** Maximum time without data. */
   readonly idle: Duration.Duration
-  /** Attempts after the first, without a byte in between. */
+  /** Maximum number of further attempts without a byte in between. */
   readonly retries: number
-  /** Before the second attempt; doubled before each further one, up to `maxPause`. */
+  /** Wait before the second attempt. It doubles with each attempt, up to `maxPause`. */
   readonly pause: Duration.Duration
 }
 
-/** A file keeps what is set when it is opened. */
+/** A file keeps the values with which it was opened. */
 export const RemoteTimeouts = Context.Reference<RemoteTimeouts>("prefstream/source/place/Remote/RemoteTimeouts", {
   defaultValue: () => ({ idle: Duration.minutes(2), retries: 5, pause: Duration.millis(500) }),
 })
 
-/** The fraction of `idle` after which a file is read on over another connection. */
+/** After this fraction of `idle` without data, reading goes on over another connection. */
 const shareOfIdle = 4
 
 const maxPause = Duration.seconds(60)
@@ -41,10 +38,10 @@ const maxPause = Duration.seconds(60)
 export interface Remote {
   readonly name: string
   readonly size: number | undefined
-  /** Whether it can be read from elsewhere than its beginning. */
+  /** Whether reading can start anywhere. */
   readonly hasRanges: boolean
   readonly version: Version
-  /** The bytes from `start` on, up to `end`, exclusive, or to the file's end. */
+  /** The bytes from `start` to `end` (exclusive), or to the file's end. */
   readonly read: (
     start: number,
     end: number | undefined,
@@ -63,7 +60,6 @@ export const input = (remote: Remote): Effect.Effect<Input> =>
     return input
   })
 
-/** Tries again what a broken connection ends. */
 export const withRetries = Effect.fnUntraced(function* <A, R>(
   name: string,
   attempt: Effect.Effect<A, SourceError | ConnectionLost, R>,
@@ -72,7 +68,7 @@ export const withRetries = Effect.fnUntraced(function* <A, R>(
   const { idle } = timeouts
   return yield* attempt.pipe(
     Effect.timeoutOrElse({ duration: idle, orElse: () => unreadable(name, idleProblem(idle)) }),
-    Effect.retry(again(timeouts)),
+    Effect.retry(retrySchedule(timeouts)),
     Effect.mapError(toSourceError(name)),
   )
 })
@@ -108,13 +104,16 @@ const pieces = (
       return expected === undefined || at <= expected
         ? Effect.succeed(chunk)
         : Effect.fail(
-            unreadable(remote.name, `expected ${expected - start} bytes, found more: it was changed meanwhile`),
+            unreadable(
+              remote.name,
+              `expected ${expected - start} bytes, found more: the file changed while it was read`,
+            ),
           )
     }
-    const isWhole = Effect.suspend(() =>
+    const requireComplete = Effect.suspend(() =>
       expected === undefined || at === expected
         ? Effect.void
-        : new ConnectionLost({ problem: `it ended after ${at - start} of ${expected - start} bytes` }),
+        : new ConnectionLost({ problem: `the connection ended after ${at - start} of ${expected - start} bytes` }),
     )
     const attempt = Stream.suspend(() => {
       const first = at
@@ -133,25 +132,25 @@ const pieces = (
       )
     }).pipe(
       Stream.mapEffect(count),
-      Stream.concat(Stream.fromEffectDrain(isWhole)),
+      Stream.concat(Stream.fromEffectDrain(requireComplete)),
       Stream.mapError((error) =>
-        // What fails after its last byte, as a check of the whole does, cannot be corrected by more bytes.
+        // A failure after the last byte, such as that of a check of the whole, cannot be corrected by more bytes.
         isConnectionLost(error) && at > 0 && (!remote.hasRanges || at === expected)
           ? unreadable(
               remote.name,
-              `${error.problem}, after ${at - start} bytes, and it cannot go on from there; try again, or download it first`,
+              `${error.problem}; the server cannot resume after ${at - start} bytes: try again, or download the file first`,
               error.cause,
             )
           : error,
       ),
     )
-    return attempt.pipe(Stream.retry(again(timeouts)), Stream.mapError(toSourceError(remote.name)))
+    return attempt.pipe(Stream.retry(retrySchedule(timeouts)), Stream.mapError(toSourceError(remote.name)))
   })
 
 const idleProblem = (idle: Duration.Duration): string =>
-  `nothing came for ${Duration.format(idle)}; --idle-timeout waits longer`
+  `no data for ${Duration.format(idle)}; --idle-timeout sets a longer limit`
 
-const again = ({ pause, retries }: RemoteTimeouts) =>
+const retrySchedule = ({ pause, retries }: RemoteTimeouts) =>
   Schedule.min([Schedule.exponential(pause), Schedule.spaced(maxPause)]).pipe(
     Schedule.setInputType<SourceError | ConnectionLost>(),
     Schedule.upTo({ times: retries }),
@@ -165,16 +164,16 @@ const again = ({ pause, retries }: RemoteTimeouts) =>
 const toSourceError = (name: string) => (error: SourceError | ConnectionLost) =>
   isConnectionLost(error) ? unreadable(name, error.problem, error.cause) : error
 
-/** What a request that got no answer, or an answer that ended too soon, comes to. */
+/** Converts the failure of a request without an answer, or of an incomplete answer. */
 export const disconnected = (name: string, error: unknown): SourceError | ConnectionLost => {
   const cause = innermost(error)
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
   const problem = cause instanceof Error && cause.message !== "" ? cause.message : `no connection ${code}`.trim()
-  return lasting.test(code) ? unreadable(name, problem, cause) : new ConnectionLost({ problem, cause })
+  return persistentCodes.test(code) ? unreadable(name, problem, cause) : new ConnectionLost({ problem, cause })
 }
 
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 
-/** Codes of failures that stay: the name has no address, the certificate is no good. */
-const lasting = /^(ENOTFOUND|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|ERR_TLS_.*|ERR_SSL_.*)$/
+/** Codes of failures that persist: the name has no address, or the certificate is invalid. */
+const persistentCodes = /^(ENOTFOUND|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|ERR_TLS_.*|ERR_SSL_.*)$/

@@ -1,38 +1,35 @@
 /**
- * The client library of S3-compatible storage, loaded when it is first needed.
- *
- * Guarantees: credentials, region and endpoint are found as that library finds them (`AWS_ACCESS_KEY_ID`, `AWS_PROFILE`,
- * `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, …). With an endpoint, buckets are part of the path and the region is optional.
- * None of the library's types is exported, so that who reads no S3 need not install it.
+ * Wraps the client library of S3-compatible storage, which is loaded on first use. The library finds credentials,
+ * region, and endpoint as usual (`AWS_ACCESS_KEY_ID`, `AWS_PROFILE`, `AWS_REGION`, `AWS_ENDPOINT_URL_S3`, …). With an
+ * endpoint, buckets are part of the path and the region is optional. None of the library's types is exported, so
+ * programs that do not use S3 need not install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
 import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
 import * as Remote from "./Remote.ts"
 
-/** Answers of the protocol, as far as they are used here. */
 export interface ObjectAnswer {
   readonly body: AsyncIterable<Uint8Array> | undefined
   readonly length: number | undefined
-  /** `bytes 0-99/1234` */
+  /** For example, `bytes 0-99/1234`. */
   readonly range: string | undefined
   readonly etag: string | undefined
 }
 
 export interface ListAnswer {
   readonly keys: ReadonlyArray<string>
-  /** Asks for the next page. */
   readonly next: string | undefined
 }
 
 export interface Connection {
-  /** @returns nothing where the object has no such byte */
+  /** Returns `undefined` if the object has no such byte. */
   readonly get: (request: {
     readonly bucket: string
     readonly key: string
     readonly range?: string | undefined
     readonly etag?: string | undefined
   }) => Effect.Effect<ObjectAnswer | undefined, SourceError | Remote.ConnectionLost>
-  /** Up to 1,000 keys. @param request `isFlat`: without those that have a further `/` */
+  /** Lists up to 1,000 keys. `isFlat` excludes keys with another `/`. */
   readonly list: (request: {
     readonly bucket: string
     readonly prefix: string
@@ -41,7 +38,6 @@ export interface Connection {
   }) => Effect.Effect<ListAnswer, SourceError | Remote.ConnectionLost>
 }
 
-/** @param name for messages */
 export const connect = Effect.fnUntraced(function* (
   name: string,
 ): Effect.fn.Return<Connection, SourceError, Scope.Scope> {
@@ -54,12 +50,12 @@ export const connect = Effect.fnUntraced(function* (
       ),
       (client) => Effect.sync(() => client.destroy()),
     )
-  const found = yield* make()
-  const hasRegion = yield* Effect.isSuccess(Effect.tryPromise(() => found.config.region()))
+  const defaultClient = yield* make()
+  const hasRegion = yield* Effect.isSuccess(Effect.tryPromise(() => defaultClient.config.region()))
   if (!hasRegion && !hasEndpoint) {
-    return yield* unreadable(name, "no region is set; set AWS_REGION to that of the bucket")
+    return yield* unreadable(name, "no region is set; set AWS_REGION to the bucket's region")
   }
-  const client = hasRegion ? found : yield* make(regionOfEndpoints)
+  const client = hasRegion ? defaultClient : yield* make(endpointRegion)
   yield* Effect.tryPromise({
     try: () => client.config.credentials(),
     catch: (cause) =>
@@ -69,12 +65,12 @@ export const connect = Effect.fnUntraced(function* (
         cause,
       ),
   })
-  const sent = <A>(send: (options: { readonly abortSignal: AbortSignal }) => Promise<A>) =>
-    Effect.tryPromise({ try: (abortSignal) => send({ abortSignal }), catch: (cause) => new Refused({ cause }) })
-  const failed = ({ cause }: Refused) => Effect.fail(failure(name, cause))
+  const request = <A>(send: (options: { readonly abortSignal: AbortSignal }) => Promise<A>) =>
+    Effect.tryPromise({ try: (abortSignal) => send({ abortSignal }), catch: (cause) => new RequestFailed({ cause }) })
+  const fail = ({ cause }: RequestFailed) => Effect.fail(failure(name, cause))
   const connection: Connection = {
     get: ({ bucket, etag, key, range }) =>
-      sent((options) =>
+      request((options) =>
         client.send(
           new GetObjectCommand({
             Bucket: bucket,
@@ -92,11 +88,11 @@ export const connect = Effect.fnUntraced(function* (
           etag: ETag,
         })),
         Effect.catch((refused) =>
-          codeOf(refused.cause) === "InvalidRange" ? Effect.succeed(undefined) : failed(refused),
+          codeOf(refused.cause) === "InvalidRange" ? Effect.succeed(undefined) : fail(refused),
         ),
       ),
     list: ({ bucket, isFlat, next, prefix }) =>
-      sent((options) =>
+      request((options) =>
         client.send(
           new ListObjectsV2Command({
             Bucket: bucket,
@@ -111,13 +107,13 @@ export const connect = Effect.fnUntraced(function* (
           keys: Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])),
           next: IsTruncated === true ? NextContinuationToken : undefined,
         })),
-        Effect.catch(failed),
+        Effect.catch(fail),
       ),
   }
   return connection
 })
 
-class Refused extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
+class RequestFailed extends Data.TaggedError("Refused")<{ readonly cause: unknown }> {}
 
 const library = (name: string) =>
   Effect.tryPromise({
@@ -125,8 +121,8 @@ const library = (name: string) =>
     catch: (cause) => unreadable(name, "to read from S3, install its client: npm install @aws-sdk/client-s3", cause),
   })
 
-/** What a storage that is not Amazon's, and has no regions, takes for one. */
-const regionOfEndpoints = "us-east-1"
+/** A storage other than Amazon's that has no regions accepts this one. */
+const endpointRegion = "us-east-1"
 
 const endpointIsSet = Effect.gen(function* () {
   for (const variable of ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]) {
@@ -146,9 +142,9 @@ const failure = (name: string, error: unknown): SourceError | Remote.ConnectionL
   if (problem !== undefined) return unreadable(name, problem, error)
   if (status === undefined) return Remote.disconnected(name, error)
   if (status === 429 || status >= 500) {
-    return new Remote.ConnectionLost({ problem: `its storage answers ${status} (${code})`, cause: error })
+    return new Remote.ConnectionLost({ problem: `the storage answered ${status} (${code})`, cause: error })
   }
-  return unreadable(name, `its storage answers ${status} (${code})`, error)
+  return unreadable(name, `the storage answered ${status} (${code})`, error)
 }
 
 const codeOf = (error: unknown): string => (Predicate.hasProperty(error, "name") ? String(error.name) : "")
@@ -163,12 +159,12 @@ const problems: ReadonlyMap<string, string> = new Map([
   ["NoSuchBucket", "there is no such bucket; check its name, and the endpoint"],
   [
     "AccessDenied",
-    "these credentials may not read it; they need s3:GetObject, and s3:ListBucket for folders and patterns",
+    "these credentials do not permit reading; they need s3:GetObject, and s3:ListBucket for folders and patterns",
   ],
   ["InvalidAccessKeyId", "the storage does not know this access key; check AWS_ACCESS_KEY_ID, and the endpoint"],
-  ["SignatureDoesNotMatch", "the secret does not fit the access key; check AWS_SECRET_ACCESS_KEY"],
+  ["SignatureDoesNotMatch", "the secret does not match the access key; check AWS_SECRET_ACCESS_KEY"],
   ["ExpiredToken", "the credentials have expired; get new ones"],
-  ["PermanentRedirect", "the bucket is in another region; set AWS_REGION to it"],
-  ["AuthorizationHeaderMalformed", "the bucket is in another region; set AWS_REGION to it"],
-  ["PreconditionFailed", "it was changed since it was opened; run again"],
+  ["PermanentRedirect", "the bucket is in another region; set AWS_REGION to its region"],
+  ["AuthorizationHeaderMalformed", "the bucket is in another region; set AWS_REGION to its region"],
+  ["PreconditionFailed", "the object changed since it was opened; run again"],
 ])

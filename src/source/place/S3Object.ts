@@ -1,7 +1,6 @@
 /**
- * An object of S3-compatible storage: `s3://bucket/key`. The key is as it is stored, with nothing encoded.
- *
- * Guarantees: an object that was changed since it was opened is a failure. Retries and time limits are those of `Remote`.
+ * An object of S3-compatible storage: `s3://bucket/key`. The key is not percent-encoded. A change since the object was
+ * opened is a failure. `Remote` sets retries and time limits.
  */
 import { Effect, type Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
@@ -24,20 +23,19 @@ export const open = Effect.fn("S3Object.open")(function* (
       if (size === 0) return Stream.empty
       const range = start === 0 && end === undefined ? undefined : `bytes=${start}-${end === undefined ? "" : end - 1}`
       const answer = yield* connection.get({ bucket, key, range, etag })
-      if (answer === undefined) return yield* changed(name)
+      if (answer === undefined) return yield* changedFailure(name)
       const isSame = etag === undefined || answer.etag === undefined || answer.etag === etag
-      if (!isSame) return yield* changed(name)
+      if (!isSame) return yield* changedFailure(name)
       if (range !== undefined && answer.range?.startsWith(`bytes ${start}-`) !== true) {
-        return yield* unreadable(name, `asked for ${range}, its storage sent ${answer.range ?? "all of it"}`)
+        return yield* unreadable(name, `requested ${range}, but the storage sent ${answer.range ?? "the whole object"}`)
       }
       return bytesOf(name, answer)
     }),
   })
 })
 
-/** All keys that begin with the prefix. @param request `isFlat`: without those that have a further `/` */
+/** All keys that begin with the prefix. `isFlat` excludes keys with another `/`. */
 export const list: (request: {
-  /** For messages. */
   readonly name: string
   readonly bucket: string
   readonly prefix: string
@@ -61,7 +59,7 @@ export const parse = (name: string) => {
     : Effect.succeed({ bucket, key })
 }
 
-/** By its first byte: an answer to HEAD would not tell a missing bucket from a missing key. */
+/** Requests the first byte, because the answer to HEAD does not distinguish a missing bucket from a missing key. */
 const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucket: string, key: string) {
   const first = yield* connection.get({ bucket, key, range: "bytes=0-0" })
   if (first === undefined) return { size: 0, etag: undefined }
@@ -71,7 +69,7 @@ const head = Effect.fnUntraced(function* (connection: S3Client.Connection, bucke
   return { size, etag: first.etag }
 })
 
-const changed = (name: string) => unreadable(name, "it was changed since it was opened; run again")
+const changedFailure = (name: string) => unreadable(name, "the object changed since it was opened; run again")
 
 const discard = (answer: S3Client.ObjectAnswer) => Effect.ignore(Stream.runHead(bytesOf("", answer)))
 

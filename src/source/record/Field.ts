@@ -1,16 +1,16 @@
 /**
- * Where a part of an item is in a record: a path to a value or the elements of a list, or a template of several.
+ * Reads a part of an item from a record, by a path to a value or to the elements of a list, or by a template of paths.
  *
  * ```
  * turns[0].content             a field path
- * answers[].text               of each element of a list
- * answers[]                    a list, which may be there as JSON text
+ * answers[].text               a member of each element of a list
+ * answers[]                    a list, also as JSON text
  * {instruction}\n\n{input}     a template: fields in braces
  * ```
  *
- * In a template `{{` and `}}` are braces; `\n`, `\t` and `\\`, written out, are line feed, tab and backslash. A paragraph in
- * which all fields are absent, null or blank is left out; where all fields of a template are, nothing is there. A list of
- * texts is these texts with empty lines between.
+ * In a template, `{{` and `}}` stand for braces, and `\n`, `\t`, and `\\` for line feed, tab, and backslash. A paragraph is
+ * left out if all its fields are absent, null, or blank. If all fields of a template are, its value is absent. A list of
+ * texts becomes these texts, separated by empty lines.
  */
 import { Result } from "effect"
 import * as FieldPath from "../../io/FieldPath.ts"
@@ -18,53 +18,46 @@ import * as Json from "../../io/Json.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
 import * as PythonText from "./PythonText.ts"
 
-/** The name of a member, an index, or, as null, each element of a list. */
+/** The name of a member, an index, or null for each element of a list. */
 export type Step = string | number | null
 
 export interface Field {
-  /** As it was written. */
   readonly text: string
-  /** On one line, as rejects name it. */
+  /** The text on one line, as rejects name it. */
   readonly name: string
-  /** For people: of a path that is one member, the member's own name. */
+  /** The name for users. For a path of one member, it is the member's own name. */
   readonly label: string
   readonly isTemplate: boolean
-  /** What it reads. */
   readonly paths: ReadonlyArray<ReadonlyArray<Step>>
-  /** The top-level members of these. */
   readonly columns: ReadonlyArray<string>
   /**
-   * `undefined` where nothing is there. A template in which a field is neither text, a list of texts, number nor boolean
-   * gives an object, which is no text.
-   *
-   * @param isTextual whether a list or object may be in a top-level member as JSON text
+   * Reads the value, or `undefined` if it is absent. A template gives an object, which is not text, if one of its
+   * fields is neither text, a list of texts, a number, nor a boolean.
+   * @param isTextual whether a list or object may be a top-level member's JSON text
    */
   readonly get: (record: unknown, isTextual?: boolean) => unknown
-  /** What rejects call an element of the list that it gives. */
+  /** The name of a list element in rejects. */
   readonly nameAt: (index: number) => string
 }
 
-/** The failure says what is wrong with the text, and where. */
 export const parse = (text: string): Result.Result<Field, string> =>
   /[{}]/.test(text.replaceAll(quotedName, "")) ? parseTemplate(text) : parsePath(text)
 
 const quotedName = /\["(?:[^"\\]|\\.)*"\]/gs
 
-/** A path as `parse` reads it, of one member. */
 export const ofMember = (name: string): string => FieldPath.format([name])
 
 /**
- * The text as `parse` reads it, where names of members may be as they are: `Antwort A` and `model.v2`, also in a template's
- * braces, mean the member of this name where there is one.
- *
- * @param members the names that records have at their top
+ * Converts plain names of members to paths: `Antwort A` and `model.v2`, alone or in a template's braces, denote the
+ * member of this name if there is one.
+ * @param members the names of the records' top-level members
  */
 export const ofMembers = (text: string, members: ReadonlySet<string>): string => {
   if (members.has(text)) return ofMember(text)
   const [list = "", ...rest] = text.split("[]")
   if (members.has(list)) return [ofMember(list), ...rest].join("[]")
-  return text.replaceAll(new RegExp(piece.source, "gs"), (written, path?: string) =>
-    path !== undefined && members.has(path) ? `{${ofMember(path)}}` : written,
+  return text.replaceAll(new RegExp(piece.source, "gs"), (match, path?: string) =>
+    path !== undefined && members.has(path) ? `{${ofMember(path)}}` : match,
   )
 }
 
@@ -78,25 +71,24 @@ const parsePath = (text: string): Result.Result<Field, string> => {
       nameAt: (index) => `${text}[${index}]`,
     }))
   }
-  const before = text.slice(0, elements)
-  const after = text.slice(elements + 2)
-  return Result.flatMap(FieldPath.parse(before), (list) =>
-    // What follows the elements is read as what follows an index is.
-    Result.map(FieldPath.parse(`[0]${after}`), (element) => ({
+  const listPath = text.slice(0, elements)
+  const elementPath = text.slice(elements + 2)
+  return Result.flatMap(FieldPath.parse(listPath), (list) =>
+    // The path after the elements is parsed like a path after an index.
+    Result.map(FieldPath.parse(`[0]${elementPath}`), (element) => ({
       ...field(text, [[...list.keys, null, ...element.keys.slice(1)]]),
-      ...(after === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),
+      ...(elementPath === "" && list.keys.length === 1 ? { label: onOneLine(String(list.keys[0])) } : undefined),
       get: (record, isTextual) => {
         const elements = fromText(getAt(record, list.keys, isTextual))
         return Array.isArray(elements)
           ? elements.map((value) => FieldPath.followAll(value, element.keys.slice(1)))
           : elements
       },
-      nameAt: (index) => `${before}[${index}]${after}`,
+      nameAt: (index) => `${listPath}[${index}]${elementPath}`,
     })),
   )
 }
 
-/** Where `[]` is outside of quoted names; -1 if nowhere. */
 const elementsAt = (text: string): number =>
   text.replaceAll(quotedName, (name) => `["${"_".repeat(name.length - 4)}"]`).indexOf("[]")
 
@@ -116,21 +108,16 @@ const getAt = (record: unknown, keys: ReadonlyArray<string | number>, isTextual:
     ? FieldPath.followAll(fromText(FieldPath.followAll(record, keys.slice(0, 1))), keys.slice(1))
     : FieldPath.followAll(record, keys)
 
-/**
- * The list or object that a cell's text is, as JSON or as Python writes it, unless it is nested too deeply; any other value
- * as it is.
- */
+/** Parses a cell that is a list or object as JSON or as Python writes it, unless it is nested too deeply. Other values stay unchanged. */
 export const fromText = (cell: unknown): unknown => {
   if (typeof cell !== "string" || !/^\s*[[{]/.test(cell)) return cell
   const value = Result.getOrUndefined(Result.orElse(Json.parse(cell), () => PythonText.parse(cell)))
   return value === undefined || depthProblem(value, "") !== undefined ? cell : value
 }
 
-/** Texts and fields in turns. */
 type Piece = string | FieldPath.FieldPath
 
 interface Paragraph {
-  /** The line feeds that part it from the one before. */
   readonly gap: string
   readonly pieces: ReadonlyArray<Piece>
 }
@@ -148,12 +135,12 @@ const parseTemplate = (text: string): Result.Result<Field, string> =>
       get: (record, isTextual) => {
         const values = new Map<Piece, unknown>()
         for (const path of paths) {
-          const given = getAt(record, path.keys, isTextual) ?? ""
-          const value = isTexts(given) ? given.join("\n\n") : given
+          const fieldValue = getAt(record, path.keys, isTextual) ?? ""
+          const value = isTexts(fieldValue) ? fieldValue.join("\n\n") : fieldValue
           if (typeof value === "object") return { [path.text]: value }
           values.set(path, value)
         }
-        return write(paragraphs, (path) => String(values.get(path)))
+        return fillParagraphs(paragraphs, (path) => String(values.get(path)))
       },
       nameAt: (index) => `${onOneLine(text)}[${index}]`,
     }
@@ -162,7 +149,7 @@ const parseTemplate = (text: string): Result.Result<Field, string> =>
 const isTexts = (value: unknown): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.every((text) => typeof text === "string")
 
-const write = (
+const fillParagraphs = (
   paragraphs: ReadonlyArray<Paragraph>,
   valueOf: (path: FieldPath.FieldPath) => string,
 ): string | undefined => {
@@ -179,7 +166,7 @@ const write = (
   return isFilled ? text : undefined
 }
 
-// A bracket that begins a quoted name is read as nothing else, so that there is one way to read each text.
+// A bracket that begins a quoted name has no other meaning, so that a text can be parsed in one way only.
 const piece = /\{\{|\}\}|\{((?:\["(?:[^"\\]|\\.)*"\]|[^{}[]|\[(?!"(?:[^"\\]|\\.)*"\]))*)\}|\\[nt\\]|[^{}\\]+|\\/sy
 
 const literals: { readonly [written: string]: string } = {
@@ -203,9 +190,9 @@ const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> 
         text[at] === "{" ? 'expected a field and "}" after "{"' : 'expected "}}" for a brace, found "}"',
       )
     }
-    const [written, path] = match
+    const [matched, path] = match
     if (path === undefined) {
-      pieces.push(literals[written] ?? written)
+      pieces.push(literals[matched] ?? matched)
       continue
     }
     const parsed = FieldPath.parse(path)
@@ -219,14 +206,14 @@ const parsePieces = (text: string): Result.Result<ReadonlyArray<Piece>, string> 
 
 const toParagraphs = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Paragraph> => {
   const paragraphs: Array<{ gap: string; pieces: Array<Piece> }> = [{ gap: "", pieces: [] }]
-  // Pieces of text that follow each other make one, so that an empty line is seen whole.
-  const joined = pieces.reduce<Array<Piece>>((all, piece) => {
+  // Adjacent texts are joined, so that an empty line between them is recognized.
+  const joinedPieces = pieces.reduce<Array<Piece>>((all, piece) => {
     const last = all.at(-1)
     if (typeof piece === "string" && typeof last === "string") all[all.length - 1] = last + piece
     else all.push(piece)
     return all
   }, [])
-  for (const piece of joined) {
+  for (const piece of joinedPieces) {
     if (typeof piece !== "string") {
       paragraphs.at(-1)!.pieces.push(piece)
       continue

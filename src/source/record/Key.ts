@@ -2,17 +2,15 @@
 import * as IdLimit from "../../domain/IdLimit.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** What represents a key that can't represent itself. */
+/** The replacement of a key that is too long or has NUL. */
 export const digest = (key: string): string => `sha256:${Sha256.hex(key)}`
 
-/** The id of the item whose key it is. */
 export const toId = (key: string): string => (IdLimit.fits(key) ? key : digest(key))
 
-/** In UTF-16 units. */
 const maxLength = 64
 
 /**
- * As a table of a scratch file has it: different for different keys; one that is longer, or has NUL, which some
- * databases end a text at, is its SHA-256, which with its name is longer than any that stays.
+ * The key in a scratch file's table. Different keys stay different. A key that is long or has NUL, at which some
+ * databases end a text, becomes its SHA-256, which is longer than any unchanged key.
  */
-export const short = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))
+export const toTableKey = (key: string): string => (key.length <= maxLength && !key.includes("\0") ? key : digest(key))

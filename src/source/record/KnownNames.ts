@@ -1,17 +1,15 @@
 /**
- * The names by which files are understood: what data sets call the parts of an item, and the models that they are of.
- *
- * Lists are in the order in which they are tried. Names are compared in lower case, with `_` for blanks and hyphens.
- * Nothing is decided here: `detect` checks the values, too.
+ * Names under which data sets have the parts of an item, and names of models. Lists are in order of preference. Names
+ * are compared in lower case, with `_` for blanks and hyphens. `detect` checks the values before it decides.
  */
 const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
-/** A name as names are compared. */
+/** The form in which names are compared. */
 export const plain = (name: string): string => name.trim().toLowerCase().replaceAll(/[ -]/g, "_")
 
 /** Names of the prompt in records whose completions contain it. */
 export const promptsOfConversations = words("prompt instruction question input")
-/** Lists of messages, also in cells of text. */
+/** Lists of messages, also in text cells. */
 export const conversations = words("messages conversations conversation dialog dialogue")
 /** Lists of messages, in formats that have lists. */
 export const promptLists = [...conversations, ...words("context history input")]
@@ -23,13 +21,13 @@ export const systemPrompts = words("system system_prompt system_message")
 export const histories = words(
   "history chat_history conversation_history dialog_history dialogue_history message_history past_messages previous_messages previous_turns context",
 )
-/** What a prompt may refer to. */
+/** Texts that a prompt may refer to. */
 export const contexts = words(
   "context contexts passage passages document documents article background paragraph paragraphs evidence knowledge " +
     "source_text source_document source_documents reference_text retrieved_context retrieved_contexts retrieved_documents " +
     "retrieved_passages search_results premise story transcript",
 )
-/** All that may be part of what experts must see. */
+/** All names of texts that experts may have to see. */
 export const partsOfPrompts: ReadonlySet<string> = new Set([
   "prompt",
   ...promptTexts,
@@ -38,38 +36,36 @@ export const partsOfPrompts: ReadonlySet<string> = new Set([
   ...histories,
   ...contexts,
 ])
-/** Columns of pictures, sound and video, such as `images`, `image_path` and `input_image_2`. */
+/** Columns of images, audio, and video, such as `images`, `image_path`, and `input_image_2`. */
 export const media =
   /^(?:(?:input|prompt|question|query|user|instruction|context)_)?(?:images?|imgs?|pictures?|photos?|screenshots?|videos?|audios?|media|multimodal_data|multi_modal_data|pixel_values|attachments?)(?:_?\d+|_?(?:path|file|url|uri|name|filename|bytes|base64|b64|data|content)s?)*$/
-/** Columns of media that are read where the first records do not have them. */
+/** Columns of media that are read even if the first records lack them. */
 export const mediaColumns = words("image images video videos audio audios")
 
 export const completionLists = words(
   "completions responses answers outputs candidates generations choices samples predictions replies summaries",
 )
-/** In the elements of such a list. */
+/** Members that hold the text in an element of such a list. */
 export const elementTexts = words(
   "completion response output answer text content generation generated_text message messages value reply",
 )
 export const elementModels = words("model model_id model_name generator")
-/** The better one first. */
+/** The better completion is first. */
 export const completionPairs = [words("chosen rejected"), words("preferred_output non_preferred_output")] as const
-/** One completion per record. */
 export const completionTexts = words("completion response output generation generated_text model_output model_response")
-/** The same, where there is none of those. */
 export const otherCompletionTexts = words("answer prediction candidate reply assistant chosen")
 /** Beginnings of columns of completions, as in `response_a` and `output_2`. */
 export const completionStems = words(
   "response output completion answer generation candidate assistant conversation reply summary human_ref model bot chatbot system agent",
 )
-/** Those of which only what counts them may follow, as in `bot_a`; beside other completions they hold names. */
+/** Stems that only a letter or number may follow, as in `bot_a`. Beside other completions, such columns hold names. */
 export const namingStems: ReadonlySet<string> = new Set(words("model bot chatbot system agent"))
-/** Pairs of columns that an experiment compares: one of the first and one of the second. */
+/** Pairs of columns that an experiment compares: one of the first list and one of the second. */
 export const comparedColumns = [
   words("baseline control champion production incumbent left"),
   words("candidate treatment variant experiment challenger test right"),
 ] as const
-/** Ends of columns that say something about a completion, as in `response_tokens`. */
+/** Endings of columns that describe a completion, as in `response_tokens`. */
 export const aboutCompletions: ReadonlySet<string> = new Set(
   words(
     "model models model_name model_id id ids name names len length token tokens num_tokens token_count lang language score scores " +
@@ -78,9 +74,8 @@ export const aboutCompletions: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Keys that are named after the prompt. */
 export const promptKeys = words("prompt_id question_id instruction_id query_id problem_id")
-/** Keys that may as well be a row's, or a subject's. */
+/** Keys that may also identify a row or a subject. */
 export const otherKeys = words(
   "item_id group_id group id key task_id example_id instance_id conversation_id uid idx index",
 )
@@ -90,32 +85,31 @@ export const questionIds = words("question_id")
 export const golds = words(
   "label winner preference preferred best best_response best_completion better_response_id gold choice",
 )
-/** What a choice says that prefers no completion, as `outcomeWord` writes it. */
+/** Choices that prefer no completion, as `outcomeWord` writes them. */
 export const ties: ReadonlySet<string> = new Set(
   words(
     "tie ties tied tieinconsistent draw equal equallygood same thesame aboutthesame both bothgood tiebothgood nopreference",
   ),
 )
-/** What a choice says that finds no completion good, in the same form. */
+/** Choices that find no completion good, in the same form. */
 export const allBad: ReadonlySet<string> = new Set(
   words("bothbad tiebothbad allbad tieallbad equallybad bothequallybad botharebad neitherisgood"),
 )
-/** What gold says instead of naming a completion. A vote may mean a tie, that all are bad, or that it is no vote. */
+/** Gold values that name no completion. In a vote, they may mean a tie, that all are bad, or that there is no vote. */
 export const noGold: ReadonlySet<string> = new Set(words("none neither null"))
-/** A value in small letters, without blanks and punctuation: `tie (both bad)` is `tiebothbad`. */
+/** A value in lower case, without blanks and punctuation: `tie (both bad)` becomes `tiebothbad`. */
 export const outcomeWord = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, "")
-/** What precedes the letter or number of a completion that a gold value names, as in `model_a`. */
+/** Words before the letter or number of a completion in a gold value, as in `model_a`. */
 export const completionWords = words(
   "model response output completion answer generation candidate assistant option conversation system",
 )
-/** Of a dataset that prefstream wrote. */
 export const datasetMembers = words("item_id task_id chosen_index rejected_index")
 
 export const models = words("model model_id model_name generator model_used llm engine")
 export const modelLists = words("models model_names generators generation_models generation_model")
 /** Beginnings of columns that name the model of one completion, as in `model_a`. */
 export const modelColumnStems = words("model models model_name model_id generator llm")
-/** Families of models, and the kinds of training that tell one's checkpoints apart. */
+/** Families of models, and kinds of training that distinguish their checkpoints. */
 export const modelFamilies: ReadonlySet<string> = new Set(
   words(
     "alpaca aya baichuan bard bloom bloomz chatglm chatgpt claude davinci dbrx deepseek dolly ernie exaone falcon flan gemini gemma glm " +
@@ -123,7 +117,7 @@ export const modelFamilies: ReadonlySet<string> = new Set(
       "orca palm phi pythia qwen qwq smollm stablelm starcoder starling tulu ultralm vicuna wizardlm yi zephyr dpo ppo rlhf sft",
   ),
 )
-/** Words in columns' names that tell completions apart without naming a model. */
+/** Words in column names that distinguish completions without naming a model. */
 export const genericWords: ReadonlySet<string> = new Set(
   words(
     "response output completion answer generation reply summary prediction candidate assistant model text option choice conversation generated " +
@@ -132,7 +126,6 @@ export const genericWords: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Members of a message that say something about it without being said in it. */
 export const aboutMessages: ReadonlySet<string> = new Set(
   words(
     "id index turn turn_id message_id parent_id timestamp created_at date language lang tokens num_tokens token_count weight loss train " +
@@ -152,6 +145,6 @@ const aboutItems: ReadonlySet<string> = new Set([
     "category topic domain task subject difficulty split dataset subset tags notes comment rationale reason explanation author expert user",
   ),
 ])
-/** Whether a column says something about an item: it is neither prompt nor completion. */
+/** Whether a column describes an item and is neither prompt nor completion. */
 export const isAboutItem = (name: string): boolean =>
   aboutItems.has(name) || /_(?:id|at|by|model|name|score|url)$/.test(name)

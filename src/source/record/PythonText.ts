@@ -1,14 +1,13 @@
 /**
- * Reads lists and dictionaries that Python wrote as text (`repr`), as its exports to CSV have them.
- *
- * Guarantees: a text has one reading or none. Strings, numbers, `True`, `False`, `None`, lists, and dictionaries with text
- * as keys are read. NumPy separates elements by white space alone: such dictionaries are read, but not such texts, which
- * Python reads as one. What NumPy leaves out as `...` is lost.
+ * Reads lists and dictionaries that Python wrote as text (`repr`), as in its exports to CSV. A text has one reading or
+ * none. It reads strings, numbers, `True`, `False`, `None`, lists, and dictionaries with text keys. NumPy separates
+ * elements by white space alone. Such dictionaries are read, but not such texts, which Python would read as one.
+ * Elements that NumPy replaced by `...` are lost.
  */
 import { Result } from "effect"
 import { isObject } from "../../io/Values.ts"
 
-/** Why a text is not read; undefined if it is no list or dictionary of Python at all. */
+/** The reason why a list or dictionary is not read. `undefined` if the text is neither. */
 export type Problem = "no commas between its elements" | '"..." for elements that are left out' | undefined
 
 export const parse = (text: string): Result.Result<unknown, Problem> => {
@@ -32,11 +31,11 @@ const constants = new Map<string | undefined, unknown>([
   ["True", true],
   ["False", false],
   ["None", null],
-  // JSON has no such number, either: see `JsonRecord`.
+  // JSON has no such number either, see `JsonRecord`.
   ["nan", null],
 ])
 
-const escaped = new Map([
+const escapes = new Map([
   ["a", "\x07"],
   ["b", "\b"],
   ["f", "\f"],
@@ -79,7 +78,7 @@ class Parser {
     return match
   }
 
-  /** Whether these characters come next, which are then passed. */
+  /** Skips these characters if they come next, and returns whether they did. */
   #passes(characters: string): boolean {
     this.#match(space)
     const comesNext = this.#text.startsWith(characters, this.#at)
@@ -135,7 +134,7 @@ class Parser {
       text +=
         character === undefined
           ? String.fromCodePoint(Number.parseInt(code!, 16))
-          : (escaped.get(character) ?? character)
+          : (escapes.get(character) ?? character)
     }
   }
 }

@@ -1,8 +1,6 @@
 /**
- * A record of a file as its format returns it, before its layout is known.
- *
- * Guarantees: a format returns one `RowResult` per record, in order. Values are JSON values: null, text, numbers,
- * booleans, arrays, plain objects; `__proto__` is a member like any other.
+ * A record of a file in its format, before its layout is known. A format returns one `RowResult` per record, in order.
+ * Values are JSON values: null, text, numbers, booleans, arrays, and plain objects. `__proto__` is an ordinary member.
  */
 import { Result } from "effect"
 import type { Origin } from "../../domain/Origin.ts"
@@ -10,27 +8,26 @@ import type { ItemIdentity, PromptItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import { isObject } from "../../io/Values.ts"
 
-/** Where a record is, and its text for the reject. */
+/** A record's origin, and its text for a reject. */
 export interface Place extends Origin {
-  /** As it is in the file; of a format without text, as JSON. May be computed on access. */
+  /** The original text, or JSON for a format without text. It may be computed on access. */
   readonly raw: string | undefined
 }
 
 export interface Row {
   readonly place: Place
   readonly value: unknown
-  /** Set where cells hold text alone, so that lists, objects and numbers are in them as text (CSV). */
+  /** Set if all cells are text, so that lists, objects, and numbers are text too (CSV). */
   readonly isTextual?: true | undefined
-  /** Set where no text of it can have a lone surrogate: it was decoded from UTF-8, and has no escapes. */
+  /** Set if no text can have a lone surrogate, because it was decoded from UTF-8 and has no escapes. */
   readonly isWellFormed?: boolean | undefined
-  /** The text that was parsed, where it is JSON. */
   readonly json?: string | undefined
-  /** The item that the value is, if it was read as bytes (`PlainThread`). */
+  /** The item of a value that was read as bytes (`PlainThread`). */
   readonly plain?: PlainItem | undefined
 }
 
 export interface PlainItem {
-  /** The row's value: another value that was made of it may be another item. */
+  /** The row's value. A value derived from it may be a different item. */
   readonly of: unknown
   readonly item: PromptItem
   readonly identity: ItemIdentity
@@ -38,14 +35,13 @@ export interface PlainItem {
 
 export type RowResult = Result.Result<Row, Reject>
 
-/** Rows as if their records had no members of these names. */
-export const without = (names: ReadonlyArray<string>): ((row: Row) => Row) => {
+export const withoutMembers = (names: ReadonlyArray<string>): ((row: Row) => Row) => {
   if (names.length === 0) return (row) => row
   return (row) =>
     isObject(row.value) && Object.keys(row.value).some((name) => names.includes(name))
       ? {
           ...row,
-          // Not by assignment, so that a member may be called `__proto__`.
+          // Assignment would fail for a member called `__proto__`.
           value: Object.fromEntries(Object.entries(row.value).filter(([name]) => !names.includes(name))),
         }
       : row

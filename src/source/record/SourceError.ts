@@ -1,12 +1,12 @@
 /**
- * Errors that end the reading of a source: each message names the file or option, and what to do. Invalid records are
- * not errors, but `Reject`s in the stream.
+ * Errors that end the reading of a source. Each message names the file or option, and what to do. Invalid records
+ * are not errors, but `Reject`s in the stream.
  */
 import { type PlatformError, Predicate, Schema } from "effect"
 
 /** The file does not exist. */
 export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFound", {
-  /** As it was named, a URL without user and query. */
+  /** The given name; a URL without user and query. */
   file: Schema.String,
 }) {
   override get message(): string {
@@ -14,13 +14,13 @@ export class FileNotFound extends Schema.TaggedError<FileNotFound>()("FileNotFou
   }
 }
 
-/** The file cannot be opened, read or decoded; `problem` says why. */
+/** The file cannot be opened, read, or decoded. */
 export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUnreadable", {
-  /** As it was named, a URL without user and query. */
+  /** The given name; a URL without user and query. */
   file: Schema.String,
-  /** Why, and what to do. */
+  /** The problem, and what to do. */
   problem: Schema.String,
-  /** The error of the file system, connection or decoder, if there was one. */
+  /** The underlying error. */
   cause: Schema.optional(Schema.Defect()),
 }) {
   override get message(): string {
@@ -28,11 +28,11 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>()("FileUn
   }
 }
 
-/** An option's value is unusable. */
+/** An option's value cannot be used. */
 export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidOption", {
-  /** As the caller names it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
+  /** The caller's name for it: `maxLineBytes`, or a flag such as `--max-row-group-bytes`. */
   option: Schema.String,
-  /** What was expected, and what was found. */
+  /** The problem, and what to do. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -40,11 +40,11 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>()("InvalidO
   }
 }
 
-/** How the records make items could not be detected. */
+/** The layout of the records could not be detected. */
 export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUnknown", {
   /** The file with the first records. */
   file: Schema.String,
-  /** What was found, and which options tell it. */
+  /** The problem, and what to do. */
   problem: Schema.String,
 }) {
   override get message(): string {
@@ -52,21 +52,21 @@ export class LayoutUnknown extends Schema.TaggedError<LayoutUnknown>()("LayoutUn
   }
 }
 
-/** The scratch file, to which a join or the grouping of long records moves what does not fit in memory, failed. */
+/** The scratch file of a join or group failed. */
 export class ScratchFailed extends Schema.TaggedError<ScratchFailed>()("ScratchFailed", {
-  /** What failed, in one line. */
+  /** The problem, and what to do. */
   problem: Schema.String,
-  /** The error of the file system. */
+  /** The underlying error. */
   cause: Schema.Defect(),
 }) {
   override get message(): string {
-    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (commands that send nothing: in TMPDIR; in a program: scratchDirectory)`
+    return `the scratch file of the join or group failed: ${this.problem}; it needs about as much disk space as the input, in the job folder (TMPDIR for commands that send nothing, scratchDirectory in a program)`
   }
 }
 
-/** Ends the reading of a source; `reason` is one of the errors above. */
+/** Ends the reading of a source. `reason` is one of the errors above. */
 export class SourceError extends Schema.TaggedError<SourceError>()("SourceError", {
-  /** Decide on its `_tag`. */
+  /** Callers decide on its `_tag`. */
   reason: Schema.Union([FileNotFound, FileUnreadable, InvalidOption, LayoutUnknown, ScratchFailed]),
 }) {
   override get message(): string {
@@ -88,7 +88,7 @@ export const fromPlatformError = (file: string, error: PlatformError.PlatformErr
         : new FileUnreadable({
             file,
             problem: isLoop(error.reason)
-              ? "its symbolic links lead in a circle"
+              ? "the symbolic links form a circle; check the path"
               : (problems[error.reason._tag] ?? error.message),
             cause: error,
           }),
@@ -98,5 +98,5 @@ const isLoop = ({ cause }: PlatformError.PlatformError["reason"]): boolean =>
   Predicate.hasProperty(cause, "code") && cause.code === "ELOOP"
 
 const problems: Partial<Record<PlatformError.PlatformError["reason"]["_tag"], string>> = {
-  PermissionDenied: "this user may not read it; check its permissions",
+  PermissionDenied: "no permission to read it; check the file's permissions",
 }

@@ -1,45 +1,44 @@
 /**
- * The interface of all sources.
- *
- * Guarantees: one `SourceRecord` per record read, so records are either items or rejects. Blank lines are not records.
+ * The interface of all sources. Each record that is read gives one `SourceRecord`: an item or a reject. Blank lines
+ * are not records.
  */
 import type { Effect, FileSystem, Path, Result, Stream } from "effect"
 import type { SourceItem } from "../../domain/PromptItem.ts"
 import type { Reject } from "../../domain/Reject.ts"
 import type { SourceError } from "./SourceError.ts"
 
-/** One record of the input: an item, or the reason why it was rejected. */
+/** An item, or the reason why its record was rejected. */
 export type SourceRecord = Result.Result<SourceItem, Reject>
 
-/** What files are, and how their records make items. */
+/** The detected files and layout. */
 export interface InputSummary {
   /** The first files, up to one that has records. */
   readonly files: ReadonlyArray<{
     readonly name: string
-    /** Such as `CSV with ";", gzip`. */ readonly description: string
+    /** For example, `CSV with ";", gzip`. */ readonly description: string
   }>
-  /** How many there are in all. */
+  /** Number of all files. */
   readonly count: number
-  /** In a join, how many files of completions there are, which come last. */
+  /** Number of completions files in a join. They come last. */
   readonly joined?: number | undefined
   /** Folders and patterns without a file. */
   readonly empty: ReadonlyArray<string>
-  /** Such as `wide: prompt at "input", completions at "output_1" and "output_2"`; nothing if no record can be read. */
+  /** For example, `wide: prompt at "input", completions at "output_1" and "output_2"`. `undefined` if no record can be read. */
   readonly layout: string | undefined
-  /** Fields that are set and that none of the first records has: `"winer" (--gold-path)`. */
+  /** Paths that are set, but that no sampled record has: `"winer" (--gold-path)`. */
   readonly unknownFields: ReadonlyArray<string>
-  /** What the records may be meant to be, and how to say so. */
+  /** Other readings of the records, and the options for them. */
   readonly hints: ReadonlyArray<string>
-  /** Top-level members with a value that is neither used nor ignored, and the share of the first records that have one. */
+  /** Top-level members with a value that is neither used nor ignored, and the share of sampled records that have one. */
   readonly unused: ReadonlyArray<{ readonly name: string; readonly share: number }>
 }
 
 /** A source of prompt items. `E` and `R` are the errors and services of reading it. */
 export interface Source<out E = SourceError, out R = FileSystem.FileSystem | Path.Path> {
-  /** For messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
+  /** Used in messages: `question.jsonl with 3 inputs of completions, joined by question_id`. */
   readonly description: string
-  /** What is found in the first records, for those who want to see it before anything is read. */
+  /** The layout of the first records, to show before reading. */
   readonly summary?: Effect.Effect<InputSummary, E, R> | undefined
-  /** Comes in arrays, one for each piece of the input. Fails only with what ends the run. */
+  /** The records, in one array per piece of the input. Fails only with errors that end the run. */
   readonly records: Stream.Stream<SourceRecord, E, R>
 }

@@ -1,9 +1,7 @@
 /**
- * Columns that say together which completion is chosen, or how good each is: `winner_model_a` and `winner_tie`, `score_0` and
- * `score_1`.
- *
- * Guarantees: only one-hot columns whose names begin with a name of a choice are read unasked. Scores and ranks are
- * suggested, since what is a high number for one measure is a bad one for another.
+ * Finds columns that together hold a choice (`winner_model_a`, `winner_tie`) or a value for each completion
+ * (`score_0`, `score_1`). Only one-hot columns whose names begin like a choice are read without an option. Scores
+ * and ranks are suggested, because a high number may be good or bad.
  */
 import { isObject, joinWords } from "../../io/Values.ts"
 import * as Sample from "../detect/Sample.ts"
@@ -13,7 +11,7 @@ import * as FieldPath from "../../io/FieldPath.ts"
 import { numberOf } from "./ChoiceMap.ts"
 import { isOne, isZero } from "./ChoiceValue.ts"
 
-/** Paths of at least two columns of which each record has one that is 1: `winner_model_a`, `winner_model_b`, `winner_tie`. */
+/** Paths of at least two columns, exactly one of which is 1 in each record. */
 export const oneHot = ({ members, records }: Sample.Sample, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   for (const name of names) {
     const columns = members.filter(
@@ -32,7 +30,7 @@ const measures = [
   ["ranks", /(?:^|_)(?:ranks?|rankings?)(?:$|_)/],
 ] as const
 
-/** What may be the better completion, or a number for each, and the options that read it; nothing if there is none. */
+/** Suggests options for columns that may hold the better completion or a number for each, if there are any. */
 export const suggestion = ({ members, records }: Sample.Sample): string | undefined => {
   for (const pair of KnownNames.completionPairs) {
     const [better, other] = pair.map((name) => members.find(({ plainName }) => plainName === name)?.name)
@@ -41,11 +39,11 @@ export const suggestion = ({ members, records }: Sample.Sample): string | undefi
     }
   }
   for (const [kind, pattern] of measures) {
-    const named = members.filter(({ plainName }) => pattern.test(plainName))
-    const columns = named.filter(
+    const candidates = members.filter(({ plainName }) => pattern.test(plainName))
+    const columns = candidates.filter(
       ({ values }) => values.length > 0 && values.every((one) => numberOf(one) !== undefined),
     )
-    const lists = named.filter(({ values }) => values.some((one) => Array.isArray(one) && one.length > 1))
+    const lists = candidates.filter(({ values }) => values.some((one) => Array.isArray(one) && one.length > 1))
     const elements = members.flatMap(({ name, values }) => {
       const objects = values
         .flatMap((value): ReadonlyArray<unknown> => (Array.isArray(value) ? value : []))

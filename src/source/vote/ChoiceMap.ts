@@ -1,31 +1,27 @@
 /**
- * What the values of a choice mean, as `--choice-map` and the option `choiceMap` say it: `0=first,1=second,2=tie`.
- *
- * Guarantees: a value has one meaning or none: that of its own entry, else that of the first comparison (`>0.5=second`) that
- * is true of it. Numbers are compared as numbers, so `1` is also `1.0`; texts without regard to case and outer blanks. An
- * empty entry (`=none`) is a missing value.
+ * The meanings of a choice's values, from `--choice-map` or the option `choiceMap`: `0=first,1=second,2=tie`. A
+ * value has the meaning of its own entry, else of the first comparison (`>0.5=second`) that holds. Numbers are
+ * compared as numbers, so `1` equals `1.0`. Texts are compared without case and outer blanks. An empty entry
+ * (`=none`) is a missing value.
  */
 import { Result } from "effect"
 import { isEmpty } from "../../io/Values.ts"
 
-/** The places of completions, in words. */
 export const places = [
   "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 ] // prettier-ignore
 
-/** What a value can mean, besides the name of a column or model: a place, a tie, a tie of bad ones, or no vote. */
+/** Meanings other than names of columns or models. `all_bad` is a tie of bad completions, and `none` is no vote. */
 export const meanings = [...places, "tie", "all_bad", "none"]
 
 export interface ChoiceMap {
-  /** As `--choice-map` takes it. */
   readonly text: string
-  /** The meaning of a value, in words; undefined if the map has none. */
+  /** The meaning of a value, or `undefined` if the map has none. */
   readonly meaningOf: (value: unknown) => string | undefined
-  /** The meanings that have to be the name of a column or model. */
+  /** Meanings of the map that are names of columns or models. */
   readonly names: ReadonlyArray<string>
 }
 
-/** The number that a value is, also as text. */
 export const numberOf = (value: unknown): number | undefined =>
   typeof value === "number"
     ? value
@@ -33,7 +29,6 @@ export const numberOf = (value: unknown): number | undefined =>
       ? Number(value)
       : undefined
 
-/** The truth value that a value is, also as text. */
 export const truthOf = (value: unknown): boolean | undefined => {
   if (typeof value === "boolean") return value
   const text = typeof value === "string" ? value.trim().toLowerCase() : ""
@@ -49,50 +44,48 @@ const keyOf = (value: unknown): string | undefined => {
   return typeof value === "string" || typeof value === "boolean" ? String(value).trim().toLowerCase() : undefined
 }
 
-const holds: { readonly [operator: string]: (value: number, limit: number) => boolean } = {
+const operators: { readonly [operator: string]: (value: number, limit: number) => boolean } = {
   "<": (value, limit) => value < limit,
   "<=": (value, limit) => value <= limit,
   ">": (value, limit) => value > limit,
   ">=": (value, limit) => value >= limit,
 }
 
-/** @param entries the meaning of each value or comparison */
 export const make = (entries: { readonly [value: string]: string }): Result.Result<ChoiceMap, string> => {
   const exact = new Map<string, string>()
   const comparisons: Array<{ readonly test: (value: number) => boolean; readonly meaning: string }> = []
-  const written = Object.entries(entries).map(([value, meaning]) => [value.trim(), meaning.trim()] as const)
-  for (const [value, meaning] of written) {
-    if (meaning === "") return Result.fail(`${JSON.stringify(value)} has no meaning: expected ${expected}`)
+  const pairs = Object.entries(entries).map(([value, meaning]) => [value.trim(), meaning.trim()] as const)
+  for (const [value, meaning] of pairs) {
+    if (meaning === "") return Result.fail(`${JSON.stringify(value)} has no meaning: expected ${expectedMeanings}`)
     const [, operator = "", limitText] = comparison.exec(value) ?? []
     const limit = numberOf(limitText)
     const key = keyOf(value) ?? ""
-    if (limit !== undefined) comparisons.push({ test: (number) => holds[operator]!(number, limit), meaning })
+    if (limit !== undefined) comparisons.push({ test: (number) => operators[operator]!(number, limit), meaning })
     else if (exact.has(key)) return Result.fail(`${JSON.stringify(value)} has two meanings`)
     else exact.set(key, meaning)
   }
-  if (written.length === 0) return Result.fail("expected at least one value with its meaning, such as 0=first")
+  if (pairs.length === 0) return Result.fail("expected at least one value with its meaning, such as 0=first")
   return Result.succeed({
-    text: written.map(([value, meaning]) => `${quoted(value)}=${quoted(meaning)}`).join(","),
+    text: pairs.map(([value, meaning]) => `${quoted(value)}=${quoted(meaning)}`).join(","),
     meaningOf: (value) => {
       const key = keyOf(value)
-      const own = key === undefined ? undefined : exact.get(key)
-      if (own !== undefined) return own
+      const exactMeaning = key === undefined ? undefined : exact.get(key)
+      if (exactMeaning !== undefined) return exactMeaning
       const number = numberOf(value)
       return number === undefined ? undefined : comparisons.find(({ test }) => test(number))?.meaning
     },
-    names: written.map(([, meaning]) => meaning).filter((meaning) => !meanings.includes(meaning)),
+    names: pairs.map(([, meaning]) => meaning).filter((meaning) => !meanings.includes(meaning)),
   })
 }
 
-export const expected = "first, second, …, tie, all_bad, none (no vote), or the name of a column or model"
+export const expectedMeanings = "first, second, …, tie, all_bad, none (no vote), or the name of a column or model"
 
-/** A value or meaning as the map's text has it. */
 export const quoted = (text: string): string =>
   /[",=]/.test(text) && !comparison.test(text) ? JSON.stringify(text) : text
 
 const entry = /\s*(?:("(?:[^"\\]|\\.)*")|([^,]*))\s*=\s*(?:("(?:[^"\\]|\\.)*")|([^,=]*?))\s*(?:,|$)/y
 
-/** The entries of `0=first,1=second`. What has a comma, an equals sign or a quote is in double quotes, as JSON has it. */
+/** Parses `0=first,1=second`. A part with a comma, an equals sign, or a quote is a JSON string. */
 export const parse = (text: string): Result.Result<{ readonly [value: string]: string }, string> => {
   const entries = new Map<string, string>()
   const unquote = (quote: string | undefined, plain: string | undefined) =>

@@ -1,20 +1,18 @@
 /**
- * The completions that a value or a column's name can mean: by column, model, letter, side or place.
- *
- * Guarantees: exact names go before what is derived from them, and this before what places are called. All completions that
- * are meant are returned, since a name that means several is an error that the caller reports.
+ * Finds the completions that a value or a column's name denotes: by column, model, letter, side, or position. Exact
+ * names take precedence over derived ones, and these over names of positions. All matches are returned, so that the
+ * caller can report an ambiguous name.
  */
 import * as BestCompletion from "../item/BestCompletion.ts"
 import { numberOf, places } from "./ChoiceMap.ts"
 import { partsOf } from "./ChoiceValue.ts"
 
-/** The completions of a record, and the models that wrote them. */
 export interface Item {
   readonly completions: ReadonlyArray<string>
   readonly models?: ReadonlyArray<string> | undefined
 }
 
-/** By the letter of its place, from `a` on, also after a word: `model_a`. */
+/** Matches the letter of a position, also after a word: `model_a`. */
 const byLetter = BestCompletion.finder(
   Array.from({ length: 26 }, (_, i) => `completion_${String.fromCharCode(97 + i)}`),
 )
@@ -24,75 +22,78 @@ const sides = ["left", "right"]
 const indicesOf = (names: ReadonlyArray<string>, text: string): ReadonlyArray<number> =>
   names.flatMap((name, i) => (name === text ? [i] : []))
 
-/** @param labels what the record calls the completions: their columns */
+/** @param labels the columns of the completions */
 export const finder = (labels: ReadonlyArray<string> | undefined) => {
   const byColumn = labels === undefined ? undefined : BestCompletion.finder(labels)
 
-  /** @param kind `name` or `text` if it can only be this */
-  const named = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
+  /** @param kind `name` or `text` to exclude the others */
+  const matchesOf = (kind: string | undefined, value: unknown, { completions, models = [] }: Item) => {
     const text = typeof value === "string" || typeof value === "number" ? String(value) : undefined
     if (text === undefined) return []
-    // A text is itself, whatever else it could be the name of.
+    // A completion's text takes precedence over other meanings.
     const at = kind === "name" ? -1 : completions.indexOf(text)
     if (at >= 0 || kind === "text") return at < 0 ? [] : [at]
     const word = text.trim().toLowerCase()
     const place = completions.length === 2 ? Math.max(sides.indexOf(word), places.indexOf(word)) : places.indexOf(word)
-    // A part of a column's name may be a number that counts otherwise: `kind` says that it is a name.
+    // A part of a column's name may be a number with another meaning, so numbers need `kind`.
     const mayBePart = kind === "name" || numberOf(text) === undefined
-    const ways = [
+    const finders = [
       () => indicesOf(labels ?? [], text),
       () => indicesOf(models, text),
       () => (mayBePart ? (byColumn?.(value, models) ?? []) : []),
       () => byLetter(value, models).filter((i) => i < completions.length),
       () => (place >= 0 && place < completions.length ? [place] : []),
     ]
-    for (const way of ways) {
-      const found = way()
-      if (found.length > 0) return found
+    for (const way of finders) {
+      const matches = way()
+      if (matches.length > 0) return matches
     }
     return []
   }
 
-  /** The longest part of a name that names one completion goes before those that name several. */
+  /** Prefers the longest part of a name that denotes a single completion. */
   const placeOf = (column: string, item: Item): ReadonlyArray<number> => {
-    const found = partsOf(column)
-      .toSorted((one, other) => other.length - one.length)
-      .map((part) => named("name", part, item))
-    return found.find(({ length }) => length === 1) ?? found.find(({ length }) => length > 1) ?? []
+    const matches = partsOf(column)
+      .toSorted((a, b) => b.length - a.length)
+      .map((part) => matchesOf("name", part, item))
+    return matches.find(({ length }) => length === 1) ?? matches.find(({ length }) => length > 1) ?? []
   }
 
-  /** The completions that each column is about: of `score_a` and `a_score`, that of `response_a`. */
+  /** The completions that each column describes: `score_a` and `a_score` describe `response_a`. */
   const placesOf = (columns: ReadonlyArray<string>, item: Item): ReadonlyArray<ReadonlyArray<number>> => {
     if (labels === undefined) return columns.map(() => [])
-    return matched(columns, labels)?.map((index) => [index]) ?? columns.map((column) => placeOf(column, item))
+    return matchByDifference(columns, labels)?.map((index) => [index]) ?? columns.map((column) => placeOf(column, item))
   }
 
-  return { named, placesOf }
+  return { named: matchesOf, placesOf }
 }
 
 /**
- * The completion that each column is about, if columns differ as those of the completions do: `bart.rank` and
- * `bart-dpr.rank` as `bart.text` and `bart-dpr.text`. Undefined unless each completion has one column.
+ * The completion that each column describes, if column names differ like those of the completions: `bart.rank` and
+ * `bart-dpr.rank` describe `bart.text` and `bart-dpr.text`. Returns `undefined` unless each completion has one
+ * column.
  */
-const matched = (columns: ReadonlyArray<string>, labels: ReadonlyArray<string>): ReadonlyArray<number> | undefined => {
-  const own = ownWords(labels)
-  const found = ownWords(columns).map((words) => own.indexOf(words))
-  return isOneToOne(found, labels.length) ? found : undefined
+const matchByDifference = (
+  columns: ReadonlyArray<string>,
+  labels: ReadonlyArray<string>,
+): ReadonlyArray<number> | undefined => {
+  const labelWords = distinguishingWords(labels)
+  const indices = distinguishingWords(columns).map((words) => labelWords.indexOf(words))
+  return isOneToOne(indices, labels.length) ? indices : undefined
 }
 
-/** Whether each index below the length is there once. */
+/** Whether each index below the length occurs once. */
 export const isOneToOne = (indices: ReadonlyArray<number | undefined>, length: number): boolean =>
   indices.length === length && Array.from({ length }, (_, i) => i).every((i) => indices.includes(i))
 
-/** What tells names apart: their words without those that all begin or end with. */
-const ownWords = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
+/** The words that distinguish names, without words at which all begin or end. */
+const distinguishingWords = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const words = names.map((name) => name.toLowerCase().split(/[_\s.:-]+/))
   const rests = words.map((some) => some.slice(countShared(words)))
   const ends = countShared(rests.map((some) => some.toReversed()))
   return rests.map((some) => some.slice(0, some.length - ends).join(" "))
 }
 
-/** The number of words that all begin with. */
 const countShared = ([first = [], ...others]: ReadonlyArray<ReadonlyArray<string>>): number => {
   const end = first.findIndex((word, i) => !others.every((words) => words[i] === word))
   return end < 0 ? first.length : end

@@ -1,9 +1,8 @@
 /**
- * Finds out what the choices of the first records mean: numbers, truth values and texts.
- *
- * Guarantees: values are read without an option only if there is one reading. Numbers have several, unless they are all
- * of 1, 2, … as many as there are completions. The failure then shows two records as each reading would have them, and the
- * option that says so. How many votes there are decides nothing.
+ * Determines the meaning of numbers, booleans, and texts in the choices of the first records. Values are read
+ * without an option only if one reading is possible. Numbers have several, unless the choices are exactly 1, 2, … up
+ * to the number of completions. The failure then shows two records under each reading, with the option that selects
+ * it. The frequency of values does not matter.
  */
 import { Result } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -16,30 +15,26 @@ import * as ChoiceMap from "./ChoiceMap.ts"
 import { unwrap } from "./ChoiceValue.ts"
 import { indexNames } from "./VoteNames.ts"
 
-/** A choice of the first records, with its item. */
 export interface SampledChoice extends SourceItem {
   readonly value: unknown
-  /** The field, for messages. */
   readonly name: string
 }
 
-/** How the choices' field is called, as far as this says what they mean. */
+/** Meanings that the name of the choice's field implies. */
 export interface Naming {
-  /** What the record calls the completions: their columns. */
+  /** The columns of the completions. */
   readonly labels: ReadonlyArray<string> | undefined
-  /** Whether the name says that choices are indices from 0 on. */
+  /** Whether choices are indices from 0. */
   readonly isIndex: boolean
-  /** Whether the name says that choices are what the completions' columns end with. */
+  /** Whether choices are endings of the completions' columns. */
   readonly isId: boolean
 }
 
-/** What the choice's name says of its numbers. */
 export const namingOf = (choices: ReadonlyArray<Field>): Omit<Naming, "labels"> => {
   const name = choices.length === 1 ? KnownNames.plain(choices[0]!.label) : ""
   return { isIndex: indexNames.has(name), isId: name.endsWith("_id") }
 }
 
-/** A reading with the option that sets it. */
 interface Candidate extends Choice.Reading {
   readonly option: string
 }
@@ -52,13 +47,12 @@ const ofMap = (text: string): ReadonlyArray<Candidate> =>
     onSuccess: (map) => [{ option: `--choice-map '${map.text}'`, map }],
   })
 
-/** All ways in which files are known to mean numbers like these. */
 const candidates = (numbers: ReadonlyArray<number>, completions: number): ReadonlyArray<Candidate> => {
-  const [least, most] = [Math.min(...numbers), Math.max(...numbers)]
+  const [min, max] = [Math.min(...numbers), Math.max(...numbers)]
   const isWhole = numbers.every(Number.isInteger)
   const isPair = completions === 2
-  if (least < 0) return isPair ? [ofKind("scale"), ...ofMap("<0=second,0=tie,>0=first")] : []
-  if (isWhole && most <= completions) {
+  if (min < 0) return isPair ? [ofKind("scale"), ...ofMap("<0=second,0=tie,>0=first")] : []
+  if (isWhole && max <= completions) {
     const asIndices = ChoiceMap.places
       .slice(0, completions)
       .map((place, i) => `${String(i)}=${place}`)
@@ -66,20 +60,19 @@ const candidates = (numbers: ReadonlyArray<number>, completions: number): Readon
     const tieLast = ofMap(`${asIndices},${completions}=tie`)
     return [
       ofKind("number"),
-      ...(most < completions ? [ofKind("index")] : completions <= ChoiceMap.places.length ? tieLast : []),
-      ...(isPair ? ofMap(`1=first,0=second${most < 2 ? "" : ",2=tie"}`) : []),
+      ...(max < completions ? [ofKind("index")] : completions <= ChoiceMap.places.length ? tieLast : []),
+      ...(isPair ? ofMap(`1=first,0=second${max < 2 ? "" : ",2=tie"}`) : []),
     ]
   }
   if (!isPair) return []
   const isFromOne = numbers.every((number) => number >= 1 || (number === 0 && !isWhole))
-  const middle = ((isFromOne ? 1 : 0) + Math.ceil(most)) / 2
-  const zero = isFromOne && least === 0 ? "0=tie," : ""
+  const middle = ((isFromOne ? 1 : 0) + Math.ceil(max)) / 2
+  const zero = isFromOne && min === 0 ? "0=tie," : ""
   const thresholds = (below: string, above: string) =>
     ofMap(`${zero}<${middle}=${below},${middle}=tie,>${middle}=${above}`)
   return [...thresholds("first", "second"), ...thresholds("second", "first")]
 }
 
-/** What the choices mean; the failure says what to set, for the user. */
 export const decide = (
   sampled: ReadonlyArray<SampledChoice>,
   { isId, isIndex, labels }: Naming,
@@ -96,18 +89,18 @@ export const decide = (
   const completions = Math.max(2, ...sampled.map(({ item }) => item.completions.length))
   if (counted.length === 0) {
     if (choices.length === 0 || choices.some(isNamed)) return Result.succeed({})
-    const truths = choices.every(({ value }) => ChoiceMap.truthOf(value) !== undefined) && completions === 2
+    const areTruthValues = choices.every(({ value }) => ChoiceMap.truthOf(value) !== undefined) && completions === 2
     const [list] = choices.filter(({ value }) => Array.isArray(value))
     if (list !== undefined) {
       return Result.fail(
-        `${describeField([list])} lists: if they have a value for each completion, set --choice-as scores (the highest is the best), ranks (the lowest is) or one-hot`,
+        `${describeField([list])} lists: if they have a value for each completion, set --choice-as scores (the highest is best), ranks (the lowest is best), or one-hot`,
       )
     }
-    return truths
+    return areTruthValues
       ? ask(choices, [...ofMap("true=first,false=second"), ...ofMap("true=second,false=first")], labels)
       : Result.fail(unknownTexts(choices))
   }
-  // Texts of completions among which some are numbers.
+  // The choices are texts of completions, some of which happen to be numbers.
   if (counted.length < choices.length && choices.every(isText)) return Result.succeed({ kind: "text" })
   const reads = (reading: Choice.Reading) => {
     const read = Choice.reader(reading, labels)
@@ -116,34 +109,38 @@ export const decide = (
   if (isIndex && reads({ kind: "index" })) return Result.succeed({ kind: "index" })
   if (isId && reads({ kind: "name" })) return Result.succeed({ kind: "name" })
   const isAll = numbers.length === completions && numbers.every((n) => Number.isInteger(n) && n > 0 && n <= completions)
-  const fitting = [
+  const possibleReadings = [
     ...(isAll ? [ofKind("number")] : candidates(numbers, completions)),
     ...(counted.every(isText) ? [ofKind("text")] : []),
     ...(labels === undefined ? [] : [ofKind("name")]),
   ].filter(reads)
-  const outcomes = fitting.map((reading) => outcomesOf(reading, counted, labels).join())
-  // A name that says what a number says is no other reading; other options differ in values that these records lack.
-  const distinct = fitting.filter(({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i)
-  const [only] = distinct
-  if (only === undefined) {
+  const outcomes = possibleReadings.map((reading) => outcomesOf(reading, counted, labels).join())
+  // A name that gives the same results as a number is not another reading. Other readings differ in values that
+  // these records lack.
+  const distinctReadings = possibleReadings.filter(
+    ({ kind }, i) => kind !== "name" || outcomes.indexOf(outcomes[i]!) === i,
+  )
+  const [first] = distinctReadings
+  if (first === undefined) {
     return Result.fail(
-      `${describeField(counted)} ${joinWords(shown(numbers))}, which do not name one of ${completions} completions: set --choice-path to the choice, --choice-map to what they mean, such as --choice-map '${example(numbers.toSorted((a, b) => a - b))}', or --choice-as`,
+      `${describeField(counted)} ${joinWords(listValues(numbers))}, which do not denote one of ${completions} completions: set --choice-path to the choice, --choice-map to the meaning of the numbers, such as --choice-map '${example(numbers.toSorted((a, b) => a - b))}', or --choice-as`,
     )
   }
-  return isAll && distinct.length === 1 ? Result.succeed({ kind: only.kind }) : ask(counted, distinct, labels)
+  return isAll && distinctReadings.length === 1
+    ? Result.succeed({ kind: first.kind })
+    : ask(counted, distinctReadings, labels)
 }
 
-/** What spreadsheets, R and pandas write into a cell without a value. */
+/** Spreadsheets, R, and pandas write these into cells without a value. */
 export const isMissing = (value: unknown): boolean =>
   isEmpty(value) || Number.isNaN(value) || (typeof value === "string" && /^\s*(?:na|n\/a|nan|null)?\s*$/i.test(value))
 
-const shown = (values: ReadonlyArray<unknown>) => {
+const listValues = (values: ReadonlyArray<unknown>) => {
   const sorted = values.every((value) => typeof value === "number") ? values.toSorted((a, b) => a - b) : values
   const different = [...new Set(sorted.map(describeValue))]
   return [...different.slice(0, 8), ...(different.length > 8 ? [`${different.length - 8} more`] : [])]
 }
 
-/** A map of the first values, in which the meanings are left open. */
 const example = (values: ReadonlyArray<unknown>): string =>
   values
     .filter((value) => typeof value !== "object")
@@ -151,7 +148,7 @@ const example = (values: ReadonlyArray<unknown>): string =>
     .map((value) => `${ChoiceMap.quoted(String(value))}=…`)
     .join(",")
 
-/** `"label" has`, or the names of several fields. */
+/** For example, `"label" has`, or the names of several fields. */
 const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
   const names = [...new Set(choices.map(({ name }) => name.replace(/\[\d+\]/, "[]")))]
   return `${quoteNames(names.slice(0, 4))} ${names.length > 1 ? "have" : "has"}`
@@ -160,11 +157,14 @@ const describeField = (choices: ReadonlyArray<SampledChoice>): string => {
 const unknownTexts = (choices: ReadonlyArray<SampledChoice>): string => {
   const values = [...new Set(choices.map(({ value }) => value))]
   const map = example(values)
-  const orMap = map === "" ? "" : `, or --choice-map '${map}', where … is ${ChoiceMap.expected}`
-  return `${describeField(choices)} ${joinWords(shown(values))}, which name no completion: set --choice-path to the choice${orMap}`
+  const orMap = map === "" ? "" : `, or --choice-map '${map}', where … is ${ChoiceMap.expectedMeanings}`
+  return `${describeField(choices)} ${joinWords(listValues(values))}, which do not denote a completion: set --choice-path to the choice${orMap}`
 }
 
-const meaningOf = ({ allBad, choice, ranking }: Choice.Chosen, labels: ReadonlyArray<string> | undefined): string =>
+const meaningOf = (
+  { allBad, choice, ranking }: Choice.ParsedChoice,
+  labels: ReadonlyArray<string> | undefined,
+): string =>
   choice === undefined
     ? allBad === true
       ? "all are bad"
@@ -186,7 +186,7 @@ const outcomesOf = (
   })
 }
 
-/** The question, with the two records by which most readings can be told apart. */
+/** Asks for an option, with the two records that distinguish the most readings. */
 const ask = (
   choices: ReadonlyArray<SampledChoice>,
   readings: ReadonlyArray<Candidate>,
@@ -195,26 +195,26 @@ const ask = (
   const isFirst = ({ value }: SampledChoice, i: number) =>
     choices.findIndex((other) => String(other.value) === String(value)) === i
   const different = choices.filter(isFirst)
-  // Of many values, some from all over their range.
-  const some = different
+  // Takes at most about 12 values from all over their range.
+  const sampleChoices = different
     .toSorted((a, b) => Number(a.value) - Number(b.value))
     .filter((_, i, { length }) => i === length - 1 || i % Math.ceil(length / 12) === 0)
     .toSorted((a, b) => different.indexOf(a) - different.indexOf(b))
-  const pairs = some.flatMap((one, i) => some.slice(i + 1).map((other) => [one, other]))
-  const apart = (pair: ReadonlyArray<SampledChoice>) => {
+  const pairs = sampleChoices.flatMap((one, i) => sampleChoices.slice(i + 1).map((other) => [one, other]))
+  const distinction = (pair: ReadonlyArray<SampledChoice>) => {
     const outcomes = readings.map((reading) => outcomesOf(reading, pair, labels))
     return new Set(outcomes.map((two) => two.join())).size + outcomes.filter(([one, other]) => one !== other).length
   }
-  const [first = choices.slice(0, 2)] = pairs.toSorted((a, b) => apart(b) - apart(a))
+  const [first = choices.slice(0, 2)] = pairs.toSorted((a, b) => distinction(b) - distinction(a))
   const values = [...new Set(choices.map(({ value }) => ChoiceMap.numberOf(value) ?? value))]
   const isOneRecord = new Set(first.map(whereOf)).size < first.length
   const places = first.map((one) => (isOneRecord ? `${whereOf(one)}, ${one.name}` : whereOf(one)))
   const width = Math.max(...readings.map(({ option }) => option.length))
   return Result.fail(
     [
-      `${describeField(choices)} ${joinWords(shown(values))}, which can mean several things. Two records:`,
+      `${describeField(choices)} ${joinWords(listValues(values))}, which can have several meanings. Two records:`,
       ...first.map((one, i) => `  ${places[i]}: ${recordOf(one, labels)}`),
-      `Add the option under which the better completion is named (a --choice-map may also say something else):`,
+      `Add the option that names the better completion in both (or another --choice-map):`,
       ...readings.map((reading) => {
         const outcomes = outcomesOf(reading, first, labels).map((outcome, i) => `${places[i]}: ${outcome}`)
         return `  ${reading.option.padEnd(width)}  ${outcomes.join("; ")}`

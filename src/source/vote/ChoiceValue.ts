@@ -1,22 +1,22 @@
-/** Values of choices, before it is known what they mean. */
+/** Helpers for values of choices whose meaning is not known yet. */
 import { isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { numberOf, truthOf } from "./ChoiceMap.ts"
 
-/** Of Label Studio's flat exports and of lists with one element, what is in them. A completion's text stays as it is. */
-export const unwrap = (given: unknown, completions: ReadonlyArray<string>): unknown => {
-  let value = given
+/** Unwraps lists of one element and Label Studio's flat exports. A completion's text stays unchanged. */
+export const unwrap = (rawValue: unknown, completions: ReadonlyArray<string>): unknown => {
+  let value = rawValue
   for (let depth = 0; depth < 4; depth++) {
     const parsed = typeof value === "string" && completions.includes(value) ? value : fromText(value)
     const inner = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed
-    const said = isObject(inner) ? (inner["selected"] ?? inner["choices"] ?? inner) : inner
-    if (said === value) break
-    value = said
+    const content = isObject(inner) ? (inner["selected"] ?? inner["choices"] ?? inner) : inner
+    if (content === value) break
+    value = content
   }
   return value
 }
 
-/** A name, its ends after each word, and its beginnings: `winner_model_a`, `model_a`, `a`, `winner_model`, `winner`. */
+/** The name, its endings at each word, and its beginnings: `winner_model_a`, `model_a`, `a`, `winner_model`, `winner`. */
 export const partsOf = (name: string): ReadonlyArray<string> => {
   const gaps = [...name.matchAll(/[_\s.:-]+/g)]
   return [

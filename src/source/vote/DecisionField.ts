@@ -1,8 +1,7 @@
 /**
- * A lead's decision in a record of votes, or the service's, as `export-votes` writes it.
- *
- * Guarantees: what is meant as a decision is one for the record's completions, or fails with the field. It is meant as one
- * if it has a `chosen_index`, or no members but those of decisions; anything else under this name is nothing.
+ * Reads the decision of a lead or of the service in a record of votes, as `export-votes` writes it. An object is a
+ * decision if it has a `chosen_index`, or only members of decisions. It must match the record's completions, or
+ * decoding fails and names the field. Other values are ignored.
  */
 import { Result, Schema, Struct } from "effect"
 import { Decision } from "../../domain/Decision.ts"
@@ -11,18 +10,17 @@ import { describeValue, isObject } from "../../io/Values.ts"
 const names = Struct.keys(Decision.fields)
 const isMember = Schema.is(Schema.Literals(names))
 
-const isMeant = (value: { readonly [member: string]: unknown }): boolean =>
+const looksLikeDecision = (value: { readonly [member: string]: unknown }): boolean =>
   Object.hasOwn(value, "chosen_index") || (Object.keys(value).length > 0 && Object.keys(value).every(isMember))
 
 const isDecision = Schema.is(Decision)
 
-/** The failure is the reason, and names `path`. */
 export const decode = (
   value: unknown,
   completions: number,
   path: string,
 ): Result.Result<Decision | undefined, string> => {
-  if (!isObject(value) || !isMeant(value)) return Result.succeed(undefined)
+  if (!isObject(value) || !looksLikeDecision(value)) return Result.succeed(undefined)
   if (isDecision(value) && value.chosen_index < completions) return Result.succeed(Struct.pick(value, names))
   const expected = {
     chosen_index: `an index below ${completions}`,
@@ -33,6 +31,8 @@ export const decode = (
   }
   const isWrong = (name: (typeof names)[number]) =>
     (name !== "is_service" || Object.hasOwn(value, name)) && !Schema.is(Decision.fields[name])(value[name])
-  const wrong = names.find(isWrong) ?? "chosen_index"
-  return Result.fail(`${path}.${wrong}: expected ${expected[wrong]}, found ${describeValue(value[wrong])}`)
+  const wrongField = names.find(isWrong) ?? "chosen_index"
+  return Result.fail(
+    `${path}.${wrongField}: expected ${expected[wrongField]}, found ${describeValue(value[wrongField])}`,
+  )
 }

@@ -1,15 +1,14 @@
 /**
- * Exports of Label Studio, rewritten as records with a list `votes`. Votes that were skipped are left out.
- *
- * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker; JSON-MIN and
- * CSV: https://labelstud.io/guide/export.
+ * Rewrites exports of Label Studio as records with a list `votes`. Skipped votes are left out.
+ * https://labelstud.io/guide/task_format, https://labelstud.io/tags/pairwise, https://labelstud.io/tags/ranker;
+ * JSON-MIN and CSV: https://labelstud.io/guide/export.
  */
 import { Predicate, Struct } from "effect"
 import { isEmpty, isObject } from "../../io/Values.ts"
 import { fromText } from "../record/Field.ts"
 import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
 
-/** `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`; before version 1, `completions` */
+/** The format `{ "data": {…}, "annotations": [{ "completed_by": 1, "result": […] }] }`, with `completions` before version 1. */
 export const labelStudio: Shape = {
   name: "Label Studio",
   is: ({ completions, annotations = completions, data }) =>
@@ -17,9 +16,9 @@ export const labelStudio: Shape = {
     Array.isArray(annotations) &&
     annotations.every((one) => isObject(one) && Array.isArray(one["result"])),
   toRecord: ({ completions: old, annotations = old, data, id }) => {
-    const { id: own, ...parts } = object(data)
+    const { id: dataId, ...parts } = object(data)
     const list = listOf(parts)
-    // The names of the template for pairwise comparison.
+    // The template for pairwise comparison uses these names.
     const pair = [parts["text1"], parts["text2"]]
     const isPair = pair.every((text) => typeof text === "string") && parts["text3"] === undefined
     const votes = objects(annotations)
@@ -45,13 +44,13 @@ export const labelStudio: Shape = {
         ]
       })
     const completions = list !== undefined ? { completions: list.texts } : isPair ? { completions: pair } : {}
-    return { ...parts, ...completions, item_id: own ?? id, votes }
+    return { ...parts, ...completions, item_id: dataId ?? id, votes }
   },
 }
 
 /**
- * JSON-MIN and CSV, a record per annotation: `{ …, "annotation_id": 7, "annotator": 1, "lead_time": 6.5, "TAG": [{ "selected":
- * "left" }] }`. In CSV, lists are JSON text.
+ * JSON-MIN and CSV have a record per annotation: `{ …, "annotation_id": 7, "annotator": 1, "lead_time": 6.5, "TAG":
+ * [{ "selected": "left" }] }`. In CSV, lists are JSON text.
  */
 export const labelStudioFlat: Shape = {
   name: "Label Studio (flat)",
@@ -80,7 +79,7 @@ export const labelStudioFlat: Shape = {
   },
 }
 
-/** The result of a control tag, as the JSON export has it. A list of one text is no control: it may be a part of the item. */
+/** The result of a control tag in the form of the JSON export. A list of one text does not count: it may be a part of the item. */
 const controlIn = (value: unknown): Members | undefined => {
   const [one, ...more] = objects(fromText(value))
   if (one === undefined || more.length > 0) return undefined
@@ -89,14 +88,13 @@ const controlIn = (value: unknown): Members | undefined => {
   return Array.isArray(one["choices"]) ? { type: "choices", value: one } : undefined
 }
 
-/** Of `Pairwise`: the side. Of `Choices` and `Rating`: what was said. */
+/** The side of `Pairwise`, or the choice of `Choices` and `Rating`. */
 const choiceOf = ({ type, value }: Members): ReadonlyArray<unknown> => {
   const { choices, selected } = object(value)
   if (type === "pairwise") return isEmpty(selected) ? [] : [selected]
   return type === "choices" && Array.isArray(choices) && choices.length === 1 ? choices : []
 }
 
-/** The data of a `List`: objects with an id and a text. */
 const listOf = (data: Members) =>
   Object.values(data).flatMap((value) => {
     const elements = objects(value)
@@ -107,7 +105,7 @@ const listOf = (data: Members) =>
       : []
   })[0]
 
-/** Of `Ranker`: ids, best first; with buckets, these in their order, each a group. What is in no bucket comes last. */
+/** Groups of a `Ranker`, best first. Buckets keep their order, and items in no bucket come last. */
 const rankingOf = (
   { type, value }: Members,
   ids: ReadonlyArray<unknown>,

@@ -1,11 +1,8 @@
 /**
- * Exports of annotation tools, recognized by the shape of their records, and rewritten as records with a list `votes`; and
- * prefstream's own tables.
- *
- * Guarantees: a tool is recognized only if each of the first records has one of its shapes, or no member that those with it
- * lack: nobody answered it. Votes that were not submitted, or were skipped, are left out. Texts are not changed.
- *
- * Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
+ * Recognizes exports of annotation tools by the shape of their records, and rewrites them as records with a list
+ * `votes`. Recognizes prefstream's own tables, too. Each of the first records must have the tool's shape; unanswered
+ * records may lack it if they have no other members. Votes that were skipped or not submitted are left out. Texts stay
+ * unchanged. Argilla, `dataset.records.to_json`, and `FeedbackDataset` on the Hugging Face Hub:
  * https://docs.argilla.io/latest/reference/argilla/records/responses.
  */
 import { Record } from "effect"
@@ -19,7 +16,7 @@ import type { Row } from "../record/Row.ts"
 import { labelStudio, labelStudioFlat } from "./LabelStudio.ts"
 import { isRationale, type Members, object, objects, type Shape } from "./ToolShape.ts"
 
-/** `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }` */
+/** The format `{ "fields": {…}, "responses": { "QUESTION": [{ "value": …, "user_id": … }] } }`. */
 const argilla: Shape = {
   name: "Argilla",
   is: ({ fields, responses }) =>
@@ -38,7 +35,7 @@ const argilla: Shape = {
   }),
 }
 
-/** `{ "fields": {…}, "responses": [{ "user_id": …, "status": "submitted", "values": { "QUESTION": { "value": … } } }] }` */
+/** The format `{ "fields": {…}, "responses": [{ "user_id": …, "status": "submitted", "values": { "QUESTION": { "value": … } } }] }`. */
 const argillaServer: Shape = {
   name: "Argilla (server)",
   is: ({ fields, responses }) =>
@@ -90,7 +87,7 @@ const argillaColumns = (record: Members) =>
 
 const isUnanswered = (value: unknown): boolean => Array.isArray(value) && value.length === 0
 
-/** `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or a list for each of the three */
+/** The format `{ FIELD: …, "QUESTION": [{ "user_id": …, "value": …, "status": "submitted" }] }`, or with a list for each of the three. */
 const argillaOnHub: Shape = {
   name: "Argilla (feedback dataset)",
   is: (record) => argillaColumns(record).length > 0,
@@ -106,7 +103,7 @@ const argillaOnHub: Shape = {
   },
 }
 
-/** `{ FIELD: …, "QUESTION.responses": […], "QUESTION.responses.users": […], "QUESTION.responses.status": […] }` */
+/** The format `{ FIELD: …, "QUESTION.responses": […], "QUESTION.responses.users": […], "QUESTION.responses.status": […] }`. */
 const argillaFlat: Shape = {
   name: "Argilla (flat)",
   is: (record) => Object.keys(record).some((name) => name.endsWith(".responses.users")),
@@ -130,7 +127,7 @@ interface Answers {
   readonly answers: ReadonlyArray<Members>
 }
 
-/** The elements with their ranks: as the server has them, or names, best first, as the SDK writes them. */
+/** The ranked elements. The server writes ranks, the SDK writes names with the best first. */
 const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
   if (!Array.isArray(value) || value.length < 2) return undefined
   if (isRanking(value)) return objects(value)
@@ -142,7 +139,7 @@ const ranksIn = (value: unknown): ReadonlyArray<Members> | undefined => {
 const isRanking = (value: unknown): boolean =>
   Array.isArray(value) && value.length > 1 && value.every((one) => isObject(one) && "rank" in one && "value" in one)
 
-/** The question that is the choice: a ranking, else one by a name for it, else the only one that is no text about it. */
+/** The question that holds the choice: a ranking, else one with a usual name, else the only one that is not a rationale. */
 const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
   const others = columns.filter(({ question }) => !isRationale(question))
   const named = KnownNames.golds.flatMap((name) =>
@@ -158,26 +155,28 @@ const choiceAmong = (columns: ReadonlyArray<Answers>): Answers | undefined => {
 }
 
 const answersToVotes = (columns: ReadonlyArray<Answers>): ReadonlyArray<Members> => {
-  const chosen = choiceAmong(columns)
+  const choiceQuestion = choiceAmong(columns)
   const submitted = (answers: ReadonlyArray<Members>) =>
     answers.filter(({ status }) => isEmpty(status) || status === "submitted")
-  const said = columns.find(({ question }) => isRationale(question))
-  return submitted(chosen?.answers ?? []).flatMap(({ user_id, value }): ReadonlyArray<Members> => {
+  const rationaleQuestion = columns.find(({ question }) => isRationale(question))
+  return submitted(choiceQuestion?.answers ?? []).flatMap(({ user_id, value }): ReadonlyArray<Members> => {
     if (isEmpty(value)) return []
-    const rationale = submitted(said?.answers ?? []).find((other) => other["user_id"] === user_id)?.["value"]
+    const rationale = submitted(rationaleQuestion?.answers ?? []).find((other) => other["user_id"] === user_id)?.[
+      "value"
+    ]
     const vote = { expert: user_id, ...(rationale === undefined ? {} : { rationale }) }
-    const ranked = ranksIn(value)
-    return ranked === undefined ? [{ ...vote, choice: value }] : [{ ...vote, ranked }]
+    const ranks = ranksIn(value)
+    return ranks === undefined ? [{ ...vote, choice: value }] : [{ ...vote, ranked: ranks }]
   })
 }
 
-/** Whether prefstream wrote the record for spreadsheets. Those of a foreign table, with apostrophes of its own, stay as they are. */
+/** Whether prefstream wrote the record for spreadsheets. Apostrophes in other tables stay unchanged. */
 const isNeutralized = (record: Members): boolean =>
   !Object.hasOwn(record, VoteRow.rawColumn) && VoteRow.columns.every((name) => Object.hasOwn(record, name))
 
 const restoreText = (cell: unknown): unknown => (typeof cell === "string" ? SpreadsheetCell.restore(cell) : cell)
 
-/** A table of prefstream as CSV, where the messages of a prompt are JSON text. */
+/** A CSV table of prefstream, in which the messages of a prompt are JSON text. */
 const voteTable: Shape = {
   name: "prefstream",
   is: (record) =>
@@ -186,9 +185,9 @@ const voteTable: Shape = {
     ),
   isTextual: true,
   toRecord: (record) => {
-    const restored = isNeutralized(record) ? Record.map(record, restoreText) : record
-    const prompt = fromText(restored["prompt"])
-    return Messages.isList(prompt) ? { ...restored, prompt } : restored
+    const restoredRecord = isNeutralized(record) ? Record.map(record, restoreText) : record
+    const prompt = fromText(restoredRecord["prompt"])
+    return Messages.isList(prompt) ? { ...restoredRecord, prompt } : restoredRecord
   },
 }
 
@@ -202,15 +201,17 @@ const shapes: ReadonlyArray<Shape> = [
   argillaOnHub,
 ]
 
-/** The tool whose export the first records are. */
 export const recognize = (rows: ReadonlyArray<Row>): Shape | undefined => {
   const all = objects(rows.map(({ value }) => value))
   if (all.length < rows.length) return undefined
   const isTable = rows.some(({ isTextual }) => isTextual === true)
   return shapes.find(({ is, isTextual }) => {
     if (isTextual === true && !isTable) return false
-    const known = all.filter(is)
-    const names = new Set(known.flatMap((record) => Object.keys(record)))
-    return known.length > 0 && all.every((record) => is(record) || Object.keys(record).every((name) => names.has(name)))
+    const recognizedRecords = all.filter(is)
+    const names = new Set(recognizedRecords.flatMap((record) => Object.keys(record)))
+    return (
+      recognizedRecords.length > 0 &&
+      all.every((record) => is(record) || Object.keys(record).every((name) => names.has(name)))
+    )
   })
 }

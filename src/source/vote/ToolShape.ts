@@ -1,20 +1,18 @@
-/** What an annotation tool writes, and what its shapes share. */
+/** The shape of an annotation tool's records, and helpers for all shapes. */
 import { isObject } from "../../io/Values.ts"
 
 export type Members = { readonly [member: string]: unknown }
 
 export interface Shape {
-  /** For people. */
   readonly name: string
   readonly is: (record: Members) => boolean
-  /** Set where only cells of text are rewritten. */
+  /** Whether only text cells are rewritten. */
   readonly isTextual?: true
-  /** The record with the item's parts at its top, and `votes`. Members are as the layouts know them. */
+  /** Rewrites a record: the item's parts are at its top under known names, beside `votes`. */
   readonly toRecord: (record: Members) => Members
 }
 
 export const objects = (value: unknown): ReadonlyArray<Members> => (Array.isArray(value) ? value.filter(isObject) : [])
 export const object = (value: unknown): Members => (isObject(value) ? value : {})
 
-/** Whether a question's or tag's name says that it is about the choice. */
 export const isRationale = (question: string) => /rationale|reason|explan|comment|justif|feedback|why/i.test(question)

@@ -1,9 +1,7 @@
 /**
- * What a vote of a file says of a rubric, besides its strength: `all_bad`, `edited` and `aspects`, as `VoteRow` has them;
- * and of the `kind` of its expert.
- *
- * Guarantees: what has another shape is left out. The kind, and of a table with cells of text everything, is only read
- * where there are the columns `all_bad` and `aspects`, since `kind` or `edited` may mean something else in another table.
+ * Reads the assessment of a vote besides its strength: `all_bad`, `edited`, and `aspects`, as `VoteRow` has them, and
+ * the expert's `kind`. Values of another shape are left out. In other tables, `kind` and `edited` may mean something
+ * else. The kind, and everything in text cells, is therefore only read beside columns `all_bad` and `aspects`.
  */
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
@@ -26,10 +24,10 @@ export const read = (
   const { all_bad, aspects, edited } = vote
   const isVoteRow = Object.hasOwn(vote, "all_bad") && Object.hasOwn(vote, "aspects")
   if (isTextual === true && !isVoteRow) return {}
-  const said =
+  const assessment =
     isTextual === true
       ? { all_bad: booleans.get(all_bad), aspects: Field.fromText(aspects), edited }
       : { all_bad, aspects, edited }
   const kind = isVoteRow ? ExpertKind.of(vote["kind"]) : null
-  return { ...(kind !== null && { kind }), ...Assessment.read(said, choice, completions) }
+  return { ...(kind !== null && { kind }), ...Assessment.read(assessment, choice, completions) }
 }

@@ -1,10 +1,10 @@
-/** How votes are read, for people. */
+/** Describes how votes are read. */
 import { joinWords } from "../../io/Values.ts"
 import type * as Field from "../record/Field.ts"
 import type * as Choice from "./Choice.ts"
 import type { VoteFields } from "./VoteFields.ts"
 
-const described: { readonly [kind in Choice.ChoiceKind]: string } = {
+const readingNames: { readonly [kind in Choice.ChoiceKind]: string } = {
   index: "from 0 on",
   number: "from 1 on, 0 a tie",
   scale: "a scale, 0 a tie",
@@ -20,14 +20,14 @@ export const describe = (
   { kind, map }: Choice.Reading,
   isFromNumbers: boolean,
 ) => {
-  const at = (what: string, ...fields: ReadonlyArray<Field.Field | undefined>) => {
+  const at = (part: string, ...fields: ReadonlyArray<Field.Field | undefined>) => {
     const names = fields.flatMap((field) => (field === undefined ? [] : `"${field.label}"`))
-    return names.length === 0 ? [] : [`${what} at ${joinWords(names)}`]
+    return names.length === 0 ? [] : [`${part} at ${joinWords(names)}`]
   }
   return [
     ...at("votes", list),
     ...at(choices.length > 1 && !isPerCompletion ? `choices of ${choices.length} experts` : "choice", ...choices),
-    ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : described[kind]})`]),
+    ...(kind === undefined ? [] : [`(${isFromNumbers ? "from 1 on" : readingNames[kind]})`]),
     ...(map === undefined ? [] : [`(${map.text})`]),
     ...at("expert", expert),
     ...at("rationale", rationale),

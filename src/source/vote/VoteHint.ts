@@ -1,4 +1,4 @@
-/** Files whose records are votes, given to a command that has items judged, and labels that are none. */
+/** Hints for a command that sends items to experts, when its files hold votes or labels. */
 import * as Sample from "../detect/Sample.ts"
 import type { Layout } from "../layout/Layout.ts"
 import * as KnownNames from "../record/KnownNames.ts"
@@ -8,8 +8,8 @@ import * as ToolExports from "./ToolExports.ts"
 import { expertColumn, voteNames } from "./VoteNames.ts"
 
 /**
- * One line that names the command for votes, if the records have them: an export of a tool, a choice beside its expert, a
- * column for each expert, or a choice that is not read as gold.
+ * Suggests the import command if the records have votes: an export of a tool, a choice beside its expert, a column
+ * for each expert, or a choice that is not used as gold.
  */
 export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout, "reads">): string | undefined => {
   if (layout?.reads === "parts") return ofLabels(rows)
@@ -24,10 +24,10 @@ export const of = (rows: ReadonlyArray<Row>, gold?: string, layout?: Pick<Layout
   if (tool === undefined && !isVote && experts.length < 2) return undefined
   const where =
     tool === undefined ? `votes at ${JSON.stringify(choice?.name ?? experts[0]?.name)}` : `an export of ${tool.name}`
-  return `${where}: prefstream import reads votes that exist; a run has the items judged again`
+  return `${where}: prefstream import reads existing votes; a run sends the items to experts again`
 }
 
-/** One line on records of one completion each, with a label that says whether it is good; nothing of other records. */
+/** A hint for records of one completion with a label that says whether it is good. */
 export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {
   const label = Sample.of(rows).members.find(
     ({ plainName, values }) =>
@@ -37,5 +37,5 @@ export const ofLabels = (rows: ReadonlyArray<Row>): string | undefined => {
   )
   return label === undefined
     ? undefined
-    : `a record has one completion, and ${JSON.stringify(label.name)} says whether it is good: that is no comparison, so prefstream import cannot read it; prefstream run with --layout long sends the completions of each prompt to experts, and trainers of KTO take the file as it is`
+    : `a record has one completion, and ${JSON.stringify(label.name)} says whether it is good: without a comparison, prefstream import cannot read it. Send the completions of each prompt to experts with prefstream run --layout long, or train KTO on the file directly`
 }

@@ -1,7 +1,6 @@
 /**
- * The layout of the items that votes are on: the options that are detected, less what is of the votes.
- *
- * Guarantees: an item's id is one that the first records have for one item each, or none.
+ * The layout of the items that votes are on: the detected options without those of votes. An item has an id only if
+ * each id of the first records belongs to one item.
  */
 import { Result } from "effect"
 import { content } from "../../domain/PromptItem.ts"
@@ -11,33 +10,31 @@ import * as MakeLayout from "../layout/MakeLayout.ts"
 import type * as VoteFields from "./VoteFields.ts"
 import { voteNames } from "./VoteNames.ts"
 
-/** Those that are set or detected. */
 export const fieldsOf = ({ choices, expert, judgedAt, list, rationale, strength }: VoteFields.VoteFields) =>
   [...choices, list, expert, rationale, strength, judgedAt].flatMap((field) => field ?? [])
 
-/** The choice is no gold answer, and an id is the item's only if the first records say so. */
+/** Removes the choice from gold, and keeps an id only if it identifies items in the first records. */
 export const withoutVotes = (
   sample: Sample.Sample,
   detected: LayoutOptions,
-  given: LayoutOptions,
+  setOptions: LayoutOptions,
   fields: VoteFields.VoteFields,
 ): LayoutOptions => {
   const isOfVotes = (path: unknown) => fieldsOf(fields).some(({ text }) => text === path)
-  const { gold, id: found, ...rest } = detected
-  const complete = given.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
-  if (given.id !== undefined) return { ...complete, id: found }
+  const { gold, id: detectedId, ...rest } = detected
+  const layoutOptions = setOptions.gold === undefined && isOfVotes(gold) ? rest : { ...rest, gold }
+  if (setOptions.id !== undefined) return { ...layoutOptions, id: detectedId }
   const candidates = [
     ...voteNames.item
       .flatMap((name) => sample.members.filter(({ plainName }) => plainName === name))
       .map(({ path }) => path),
-    ...(found === undefined ? [] : [found]),
+    ...(detectedId === undefined ? [] : [detectedId]),
   ]
-  const id = candidates.find((path) => namesItems(sample, complete, path))
-  // A path that no record has: `items` has a default, by which ids would be those of votes.
-  return { ...complete, ...(id === undefined ? (complete.layout === "items" ? { id: '[""]' } : {}) : { id }) }
+  const id = candidates.find((path) => namesItems(sample, layoutOptions, path))
+  // This path matches no record. Without it, the default path of `items` might find ids of votes.
+  return { ...layoutOptions, ...(id === undefined ? (layoutOptions.layout === "items" ? { id: '[""]' } : {}) : { id }) }
 }
 
-/** Whether records have the same id exactly if they have the same item. */
 const namesItems = (sample: Sample.Sample, options: LayoutOptions, path: string): boolean => {
   const layout = Result.getOrUndefined(
     MakeLayout.make(

@@ -1,6 +1,4 @@
-/** The names by which the parts of a vote are found, as names are compared: in small letters, with `_` for blanks. */
-
-/** The members that are known, by what they say, in the order in which they are tried. */
+/** Names of a vote's parts, in order of preference, in the form in which names are compared. */
 export const voteNames = {
   choice: [
     "chosen_index", "best_completion_index", "choice", "vote", "preference", "preferred", "winner", "label", "best",
@@ -18,8 +16,7 @@ export const voteNames = {
   item: ["item_id", "prompt_id", "question_id", "instruction_id", "pair_id", "example_id", "comparison_id", "id", "idx"],
 } as const // prettier-ignore
 
-/** Names of columns that are one expert's choice each. */
 export const expertColumn = /^(annotator|rater|expert|worker|labeler|judge|vote|human)[_ ]?\d+$/
 
-/** Members by these names number completions from 0 on. */
+/** Names of fields that hold indices from 0. */
 export const indexNames: ReadonlySet<string> = new Set(["chosen_index", "best_completion_index"])

@@ -1,4 +1,4 @@
-/** Rankings in votes: each names every completion once. */
+/** Rankings in votes, which have every completion once. */
 import { Option, Result, Schema } from "effect"
 import { Ranking } from "../../domain/Vote.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
@@ -14,7 +14,7 @@ export const isPermutation = (indices: ReadonlyArray<number>, length: number): b
   new Set(indices).size === length &&
   indices.every((index) => index >= 0 && index < length)
 
-/** A ranking that names each completion once; a list of indices is one without ties. */
+/** Reads a ranking of indices; a flat list has no ties. */
 export const ofIndices = (value: unknown, length: number): Ranking | undefined => {
   const groups = Array.isArray(value)
     ? value.map((group: unknown) => (Array.isArray(group) ? group : [group]))
@@ -22,10 +22,7 @@ export const ofIndices = (value: unknown, length: number): Ranking | undefined =
   return Option.getOrUndefined(Option.filter(decodeRanking(groups), (ranking) => isPermutation(ranking.flat(), length)))
 }
 
-/**
- * A list of numbers may be the order of the completions, or the rank of each. It fails where these differ and `choice` does
- * not tell which it is.
- */
+/** Fails if a list of numbers may be an order or ranks, and `choice` does not decide between them. */
 export const checkOrder = (value: unknown, length: number, choice: number | undefined): Result.Result<void, string> => {
   const isFlat = Array.isArray(value) && value.every((one): one is number => typeof one === "number")
   if (!isFlat || !isPermutation(value, length) || value.every((one, i) => value[one] === i)) return Result.void
@@ -36,7 +33,7 @@ export const checkOrder = (value: unknown, length: number, choice: number | unde
       )
 }
 
-/** Of elements with a rank and what names a completion (Argilla's ranking questions), each once. */
+/** Reads elements with a rank and a completion's name (Argilla's ranking questions). */
 export const byName = (
   value: unknown,
   length: number,

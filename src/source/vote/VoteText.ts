@@ -1,14 +1,14 @@
-/** Parts of a vote that are text, such as an expert or a rationale. */
+/** Reads text parts of a vote, such as an expert or a rationale. */
 import { isEmpty, isObject } from "../../io/Values.ts"
 
-/** Of an object, its id or name; undefined where nothing can be read as text. */
-export const readable = (given: unknown): unknown => {
-  let value = given
+/** Returns the id or name of an object, or `undefined` if nothing is readable as text. */
+export const readableValue = (rawValue: unknown): unknown => {
+  let value = rawValue
   while (isObject(value)) value = value["id"] ?? value["name"] ?? value["username"]
   return isEmpty(value) ? undefined : value
 }
 
-export const text = (given: unknown): string | undefined => {
-  const value = readable(given)
+export const text = (rawValue: unknown): string | undefined => {
+  const value = readableValue(rawValue)
   return value === undefined || typeof value === "string" ? value : JSON.stringify(value)
 }

@@ -44,7 +44,7 @@ describe("arguments of calls", () => {
   ])("that an object would not keep are refused, with what to do: %s", (text) => {
     assert.strictEqual(
       refusal("trl-conversational", calling(text)),
-      `chosen[0].tool_calls[0].function.arguments: expected numbers that an object keeps, up to 2^53 (write larger ones as text, or use openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
+      `chosen[0].tool_calls[0].function.arguments: expected numbers up to 2^53, which an object keeps (write larger ones as text, or use openai-preference, which keeps arguments as text), found ${JSON.stringify(text)}`,
     )
     assert.isUndefined(refusal("openai-preference", { ...calling(text), chosen_messages: withId(text) }))
   })
@@ -69,7 +69,7 @@ it("calls that differ in their ids alone make no pair where a format has no ids"
   }
   assert.strictEqual(
     refusal("llamafactory-sharegpt", pair),
-    "rejected: expected another turn than chosen's, ids of calls aside, found the same turn",
+    "rejected: expected a turn that differs from chosen's in more than ids of calls, found the same turn",
   )
   assert.isUndefined(refusal("openai-preference", pair))
 })
@@ -97,7 +97,7 @@ describe("the reference of TPO", () => {
     ],
     [
       '[tool call f]\n{"a":12345678901234567890}',
-      'edited[0].tool_calls[0].function.arguments: expected numbers that an object keeps, up to 2^53 (write larger ones as text, or use openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
+      'edited[0].tool_calls[0].function.arguments: expected numbers up to 2^53, which an object keeps (write larger ones as text, or use openai-preference, which keeps arguments as text), found "{\\"a\\":12345678901234567890}"',
     ],
   ])("is refused where its calls cannot be kept: %j", (edited, reason) => {
     assert.strictEqual(refusal("trl-tpo-conversational", edits(edited)), reason)

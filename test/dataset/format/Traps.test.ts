@@ -15,37 +15,57 @@ describe("refused with its reason", () => {
     [
       "trl-conversational",
       [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool last, found "assistant"',
+      'prompt[1].role: expected user or tool in the last message, found "assistant"',
     ],
-    ["trl-implicit-conversational", [system("a")], 'prompt[0].role: expected user or tool last, found "system"'],
-    ["trl-unpaired-conversational", [developer], 'prompt[0].role: expected user or tool last, found "developer"'],
+    [
+      "trl-implicit-conversational",
+      [system("a")],
+      'prompt[0].role: expected user or tool in the last message, found "system"',
+    ],
+    [
+      "trl-unpaired-conversational",
+      [developer],
+      'prompt[0].role: expected user or tool in the last message, found "developer"',
+    ],
     [
       "openrlhf-conversational",
       [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool last, found "assistant"',
+      'prompt[1].role: expected user or tool in the last message, found "assistant"',
     ],
-    ["nemo-rl", [user("a"), assistant("b")], 'prompt[1].role: expected user or tool last, found "assistant"'],
+    [
+      "nemo-rl",
+      [user("a"), assistant("b")],
+      'prompt[1].role: expected user or tool in the last message, found "assistant"',
+    ],
     // LLaMA-Factory skips rows whose roles are out of turn.
-    ["llamafactory-sharegpt", [user("a"), user("b")], 'prompt[1].role: expected assistant in its turn, found "user"'],
+    [
+      "llamafactory-sharegpt",
+      [user("a"), user("b")],
+      'prompt[1].role: expected assistant at this position, found "user"',
+    ],
     [
       "llamafactory-sharegpt",
       [assistant("a"), user("b")],
-      'prompt[0].role: expected user or tool in its turn, found "assistant"',
+      'prompt[0].role: expected user or tool at this position, found "assistant"',
     ],
     [
       "llamafactory-sharegpt",
       [user("a"), system("b")],
-      'prompt[1].role: expected assistant in its turn, found "system"',
+      'prompt[1].role: expected assistant at this position, found "system"',
     ],
-    ["llamafactory-kto", [user("a"), assistant("b")], 'prompt[1].role: expected user or tool last, found "assistant"'],
-    ["llamafactory-kto", [system("a")], 'prompt[0].role: expected user or tool last, found "system"'],
+    [
+      "llamafactory-kto",
+      [user("a"), assistant("b")],
+      'prompt[1].role: expected user or tool in the last message, found "assistant"',
+    ],
+    ["llamafactory-kto", [system("a")], 'prompt[0].role: expected user or tool in the last message, found "system"'],
     ["llamafactory-kto", [system(""), user("a")], "prompt[0].content: expected text, found an empty string"],
     [
       "llamafactory-alpaca",
       [user("a"), assistant("b"), user("c")],
       "prompt: expected one question, found a conversation of 3 turns",
     ],
-    ["llamafactory-alpaca", [system("a"), tool("b")], 'prompt[1].role: expected user in its turn, found "tool"'],
+    ["llamafactory-alpaca", [system("a"), tool("b")], 'prompt[1].role: expected user at this position, found "tool"'],
     ["llamafactory-alpaca", [system("a"), user("")], "prompt[1].content: expected text, found an empty string"],
     [
       "axolotl-bradley-terry",
@@ -64,42 +84,46 @@ describe("refused with its reason", () => {
       [user("a"), assistant("b"), tool("c")],
       "prompt[2].role: expected system or user or assistant, found a result without the id of its call",
     ],
-    ["openai-preference", [user("a"), assistant("b")], 'prompt[1].role: expected user or tool last, found "assistant"'],
+    [
+      "openai-preference",
+      [user("a"), assistant("b")],
+      'prompt[1].role: expected user or tool in the last message, found "assistant"',
+    ],
     ["hh", [system("a"), user("b")], 'prompt[0].role: expected user or assistant, found "system"'],
-    ["hh", [user("a"), assistant("b"), tool("c")], 'prompt[2].role: expected user in its turn, found "tool"'],
-    ["hh", "a\n\nHuman: b", 'prompt: expected a text without turns of its own, found "\\n\\nHuman:" in it'],
+    ["hh", [user("a"), assistant("b"), tool("c")], 'prompt[2].role: expected user at this position, found "tool"'],
+    ["hh", "a\n\nHuman: b", 'prompt: expected a text without turn marks, found "\\n\\nHuman:" in it'],
     [
       "hh",
       [user("a\n\nAssistant: b")],
-      'prompt[0].content: expected a text without turns of its own, found "\\n\\nAssistant:" in it',
+      'prompt[0].content: expected a text without turn marks, found "\\n\\nAssistant:" in it',
     ],
   ] satisfies ReadonlyArray<readonly [FormatName, Prompt, string]>)("%s: prompt %j", (name, prompt, reason) => {
     assert.strictEqual(refusal(name, { prompt }), reason)
   })
 
   it.each([
-    ["hh", { chosen: "a\n\nHuman: b" }, 'chosen: expected a text without turns of its own, found "\\n\\nHuman:" in it'],
+    ["hh", { chosen: "a\n\nHuman: b" }, 'chosen: expected a text without turn marks, found "\\n\\nHuman:" in it'],
     [
       "hh",
       { rejected: "\n\nAssistant:" },
-      'rejected: expected a text without turns of its own, found "\\n\\nAssistant:" in it',
+      'rejected: expected a text without turn marks, found "\\n\\nAssistant:" in it',
     ],
     // reward_dataset.py: (prompt + chosen).rstrip("\n")
     [
       "openrlhf",
       { chosen: "a", rejected: "a\n\n" },
-      'rejected: expected more than line feeds to differ from chosen, found "a\\n\\n"',
+      'rejected: expected a text that differs from chosen in more than line feeds, found "a\\n\\n"',
     ],
     // chat_template.py: result["chosen"].find(chosen["content"])
     [
       "axolotl-chat-template",
       { chosen: "a\n" },
-      'chosen: expected a text without white space at its ends, which axolotl finds again after a template, found "a\\n"',
+      'chosen: expected a text without white space at its ends, because axolotl searches for it after a template, found "a\\n"',
     ],
     [
       "axolotl-chat-template",
       { chosen: "b", rejected: "\u3000a" },
-      'rejected: expected a text without white space at its ends, which axolotl finds again after a template, found "\u3000a"',
+      'rejected: expected a text without white space at its ends, because axolotl searches for it after a template, found "\u3000a"',
     ],
     [
       "axolotl-chat-template",
@@ -192,7 +216,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '{"prompt":"q","chosen":"a","rejected":"b","margin":0}',
         '{"prompt":"q","chosen":"a","rejected":"b","margin":0.5}',
       ],
-      ["3: margin: expected a whole number, as in rows before (or a point in all of them), found 0.5"],
+      ["3: margin: expected a whole number, as in earlier rows (or a decimal point in all rows), found 0.5"],
     ],
     [
       "openrlhf",
@@ -217,7 +241,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "completions that begin alike, which DPO and KTO cut",
       ['{"chosen":"q\\n\\nThe one","rejected":"q\\n\\nThe other"}'],
       [
-        `1: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "The one" is cut to "ne" warning`,
+        `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "The one" is cut to "ne" warning`,
       ],
     ],
     [
@@ -225,7 +249,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "a completion of which one letter is left, and completions that begin with a space, which TRL leaves them",
       ['{"chosen":"q\\n\\nYes","rejected":"q\\n\\nYet"}', '{"chosen":"q\\n\\n Yes","rejected":"q\\n\\n No"}'],
       [
-        `1: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
+        `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
       ],
     ],
     [
@@ -236,7 +260,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: Yes","rejected":"\\n\\nHuman: q\\n\\nAssistant: No"}',
       ],
       [
-        `1: chosen: expected completions that differ from their first character on, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
+        `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
       ],
     ],
     [
@@ -247,7 +271,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       ],
       ["prompt[1]", "chosen[0]"].map(
         (field) =>
-          `1: ${field}.content: expected no </think> in an answer, of which many chat templates remove the thought, found "<think>w</think>a" warning`,
+          `1: ${field}.content: expected no </think> in an answer, because many chat templates remove the thought, found "<think>w</think>a" warning`,
       ),
     ],
     [
@@ -257,7 +281,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '{"conversations":[{"from":"human","value":"q"}],"chosen":{"from":"gpt","value":"</think>a"},"rejected":{"from":"gpt","value":"b"}}',
       ],
       [
-        '1: chosen.value: expected no </think> in an answer, of which many chat templates remove the thought, found "</think>a" warning',
+        '1: chosen.value: expected no </think> in an answer, because many chat templates remove the thought, found "</think>a" warning',
       ],
     ],
     [
@@ -267,7 +291,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         `{"messages":[${q}],"chosen":${message("assistant", "2024")},"rejected":${message("assistant", "1970 was the year")}}`,
       ],
       [
-        '1: chosen.content: expected a text that common chat templates do not contain, where axolotl would find the answer, found "2024" warning',
+        '1: chosen.content: expected a text that common chat templates do not contain, because axolotl would find it there, found "2024" warning',
       ],
     ],
     [
@@ -289,7 +313,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       [
         '3: completion: expected a completion that this prompt has not had, found "\\"a\\"" warning',
         "4: label: expected true, as in an earlier row with this prompt and completion, found false warning",
-        "5: prompt: expected another prompt than in the row before, whose completion KTO trainers take for a mismatch, found the same warning",
+        "5: prompt: expected a different prompt than in the previous row, because KTO trainers pair it with that row's completion, found the same prompt warning",
       ],
     ],
     [
@@ -312,9 +336,9 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '{"conversations":[{"from":"gpt","value":"q"}],"chosen":{"from":"gpt","value":"a"},"rejected":{"from":"gpt","value":"b"}}',
       ],
       [
-        '1: conversations[0].from: expected human or observation in its turn, found "gpt"',
+        '1: conversations[0].from: expected human or observation at this position, found "gpt"',
         '1: rejected.from: expected gpt or function_call, found "human"',
-        '2: conversations[0].from: expected human or observation in its turn, found "gpt"',
+        '2: conversations[0].from: expected human or observation at this position, found "gpt"',
       ],
     ],
     [
@@ -333,7 +357,7 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       [
         '1: messages[0].role: expected user or tool in the last message, found "human"',
         '1: messages[0].role: expected system, user, assistant or tool, found "human"',
-        '2: chosen.content: expected a text without white space at its ends, which axolotl finds again after a template, found "Yes "',
+        '2: chosen.content: expected a text without white space at its ends, because axolotl searches for it after a template, found "Yes "',
       ],
     ],
     [

@@ -57,7 +57,7 @@ it.layer(NodeServices.layer)("validate", (it) => {
       const broken = yield* writtenText("no Parquet", "train.parquet")
       assert.match(
         format((yield* findings("verl", broken))[0]!),
-        /:1: expected a JSON object, found a file that is not read as Parquet: /,
+        /:1: expected a JSON object, found a file that cannot be read as Parquet: /,
       )
     }),
   )

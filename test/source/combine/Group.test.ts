@@ -146,9 +146,9 @@ describe("group", () => {
       ])
       assert.deepStrictEqual(described(rejects), [
         "a:9 invalid_shape odd",
-        'a:2 invalid_shape expected the prompt of a:1, which has the same key "x", found another',
-        'a:3 duplicate_key expected each completion of a model once for key "x", found this one of "m" at a:1 already',
-        'b:1 invalid_shape expected the prompt of a:1, which has the same key "x", found another',
+        'a:2 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
+        'a:3 duplicate_key expected each completion of a model once for key "x", but "m" has the same one at a:1',
+        'b:1 invalid_shape expected the same prompt as a:1 for key "x", found a different one',
       ])
       assert.deepStrictEqual(items[0]!.item.completions, ["one", "five"])
       assert.isTrue(rejects.every(({ raw }) => raw !== undefined))

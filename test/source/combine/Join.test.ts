@@ -274,8 +274,8 @@ describe("join", () => {
         "1 item 1",
         '2 no_match expected a usable row for key "2" in each completions file, found none in b.jsonl, c.jsonl; at least two completions are needed',
         "3 item 3",
-        "4 invalid_shape gold: an index counts in a list of models, of which there is none at models; found 1: add the list, or name the model",
-        '5 invalid_shape gold: expected an answer among all completions, found one among metadata.models, without "a"',
+        "4 invalid_shape gold: expected a list of models at models for the index 1, found none; add the list, or name the model",
+        '5 invalid_shape gold: expected the models of all completions in metadata.models, found none of "a"',
         "6 invalid_shape completions: expected at least two distinct completions, found 1",
       ])
       assert.deepStrictEqual(items[0]!.item.completions, ["a1", "c1"])
@@ -293,10 +293,10 @@ describe("join", () => {
       assert.deepStrictEqual(described, [
         "1 item 1",
         "2 item 2",
-        '3 duplicate_key expected each key once, found "1" at p.jsonl:1 already',
-        '4 duplicate_key expected each key once, found "1" at p.jsonl:1 already',
-        '3 duplicate_key expected each key once, found "1" at a.jsonl:1 already',
-        '4 duplicate_key expected each key once, found "2" at a.jsonl:2 already',
+        '3 duplicate_key expected each key once, but "1" is also at p.jsonl:1',
+        '4 duplicate_key expected each key once, but "1" is also at p.jsonl:1',
+        '3 duplicate_key expected each key once, but "1" is also at a.jsonl:1',
+        '4 duplicate_key expected each key once, but "2" is also at a.jsonl:2',
       ])
       assert.deepStrictEqual(places, ["p.jsonl:3", "p.jsonl:4", "a.jsonl:3", "a.jsonl:4"])
       assert.deepStrictEqual(items[0]!.item.completions, ["a1", "b1"])
@@ -346,11 +346,11 @@ describe("join", () => {
         "4 invalid_shape completion: expected a string, found nothing",
         "5 invalid_shape completion: expected a string, found 7",
         "6 invalid_shape id: expected a string or a safe integer, found an object",
-        '7 duplicate_key expected each key once, found "1" at a.jsonl:3 already',
+        '7 duplicate_key expected each key once, but "1" is also at a.jsonl:3',
         '8 no_match expected a prompt with key "y" in p.jsonl, found none',
         '4 no_match expected a prompt with key "x" in p.jsonl, found none',
         "5 oversized_line expected a line of at most 100 bytes, found 400",
-        '6 duplicate_key expected each key once, found "1" at b.jsonl:1 already',
+        '6 duplicate_key expected each key once, but "1" is also at b.jsonl:1',
       ])
       assert.deepStrictEqual(
         places.slice(4),
@@ -378,7 +378,7 @@ describe("join", () => {
       assert.deepStrictEqual(described, [
         "1 invalid_shape q[0]: expected text or a list of messages, found nothing",
         '2 invalid_shape meta: expected an object, found "m"',
-        "3 invalid_shape right: expected an index below 2, the number of models, found 9",
+        "3 invalid_shape right: expected an index below 2, the length of models, found 9",
         "4 invalid_shape right.best_completion_index: expected a number, found null",
       ])
     }),
@@ -424,7 +424,7 @@ describe("join", () => {
       )
       assert.deepStrictEqual(described.slice(ids.length), [
         '1 no_match expected a prompt with key "x" in p.jsonl, found none',
-        '19 duplicate_key expected each key once, found "3" at a.jsonl:2 already',
+        '19 duplicate_key expected each key once, but "3" is also at a.jsonl:2',
       ])
     }),
   )
@@ -576,7 +576,7 @@ describe("join", () => {
       assert.strictEqual(yield* among("c", "a"), "a1")
       assert.strictEqual(yield* among("b", "c", "a"), "c1")
       assert.strictEqual(yield* among("a", "b", "c"), 'gold: expected one of "a" and "c", found "b"')
-      assert.match(yield* among("a", "b"), /found one among models, without "c"$/)
+      assert.match(yield* among("a", "b"), /found none of "c"$/)
       assert.strictEqual(yield* among("c", "a", "a"), 'gold: expected each model once, found "a" twice')
       assert.strictEqual(yield* among("c", "a", "c"), 'gold: expected each model once, found "c" twice')
       assert.strictEqual(yield* best({ gold: "c" }), "c1")
@@ -585,8 +585,8 @@ describe("join", () => {
       assert.strictEqual(yield* best({ gold: "b" }), 'gold: expected one of "a" and "c", found "b"')
       const about = { gold, about: { who: ["c", "a"] } }
       assert.strictEqual(yield* best(about, { modelsPath: "about.who" }), "a1")
-      assert.match(yield* best({ gold, models: ["a", "c"] }, { modelsPath: "about.who" }), /none at about.who/)
-      assert.match(yield* best({ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }), /without "c"$/)
+      assert.match(yield* best({ gold, models: ["a", "c"] }, { modelsPath: "about.who" }), /at about.who for the index/)
+      assert.match(yield* best({ gold, models: ["a", "b"], metadata: { models: ["a", "c"] } }), /found none of "c"$/)
     }),
   )
 
@@ -638,9 +638,9 @@ describe("join", () => {
           "1 item 1",
           '2 no_match expected a usable row for key "x" in each completions file, found none in a.jsonl, b.jsonl',
           "1 item 2",
-          '2 duplicate_key expected each key once, found "1" at one.jsonl:1 already',
-          '3 duplicate_key expected each key once, found "x" at one.jsonl:2 already',
-          '4 duplicate_key expected each key once, found "x" at one.jsonl:2 already',
+          '2 duplicate_key expected each key once, but "1" is also at one.jsonl:1',
+          '3 duplicate_key expected each key once, but "x" is also at one.jsonl:2',
+          '4 duplicate_key expected each key once, but "x" is also at one.jsonl:2',
         ],
       )
       assert.strictEqual(source.description, "2 inputs of prompts with 2 inputs of completions, joined by id")

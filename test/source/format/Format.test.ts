@@ -106,7 +106,7 @@ describe("Format", () => {
           assert.deepStrictEqual(valuesOf(rows), items)
         }
         const cutShort = yield* read("f", packed.subarray(0, -20))
-        assert.match(cutShort.error ?? "none", /^FILE: cannot be read: its .* data ends in the middle/)
+        assert.match(cutShort.error ?? "none", /^FILE: cannot be read: the .* data ends too early/)
         const whole = cutShort.rows.flatMap((row) => (Result.isSuccess(row) ? [row.success.value] : []))
         assert.deepStrictEqual(whole, items.slice(0, whole.length))
       }),
@@ -149,25 +149,25 @@ describe("Format", () => {
     Effect.gen(function* () {
       assert.strictEqual(
         yield* refusalOf("f.gz", zlib.gzipSync(packers.zstd(texts.jsonl))),
-        "f.gz: it is compressed twice, with zstd and then gzip; unpack it once",
+        "f.gz: compressed twice, with zstd and then gzip; decompress it once",
       )
-      assert.match(yield* refusalOf("f.jsonl.gz", zlib.gzipSync("PK\u0003\u0004")), /^f.jsonl.gz: it is a ZIP archive/)
-      assert.match(yield* refusalOf("f.jsonl", "<!doctype html>"), /^f.jsonl: it is a page of HTML/)
+      assert.match(
+        yield* refusalOf("f.jsonl.gz", zlib.gzipSync("PK\u0003\u0004")),
+        /^f.jsonl.gz: this is a ZIP archive/,
+      )
+      assert.match(yield* refusalOf("f.jsonl", "<!doctype html>"), /^f.jsonl: this is an HTML or XML page/)
       assert.match(
         yield* refusalOf("f", Buffer.from("\uFEFFa", "utf16le"), { format: "csv" }),
-        /^f: it is text in UTF-16LE, .*--encoding utf-16le/,
+        /^f: this is UTF-16LE text, .*--encoding utf-16le/,
       )
       const damaged = packers.gzip(texts.jsonl)
       damaged[0] = 0x1e
       assert.strictEqual(
         yield* refusalOf("f.jsonl.gz", damaged),
-        "f.jsonl.gz: its name says that it is compressed, but its content is not; get it again",
+        "f.jsonl.gz: the name is that of a compressed file, but the content is not compressed; download it again",
       )
-      assert.match(
-        yield* refusalOf("f", packers.gzip(texts.jsonl).subarray(0, 12)),
-        /^f: its gzip data ends in the middle/,
-      )
-      assert.match(yield* refusalOf("f.br", Buffer.from([0, 1, 2, 3, 0xff])), /^f.br: its Brotli data/)
+      assert.match(yield* refusalOf("f", packers.gzip(texts.jsonl).subarray(0, 12)), /^f: the gzip data ends too early/)
+      assert.match(yield* refusalOf("f.br", Buffer.from([0, 1, 2, 3, 0xff])), /^f.br: the Brotli data/)
     }),
   )
 
@@ -198,7 +198,7 @@ describe("Format", () => {
         ["utf-16le", utf16],
       ] as const) {
         for (const content of [bytes, zlib.gzipSync(bytes)]) {
-          assert.include(yield* refusalOf("f.csv", content), `read it with --encoding ${encoding}`)
+          assert.include(yield* refusalOf("f.csv", content), `set --encoding ${encoding}`)
           const { description, rows } = yield* read("f.csv", content, { encoding })
           assert.match(description, new RegExp(`^CSV with ";", ${encoding}`))
           assert.deepStrictEqual(valuesOf(rows), expected)
@@ -342,7 +342,7 @@ describe("Format", () => {
       yield* fs.writeFile(path!, parquet("like it!"))
       yield* fs.utimes(path!, 1, 1)
       const problem = yield* Effect.flip(rows(overwritten))
-      assert.match(problem.message, /f\.parquet: cannot be read: it was changed while it was read; run again$/)
+      assert.match(problem.message, /f\.parquet: cannot be read: the file changed while it was read; run again$/)
       assert.strictEqual(told.length, 1)
     }).pipe(Effect.provide(platform), Effect.scoped),
   )
@@ -364,7 +364,7 @@ describe("Format", () => {
         const file = yield* Format.open(input, { format, maxLineBytes: 1000 })
         assert.strictEqual(
           (yield* Effect.flip(Stream.runDrain(file.rows()))).message,
-          "endless: cannot be read: no record ends in 65536 bytes; is it a file of records?",
+          "endless: cannot be read: no record ends in 65536 bytes; check that this is a file of records, and its --format",
         )
       }
     }).pipe(Effect.provide(platform), Effect.scoped),

@@ -71,13 +71,13 @@ describe("Sniff", () => {
 
   it("an object around the list of records is refused with the list's name", () => {
     const refusal =
-      'it holds one object, the member "data" of which is the list of records; write that alone: jq .data FILE > NEW.json'
+      'the file holds one object, and its member "data" is the list of records; extract it: jq .data FILE > NEW.json'
     assert.strictEqual(sniff(pretty({ meta: { rows: [{}] }, data: [item] })), refusal)
     assert.strictEqual(sniff(JSON.stringify({ data: [item] })), refusal)
     assert.strictEqual(sniff(JSON.stringify({ data: [item, long] }).slice(0, 500), "f.json", false), refusal)
     assert.strictEqual(
       sniff(JSON.stringify({ train: [item], test: [item] })),
-      `it holds one object, the members "train" and "test" of which are lists of records; write one alone (jq .train FILE > NEW.json), or all (jq '.train + .test' FILE > NEW.json)`,
+      `the file holds one object, and its members "train" and "test" are lists of records; extract one (jq .train FILE > NEW.json), or all (jq '.train + .test' FILE > NEW.json)`,
     )
     assert.strictEqual(sniff(`${JSON.stringify({ data: [item] })}\n${JSON.stringify({ data: [item] })}`), "jsonl")
     assert.strictEqual(sniff(pretty({ data: ["a"] })), "json")
@@ -109,18 +109,18 @@ describe("Sniff", () => {
     ["compressed with xz", bytes(0xfd, "7zXZ", 0)],
     ["compressed with LZ4", bytes(4, 0x22, 0x4d, 0x18)],
     ["compressed with Snappy", bytes(0xff, 6, 0, 0, "sNaPpY")],
-    ["a page of HTML or XML", bytes("\n<!DOCTYPE html><html>")],
-    ["a page of HTML or XML", bytes('<?xml version="1.0"?><Error>')],
+    ["an HTML or XML page", bytes("\n<!DOCTYPE html><html>")],
+    ["an HTML or XML page", bytes('<?xml version="1.0"?><Error>')],
     ["neither text nor a known format", bytes("\u0001\0\0\0abc\0")],
   ])("refused: %s", (expected, head) => {
-    assert.isTrue(sniff(head).startsWith(`it is ${expected}`), sniff(head))
+    assert.isTrue(sniff(head).startsWith(`this is ${expected}`), sniff(head))
   })
 
   it("a pointer of Git LFS is refused in a format that was set, too", () => {
     const head = bytes("version https://git-lfs.github.com/spec/v1\n")
     for (const format of Sniff.formatNames) {
-      assert.match(Result.merge(Sniff.check(format, head)), /^it is a pointer of Git LFS/)
-      assert.match(sniff(head, `f.${format}`), /^it is a pointer of Git LFS/)
+      assert.match(Result.merge(Sniff.check(format, head)), /^this is a pointer of Git LFS/)
+      assert.match(sniff(head, `f.${format}`), /^this is a pointer of Git LFS/)
     }
   })
 
@@ -132,10 +132,10 @@ describe("Sniff", () => {
         Array.from(text, (character) => (character === "\uFEFF" ? bytes(0xff, 0xfe, 0, 0) : bytes(character, 0, 0, 0))),
       )
     const refusal = (encoding: string) =>
-      `it is text in ${encoding}, expected UTF-8; ${
+      `this is ${encoding} text, expected UTF-8; ${
         encoding.startsWith("UTF-32")
           ? `convert it: iconv -f ${encoding} -t UTF-8 FILE > NEW`
-          : `read it with --encoding ${encoding.toLowerCase()}`
+          : `set --encoding ${encoding.toLowerCase()}`
       }`
     for (const text of ['{"a":1}', "prompt,a\n", '[\n{"a"']) {
       assert.strictEqual(sniff(utf16(`\uFEFF${text}`), "f.csv"), refusal("UTF-16LE"))
@@ -153,7 +153,7 @@ describe("Sniff", () => {
 
   it("text that looks like Windows-1252 is refused with how to read it", () => {
     const latin1 = (text: string) => Buffer.from(text, "latin1")
-    const refusal = /^it is text that is not UTF-8, and looks like Windows-1252; read it with --encoding windows-1252/
+    const refusal = /^this text is not UTF-8, but probably Windows-1252; set --encoding windows-1252/
     assert.match(sniff(latin1("Frage;Antwort\nGrün?;Süß\n")), refusal)
     assert.match(sniff(Buffer.concat([latin1("a\nGrün "), bytes(0x93), latin1("x"), bytes(0x94)])), refusal)
     for (const text of [

@@ -77,9 +77,9 @@ describe("ItemDecoder", () => {
       [
         [{ role: "user", content: "Q" }],
         "prompt[1].tool_calls[0].function: expected name and arguments, found nothing",
-        'prompt[0].name: expected messages of role and content alone, found "Ann"',
-        'prompt[0]["odd name"]: expected messages of role and content alone, found 0',
-        'prompt[0].content[1].type: expected "text", found "image_url"; experts are not shown pictures, sound, video or files',
+        'prompt[0].name: expected messages with only role and content, found "Ann"',
+        'prompt[0]["odd name"]: expected messages with only role and content, found 0',
+        'prompt[0].content[1].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
       ],
     )
   })
@@ -127,7 +127,7 @@ describe("ItemDecoder", () => {
     assert.strictEqual(told("Q", [user("Q"), assistant("B")]), "B")
     assert.strictEqual(told(prompt, [...prompt, assistant("B")]), "B")
     const otherwise = (count: number) =>
-      `completions[1]: expected the prompt's messages and one of the assistant, or the latter alone, found ${count} messages that begin otherwise`
+      `completions[1]: expected the prompt's messages and the assistant's turn, or only this turn, found ${count} messages that begin differently`
     assert.strictEqual(told("R", [user("Q"), assistant("B")]), otherwise(2))
     assert.strictEqual(told(prompt, [...prompt.slice(1), assistant("B")]), otherwise(3))
     assert.strictEqual(told(prompt, [user("Q"), assistant("B")]), otherwise(2))

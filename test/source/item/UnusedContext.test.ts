@@ -167,9 +167,12 @@ describe("UnusedContext", () => {
         assert.strictEqual(items.length, 101)
         assert.strictEqual(
           reasons[0],
-          `context: expected no value, since experts may have to see it and no option uses it, found "late"; set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context`,
+          `context: expected no value, because experts may have to see it and no option uses it, found "late"; set --prompt-path '{context}\\n\\n{prompt}', or --ignore-field context`,
         )
-        assert.match(reasons[1]!, /^images: expected no value, .*; --ignore-field images has them judge without$/)
+        assert.match(
+          reasons[1]!,
+          /^images: expected no value, .*; to have them judge without, set --ignore-field images$/,
+        )
         assert.deepStrictEqual(summary.hints, [])
         assert.strictEqual((yield* read(records, { ignore: ["context", "images"] }, format)).items.length, 103)
       }),
@@ -206,7 +209,7 @@ describe("UnusedContext", () => {
         )
         assert.match(
           summary.hints[0]!,
-          /^pictures, sound or video in 6 of the first 7 records \(images\), which are rejected/,
+          /^6 of the first 7 records have images, audio, or video \(images\) and are rejected/,
         )
       }),
     )
@@ -215,7 +218,7 @@ describe("UnusedContext", () => {
       [
         "a part of a message",
         [user("Q"), { role: "user", content: [{ type: "image" }] }],
-        'prompt[1].content[0].type: expected "text", found "image"; experts are not',
+        'prompt[1].content[0].type: expected "text", found "image"; experts cannot ',
       ],
       [
         "a picture in a part of text",
@@ -225,7 +228,7 @@ describe("UnusedContext", () => {
       [
         "LLaVA's placeholder",
         "<image>\nWhat is it?",
-        "prompt: expected no <image>, since experts are not shown pictures, sound or video; --ignore-field images has them judge without",
+        "prompt: expected no <image>, because experts cannot be shown images, audio, or video; to have them judge without, set --ignore-field images",
       ],
       ["a numbered one", "Compare <image 1> with <image 2>.", "prompt: expected no <image 1>"],
       [

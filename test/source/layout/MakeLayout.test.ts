@@ -289,13 +289,13 @@ describe("MakeLayout", () => {
         { ...wide, label: { best_completion_index: 2 } },
         { ...wide, model_a: "b", model_b: "x", label: "b" },
       ]
-      const expected = 'label: expected what names one of "response_a" or "response_b", found'
+      const expected = 'label: expected one of "response_a" or "response_b", or a part of its name, found'
       assert.deepStrictEqual(reasons(records, { gold: "label", model: ["model_a", "model_b"] }), [
         `${expected} 1`,
         `${expected} "c"`,
         `${expected} true`,
         "label.best_completion_index: expected an index below 2, found 2",
-        `${expected} "b", which names 2`,
+        `${expected} "b", which matches 2`,
       ])
     })
 
@@ -321,7 +321,7 @@ describe("MakeLayout", () => {
           "response_b: expected a string, found 5",
           "response_a, response_b: expected at least two distinct completions that are not blank, found 1",
           "response_a, response_b: expected at least two distinct completions, found 1",
-          "response_b: expected the prompt's messages and one of the assistant, or the latter alone, found 2 messages that begin otherwise",
+          "response_b: expected the prompt's messages and the assistant's turn, or only this turn, found 2 messages that begin differently",
           'response_b[0]: expected a message of the assistant, found one of "user"',
           "prompt: expected text or a list of messages, found nothing",
           "expected an object, found 7",
@@ -345,7 +345,7 @@ describe("MakeLayout", () => {
         ],
       )
       assert.deepStrictEqual(reasons, [
-        "prompt: expected one turn, found 2, of which the earlier answers differ",
+        "prompt: expected one turn, found 2, whose earlier answers differ between models",
         "response_b: expected a completion, found null",
       ])
     })
@@ -363,7 +363,7 @@ describe("MakeLayout", () => {
           },
         ])
         assert.deepStrictEqual(reasons, [
-          "response_a[]: expected one turn, found 2, of which the earlier answers differ",
+          "response_a[]: expected one turn, found 2, whose earlier answers differ between models",
         ])
       }
     })
@@ -393,10 +393,10 @@ describe("MakeLayout", () => {
           { chosen: conversation("Q", "A"), rejected: conversation("Q", "A") },
         ]),
         [
-          "chosen: expected conversations that differ in the last message alone, found a difference in message 2 of 4",
+          "chosen: expected conversations that differ only in the last message, found a difference in message 2 of 4",
           "chosen, rejected: expected conversations with the same beginning, found different ones",
-          'chosen: expected the assistant\'s message at the end, found one of "user"',
-          'chosen: expected a whole conversation, since no prompt is set, found "A"',
+          'chosen: expected the last message to be the assistant\'s, found one of "user"',
+          'chosen: expected a whole conversation, because no prompt is set, found "A"',
           "chosen, rejected: expected at least two distinct completions, found 1",
         ],
       )
@@ -443,9 +443,9 @@ describe("MakeLayout", () => {
       )
       assert.deepStrictEqual(reasons([2, "z", 0.5, []].map((gold) => ({ ...item, gold }))), [
         "gold.best_completion_index: expected an index below 2, found 2",
-        'gold: expected an object, the index of a completion or the name of its model, found "z"',
-        "gold: expected an object, the index of a completion or the name of its model, found 0.5",
-        "gold: expected an object, the index of a completion or the name of its model, found an empty array",
+        'gold: expected an object, the index of a completion, or the name of its model, found "z"',
+        "gold: expected an object, the index of a completion, or the name of its model, found 0.5",
+        "gold: expected an object, the index of a completion, or the name of its model, found an empty array",
       ])
     })
   })
@@ -492,7 +492,7 @@ describe("MakeLayout", () => {
         ),
         [
           "messages: expected a prompt and an answer, found one message",
-          'messages[1]: expected a message of the assistant at the end, found one of "user"',
+          'messages[1]: expected the last message to be the assistant\'s, found one of "user"',
           "messages: expected a message with text, found blank ones only",
           'messages: expected a list of messages, found "text"',
         ],
@@ -580,7 +580,7 @@ describe("MakeLayout", () => {
         { ...wide, metadata: { "a b": { n: 1e300 } } },
       ]
       assert.deepStrictEqual(reasons(kept, { keep: ["topic"], metadata: "metadata" }), [
-        "topic: expected a name that the metadata does not have yet, found it there with another value",
+        "topic: expected a name that the metadata lacks, or the same value, found a different one",
         "topic.scores[1]: expected numbers that keep their digits, up to 2^53, or text, found Infinity",
         "topic: expected numbers that keep their digits, up to 2^53, or text, found 9007199254740992",
         'metadata["a b"].n: expected numbers that keep their digits, up to 2^53, or text, found 1e+300',
@@ -596,7 +596,7 @@ describe("MakeLayout", () => {
         },
       )
       assert.deepStrictEqual(reasons, [
-        "__proto__: expected a name that the metadata does not have yet, found it there with another value",
+        "__proto__: expected a name that the metadata lacks, or the same value, found a different one",
       ])
       assert.strictEqual(JSON.stringify(items[0]?.metadata), '{"__proto__":{"x":1}}')
       assert.isUndefined(({} as { x?: unknown }).x)
@@ -606,17 +606,17 @@ describe("MakeLayout", () => {
   it.each<readonly [options: LayoutOptions, problem: string]>([
     [
       { layout: "wide", completions: ["a"] },
-      "layout wide: expected two or more of --completion-path, one for each completion, found 1",
+      "layout wide: expected two or more --completion-path flags, one for each completion, found 1",
     ],
-    [{ layout: "wide" }, "layout wide: expected two or more of --completion-path, one for each completion, found 0"],
+    [{ layout: "wide" }, "layout wide: expected two or more --completion-path flags, one for each completion, found 0"],
     [{ layout: "wide", completions: ["a", "a"] }, "layout wide: expected each --completion-path once"],
     [
       { layout: "wide", completions: ["a", "b"], model: "m" },
-      "layout wide: expected a --model-path for each of 2 completions, found 1",
+      "layout wide: expected a --model-path for each of the 2 completions, found 1",
     ],
     [
       { layout: "pairs", completions: ["a", "b", "c"] },
-      "layout pairs: expected two of --completion-path, one for each completion, found 3",
+      "layout pairs: expected two --completion-path flags, one for each completion, found 3",
     ],
     [
       { layout: "items", completions: ["a", "b"] },
@@ -627,10 +627,10 @@ describe("MakeLayout", () => {
       "layout items: expected --completions-path, the path to the list, found --completion-path",
     ],
     [{ layout: "long", completion: "a", model: ["m", "n"] }, "layout long: expected --model-path once"],
-    [{ layout: "long", completion: "a", gold: "g" }, "layout long: --gold-path is for layouts items, wide and pairs"],
+    [{ layout: "long", completion: "a", gold: "g" }, "layout long: --gold-path is for layouts items, wide, and pairs"],
     [
       { layout: "long", completion: "a", id: "i" },
-      "layout long: --id-path is for layouts items, wide and pairs; --key says what makes an item, and names it",
+      "layout long: --id-path is for layouts items, wide, and pairs; set --key, which groups and names items",
     ],
     [
       { layout: "long", completions: "a" },

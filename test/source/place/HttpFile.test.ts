@@ -184,7 +184,10 @@ describe("a file at a URL", () => {
       )
       assert.deepStrictEqual(new Uint8Array(gunzipSync(yield* read(url))), content)
       const brotli = yield* serve((_, response) => response.writeHead(200, { "content-encoding": "br" }).end("x"))
-      assert.match(yield* failureOf(read(brotli.url)), /sends it compressed \(br\) against the request$/)
+      assert.match(
+        yield* failureOf(read(brotli.url)),
+        /sends the file compressed \(br\), although this was not accepted$/,
+      )
     }))
 })
 
@@ -212,9 +215,9 @@ describe("a redirection", () => {
   test("that goes round and round, or nowhere, is a failure", () =>
     Effect.gen(function* () {
       const round = yield* serve((_, response) => response.writeHead(302, { location: "/again" }).end())
-      assert.match(yield* failureOf(read(round.url)), /it redirects more than 10 times, or to nowhere$/)
+      assert.match(yield* failureOf(read(round.url)), /the server redirects more than 10 times, or without a target$/)
       const nowhere = yield* serve((_, response) => response.writeHead(302).end())
-      assert.match(yield* failureOf(read(nowhere.url)), /it redirects more than 10 times, or to nowhere$/)
+      assert.match(yield* failureOf(read(nowhere.url)), /the server redirects more than 10 times, or without a target$/)
     }))
 
   test("from https to http is refused", () =>
@@ -237,7 +240,7 @@ describe("a redirection", () => {
         { tls: true },
       )
       assert.deepStrictEqual(yield* read(`${secure.url}/same`), content)
-      assert.match(yield* failureOf(read(`${secure.url}/down`)), /it redirects from https to http/)
+      assert.match(yield* failureOf(read(`${secure.url}/down`)), /the server redirects from https to http/)
       assert.strictEqual(open.asked.length, 0)
     }))
 })
@@ -251,10 +254,10 @@ describe("an answer that is no file", () => {
       for (const [status, words] of [
         [404, /: there is no such file/],
         [410, /: there is no such file/],
-        [401, /who this is \(401\)/],
-        [403, /refuses it \(403\)/],
-        [418, /answers 418$/],
-        [204, /answers 204$/],
+        [401, /authorization \(401\)/],
+        [403, /denies access \(403\)/],
+        [418, /answered 418$/],
+        [204, /answered 204$/],
       ] as const) {
         const { asked, host } = yield* answering(status)
         const message = yield* failureOf(read(`http://user:hush@${host}/a.jsonl?secret=hush`))
@@ -274,7 +277,7 @@ describe("an answer that is no file", () => {
         )
         assert.deepStrictEqual(yield* read(recovers.url), content)
         const { asked, url } = yield* answering(status)
-        assert.match(yield* failureOf(read(url)), new RegExp(`its server answers ${status}`))
+        assert.match(yield* failureOf(read(url)), new RegExp(`the server answered ${status}`))
         assert.strictEqual(asked.length, 4)
       }
     }))
@@ -285,7 +288,7 @@ describe("an answer that is no file", () => {
       assert.match(yield* failureOf(read(gone.url)), /: cannot be read: connect ECONNREFUSED/)
       const silent = yield* serve(() => {})
       const opened = hasty(Place.open(silent.url))
-      assert.match(yield* failureOf(opened), /: cannot be read: nothing came for 200ms; --idle-timeout waits longer$/)
+      assert.match(yield* failureOf(opened), /: cannot be read: no data for 200ms; --idle-timeout sets a longer limit$/)
       assert.strictEqual(silent.asked.length, 1)
       assert.match(yield* failureOf(read("http://")), /^http:\/\/: .*invalid URL$/)
       assert.notInclude(yield* failureOf(read("http://user:hush@host:port/a?hush")), "hush")
@@ -360,11 +363,8 @@ describe("a download that falls silent", () => {
   test("is a failure where it stays silent, or can't go on", () =>
     Effect.gen(function* () {
       for (const [kept, problem] of [
-        [{ content, etag }, /: nothing came for 200ms; --idle-timeout waits longer$/],
-        [
-          { content },
-          /: nothing came for 200ms; --idle-timeout waits longer, after \d+ bytes, and it cannot go on from/,
-        ],
+        [{ content, etag }, /: no data for 200ms; --idle-timeout sets a longer limit$/],
+        [{ content }, /: no data for 200ms; --idle-timeout sets a longer limit; the server cannot resume after/],
       ] as const) {
         let isFirst = true
         const { asked, url } = yield* serve((request, response) => {
@@ -417,7 +417,7 @@ describe("a download that breaks off", () => {
       }
       for (const handle of [noRanges, noSize, breaking({ content }, 150_000)]) {
         const { url } = yield* serve(handle)
-        assert.match(yield* failureOf(read(url)), /after \d+ bytes, and it cannot go on from there/)
+        assert.match(yield* failureOf(read(url)), /the server cannot resume after \d+ bytes/)
       }
     }))
 
@@ -443,7 +443,7 @@ describe("a download that breaks off", () => {
           ? breaking({ content, etag }, 150_000)(request, response)
           : keeping({ content: other, etag: '"v2"' })(request, response),
       )
-      assert.match(yield* failureOf(read(url)), /it was changed since it was opened; run again$/)
+      assert.match(yield* failureOf(read(url)), /changed since it was opened; run again$/)
     }))
 })
 
@@ -459,8 +459,8 @@ describe("a file that was changed since it was opened", () => {
         const { url } = yield* serve((request, response) => keeping(kept)(request, response))
         const input = yield* withOpen(url)
         kept = after
-        assert.match(yield* failureOf(impatient(bytesOf(input))), /it was changed since it was opened; run again$/)
-        assert.match(yield* failureOf(impatient(input.slice!(0, 10))), /it was changed since it was opened; run again$/)
+        assert.match(yield* failureOf(impatient(bytesOf(input))), /changed since it was opened; run again$/)
+        assert.match(yield* failureOf(impatient(input.slice!(0, 10))), /changed since it was opened; run again$/)
       }))
   }
 
@@ -470,7 +470,7 @@ describe("a file that was changed since it was opened", () => {
       const { url } = yield* serve((request, response) => keeping(kept)(request, response))
       const input = yield* withOpen(url)
       kept = { content, modified: "Thu, 22 Oct 2015 07:28:00 GMT" }
-      assert.match(yield* failureOf(impatient(bytesOf(input))), /it was changed since it was opened; run again$/)
+      assert.match(yield* failureOf(impatient(bytesOf(input))), /changed since it was opened; run again$/)
     }))
 
   test("is a failure where a part is not the one that was asked for", () =>
@@ -484,7 +484,7 @@ describe("a file that was changed since it was opened", () => {
         const input = yield* withOpen(url)
         assert.match(
           yield* failureOf(impatient(input.slice!(10, 20))),
-          /asked for its bytes from 10 on, its server sent/,
+          /requested its bytes from 10, but the server sent/,
         )
       }
     }))

@@ -50,7 +50,7 @@ describe("names of files", () => {
         const { message } = yield* Effect.flip(Listing.expand([`${folder}/${name}/`]))
         assert.strictEqual(
           message,
-          `${folder}/${name}/: cannot be read: a folder of save_to_disk of Hugging Face datasets, whose Arrow files are not read; write it as Parquet: datasets.load_from_disk("${folder}/${name}")${split}.to_parquet("new.parquet")`,
+          `${folder}/${name}/: cannot be read: a folder of save_to_disk of Hugging Face datasets, whose Arrow files cannot be read; write it as Parquet: datasets.load_from_disk("${folder}/${name}")${split}.to_parquet("new.parquet")`,
         )
       }
     }))

@@ -46,7 +46,7 @@ describe("a file on this machine", () => {
       }
       assert.match(
         yield* failureOf(input.slice!(199_999, 200_001)),
-        /items\.jsonl: .*expected 200001 bytes, found 200000$/,
+        /items\.jsonl: .*expected 200001 bytes, found 200000; run again$/,
       )
     }))
 
@@ -76,7 +76,7 @@ describe("a file on this machine", () => {
         )
       assert.match(
         yield* failureOf(collected(Stream.mapEffect(input.bytes, cut))),
-        /items\.jsonl: cannot be read: it became shorter while it was read: expected 1000000 bytes, found 400000$/,
+        /items\.jsonl: cannot be read: the file became shorter while it was read: expected 1000000 bytes, found 400000; run again$/,
       )
     }))
 
@@ -108,7 +108,7 @@ describe("a file on this machine", () => {
         /absent: there is no such file; check the path$/,
       )
       assert.match(yield* failureOf(Place.open(directory)), /: a directory, not a file; name the files in it$/)
-      assert.match(yield* failureOf(Place.open("ftp://host/a.jsonl")), /^ftp:\/\/host\/a\.jsonl: .*https:\/\/ and s3:/)
+      assert.match(yield* failureOf(Place.open("ftp://host/a.jsonl")), /^ftp:\/\/host\/a\.jsonl: .*https:\/\/, or s3:/)
     }))
 
   test("that is a symbolic link to itself fails with a readable message", () =>
@@ -117,7 +117,7 @@ describe("a file on this machine", () => {
       const directory = yield* fs.makeTempDirectoryScoped()
       const file = `${directory}/a.jsonl`
       yield* fs.symlink("a.jsonl", file)
-      const problem = `${file}: cannot be read: its symbolic links lead in a circle`
+      const problem = `${file}: cannot be read: the symbolic links form a circle; check the path`
       assert.strictEqual(yield* failureOf(Place.open(file)), problem)
       assert.strictEqual(yield* failureOf(Listing.expand([file])), problem)
       assert.strictEqual(yield* failureOf(Listing.expand([directory])), problem)

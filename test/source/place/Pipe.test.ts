@@ -24,7 +24,7 @@ const withInput =
       ),
     )
 
-const large = pattern(Pipe.memoryLimit + 200_000)
+const large = pattern(Pipe.memoryLimitBytes + 200_000)
 
 describe("standard input", () => {
   test("is called so, and can be looked at before it is read", () => {
@@ -57,7 +57,7 @@ describe("standard input", () => {
       assert.deepStrictEqual(yield* bytesOf(input), large)
       assert.match(
         yield* failureOf(bytesOf(input)),
-        /^standard input: cannot be read: more than 16 MiB were read from it, .*save it to a file first$/,
+        /^standard input: cannot be read: more than 16 MiB of the pipe were read, .*save it to a file first$/,
       )
     }).pipe(withInput(large)))
 

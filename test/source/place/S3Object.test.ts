@@ -149,8 +149,11 @@ describe("an object of S3-compatible storage", () => {
       const input = yield* open("s3://data/a.jsonl")
       for (const other of [pattern(400_000).toReversed(), "short"]) {
         yield* put("a.jsonl", other)
-        assert.match(yield* failureOf(bytesOf(input)), /^s3:\/\/data\/a\.jsonl: .*it was changed since it was opened/)
-        assert.match(yield* failureOf(input.slice!(1000, 2000)), /it was changed since it was opened; run again$/)
+        assert.match(
+          yield* failureOf(bytesOf(input)),
+          /^s3:\/\/data\/a\.jsonl: .*the object changed since it was opened/,
+        )
+        assert.match(yield* failureOf(input.slice!(1000, 2000)), /changed since it was opened; run again$/)
       }
     }))
 
@@ -169,12 +172,12 @@ describe("an object of S3-compatible storage", () => {
       yield* environment({ AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` })
       assert.match(yield* failureOf(read("s3://data/a")), /no credentials were found; set AWS_ACCESS_KEY_ID and/)
       yield* environment({ ...credentials })
-      assert.match(yield* failureOf(read("s3://data/a")), /no region is set; set AWS_REGION to that of the bucket$/)
+      assert.match(yield* failureOf(read("s3://data/a")), /no region is set; set AWS_REGION to the bucket's region$/)
       const to = { AWS_ENDPOINT_URL: `http://127.0.0.1:${port}` }
       yield* environment({ ...to, ...credentials, AWS_ACCESS_KEY_ID: "another" })
       assert.match(yield* failureOf(read("s3://data/a")), /does not know this access key; check AWS_ACCESS_KEY_ID/)
       yield* environment({ ...to, ...credentials, AWS_SECRET_ACCESS_KEY: "another" })
-      assert.match(yield* failureOf(read("s3://data/a")), /does not fit the access key; check AWS_SECRET_ACCESS_KEY$/)
+      assert.match(yield* failureOf(read("s3://data/a")), /does not match the access key; check AWS_SECRET_ACCESS_KEY$/)
     }))
 
   test("is a failure where nobody answers", () =>

@@ -136,7 +136,7 @@ describe("several readings", () => {
   test("a number below 1 after first records with 1 and 2 ends the import", () =>
     Effect.gen(function* () {
       const rows = rowsOf("label", [...Array.from({ length: 100 }, (_, i) => (i % 2) + 1), 0])
-      assert.match(yield* problem(jsonl(rows)), /line 101 has a number below 1 .* --choice-map/)
+      assert.match(yield* problem(jsonl(rows)), /line 101 has a choice below 1.* --choice-map/)
       assert.lengthOf(yield* choices(jsonl(rows), "votes.jsonl", { choiceAs: "number" }), 101)
     }))
 
@@ -240,7 +240,7 @@ describe("as options say", () => {
       const rows = [pair(0, { quality_a: 1, gold_a: 2 })]
       const set = { choice: ["quality_a", "gold_a"], choiceAs: "scores" } as const
       assert.deepStrictEqual(yield* choices(jsonl(rows), "votes.jsonl", set), [
-        'quality_a and gold_a: expected a column that is named after each of 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
+        'quality_a and gold_a: expected one column named after each of 2 completions ("response_a" and "response_b"), but "quality_a" names "response_a" and "gold_a" names "response_a": rename the columns',
       ])
       const alike = [pair(0, { answer_x: 1, answer_x_c: 2 }, ["answer_x_a", "answer_x_b"])]
       assert.match(
@@ -273,7 +273,7 @@ describe("as options say", () => {
   test("columns of 0 and 1 that name no completion are no votes", () =>
     Effect.gen(function* () {
       const rows = [1, 0].map((toxic, i) => pair(i, { label_toxic: toxic, label_fine: 1 - toxic }))
-      assert.match(yield* problem(jsonl(rows)), /label_toxic and label_fine: expected what names one of 2 completions/)
+      assert.match(yield* problem(jsonl(rows)), /label_toxic and label_fine: expected a name of one of 2 completions/)
     }))
 
   test("a map that cannot be meant is refused", () =>
@@ -286,6 +286,9 @@ describe("as options say", () => {
       )
       assert.match(yield* refused({ choiceMap: { 0: "first", "0.0": "second" } }), /"0\.0" has two meanings/)
       assert.match(yield* refused({ choiceMap: {} }), /expected at least one value/)
-      assert.match(yield* refused({ choiceMap: { 0: "first" }, choiceAs: "index" }), /--choice-as index cannot, too/)
+      assert.match(
+        yield* refused({ choiceMap: { 0: "first" }, choiceAs: "index" }),
+        /cannot be used with --choice-as index/,
+      )
     }))
 })

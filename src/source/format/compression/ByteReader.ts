@@ -7,8 +7,8 @@ export type Chunks<E> = Pull.Pull<Array.NonEmptyReadonlyArray<Uint8Array>, E>
 
 export class ByteReader<E> {
   readonly #pull: Effect.Effect<ReadonlyArray<Uint8Array>, Pull.ExcludeDone<E>>
-  /** Chunks that have been pulled and not been read, the next one last. */
-  #waiting: Array<Uint8Array> = []
+  /** Chunks that were pulled but not read, in reverse order. */
+  #pending: Array<Uint8Array> = []
   #pulledBytes = 0
   #isEnded = false
 
@@ -16,32 +16,30 @@ export class ByteReader<E> {
     this.#pull = Pull.catchDone(pull, () => Effect.succeed([]))
   }
 
-  /** How many bytes came in. */
   get pulledBytes(): number {
     return this.#pulledBytes
   }
 
-  /** The next bytes, as many as there are at hand, at least one; none at the end. */
+  /** The next bytes at hand, at least one, or `undefined` at the end. */
   readonly chunk: Effect.Effect<Uint8Array | undefined, Pull.ExcludeDone<E>> = Effect.suspend(() => {
-    while (this.#waiting.length > 0) {
-      const chunk = this.#waiting.pop()!
+    while (this.#pending.length > 0) {
+      const chunk = this.#pending.pop()!
       if (chunk.length > 0) return Effect.succeed(chunk)
     }
     if (this.#isEnded) return Effect.undefined
     return Effect.flatMap(this.#pull, (chunks) => {
       this.#isEnded = chunks.length === 0
       for (const chunk of chunks) this.#pulledBytes += chunk.length
-      this.#waiting = chunks.toReversed()
+      this.#pending = chunks.toReversed()
       return this.chunk
     })
   })
 
-  /** Puts back what is to be read next. */
   unread(bytes: Uint8Array): void {
-    if (bytes.length > 0) this.#waiting.push(bytes)
+    if (bytes.length > 0) this.#pending.push(bytes)
   }
 
-  /** So many bytes; fewer only at the end. */
+  /** Reads `count` bytes. Fewer come only at the end. */
   readonly take = Effect.fnUntraced(function* (this: ByteReader<E>, count: number) {
     const parts: Array<Uint8Array> = []
     let missing = count

@@ -1,13 +1,10 @@
 /**
- * Compressed files, unpacked as they are read: gzip (RFC 1952), Zstandard (RFC 8878), Brotli (RFC 7932).
- *
- * Guarantees: all members or frames of the file are read, and its last byte is accounted for: a file that is cut
- * short, damaged, or followed by other bytes gives what came before (but for the last 64 kB), then a
- * `SourceError`. Memory is bounded by several hundred kB and the decoder's window, at most 128 MiB. A file that
- * decompresses to more than 1 GiB and to more than 1,000 times its size is refused; texts stay below 20 times.
- *
- * Not guaranteed: Brotli has no checksum, and a Zstandard frame may lack one: damage in them can go unnoticed.
- * `Unpacker` reads members and frames itself, because Node's streams ignore bytes behind them.
+ * Decompresses files as they are read: gzip (RFC 1952), Zstandard (RFC 8878), Brotli (RFC 7932). All members or frames
+ * of the file are read. A file that is cut short, damaged, or followed by other bytes gives the data before that
+ * (except the last 64 kB), then a `SourceError`. Memory is bounded by several hundred kB and the decoder's window, at
+ * most 128 MiB. A file is refused if it decompresses to more than 1 GiB and more than 1,000 times its size. Texts stay
+ * below 20 times. Brotli has no checksum, and a Zstandard frame may lack one, so damage in them can go unnoticed.
+ * `Unpacker` reads members and frames itself, because Node's streams ignore bytes after them.
  */
 import { Cause, Effect, Option, Scope, Stream } from "effect"
 import { type SourceError, unreadable } from "../../record/SourceError.ts"
@@ -18,27 +15,24 @@ import * as Unpacker from "./Unpacker.ts"
 export type Compression = "gzip" | "zstd" | "brotli"
 
 export interface ExpansionLimit {
-  /** So much may come out of any file. */
+  /** A file may always decompress to this size. */
   readonly bytes: number
-  /** More than that, if it is at most so many times what went in. */
+  /** Above `bytes`, a file may decompress to this many times its compressed size. */
   readonly times: number
 }
 
 const defaultLimit: ExpansionLimit = { bytes: 1024 ** 3, times: 1000 }
 
-/** By the first bytes. Brotli begins like anything else. */
+/** Recognizes the first bytes. Brotli has no magic number. */
 export const detect = (head: Uint8Array): Exclude<Compression, "brotli"> | undefined => {
   if (head[0] === 0x1f && head[1] === 0x8b) return "gzip"
   return Unpacker.isZstd(head) ? "zstd" : undefined
 }
 
-/** What is cut short is believed to be Brotli if it gives so many bytes. */
-const enoughBytes = 1000
+/** Truncated data counts as Brotli if it decompresses to this many bytes. */
+const minBrotliBytes = 1000
 
-/**
- * The first that these bytes of a file's beginning unpack to, if they are Brotli. It has no magic number: this is
- * a trial, which other bytes fail, unless they are very few.
- */
+/** Decompresses the beginning of a file if it is Brotli. Other bytes fail this trial, unless they are very few. */
 export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Array>> =>
   Effect.suspend(() => {
     let isCutShort = false
@@ -64,13 +58,12 @@ export const tryBrotli = (head: Uint8Array): Effect.Effect<Option.Option<Uint8Ar
       Stream.runCollect,
       Effect.map((parts) => concat(parts)),
       Effect.option,
-      Effect.map(Option.filter((unpacked) => !isCutShort || unpacked.length >= enoughBytes)),
+      Effect.map(Option.filter((unpacked) => !isCutShort || unpacked.length >= minBrotliBytes)),
     )
   })
 
 const unpackers = { gzip: Unpacker.gzip, zstd: Unpacker.zstd, brotli: Unpacker.brotli }
 
-/** `file` is the name in errors. */
 export const unpack =
   (file: string, compression: Compression, limit: ExpansionLimit = defaultLimit) =>
   <R>(bytes: Stream.Stream<Uint8Array, SourceError, R>): Stream.Stream<Uint8Array, SourceError, R> =>
@@ -87,7 +80,7 @@ export const unpack =
           unpackedBytes += output.length
           if (unpackedBytes > limit.bytes && unpackedBytes > limit.times * reader.pulledBytes) {
             const times = Math.round(unpackedBytes / reader.pulledBytes)
-            const problem = `${grouped(reader.pulledBytes)} bytes of it unpack to ${grouped(unpackedBytes)}, ${grouped(times)} times as many; texts do not, so it looks made to fill memory or disk. If it is right, unpack it and name what comes out`
+            const problem = `${formatCount(reader.pulledBytes)} bytes decompress to ${formatCount(unpackedBytes)}, ${formatCount(times)} times as many: this may be an attack on memory or disk. If the file is right, decompress it and give the result as input`
             return yield* new Unpacker.Fault({ problem })
           }
           return [output] as const
@@ -95,4 +88,4 @@ export const unpack =
       }),
     )
 
-const grouped = (count: number): string => count.toLocaleString("en")
+const formatCount = (count: number): string => count.toLocaleString("en")

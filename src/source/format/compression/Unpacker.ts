@@ -1,8 +1,6 @@
 /**
- * The members of a compressed file, one after the other, each given to a decoder.
- *
- * Guarantees: whatever follows the last member is noticed, and so is a member that is cut short. Node's own streams
- * are not enough for that: see `Decompress`.
+ * Decodes the members of a compressed file one after the other. Bytes after the last member and members that are cut
+ * short are failures. Node's own streams miss both, see `Decompress`.
  */
 import { Data, Effect } from "effect"
 import * as Decompress from "../../../node/Decompress.ts"
@@ -10,15 +8,14 @@ import type { SourceError } from "../../record/SourceError.ts"
 import { concat } from "../../../io/RecordBuffer.ts"
 import type { ByteReader } from "./ByteReader.ts"
 
-/** What is wrong with the compressed bytes, for the user. */
 export class Fault extends Data.TaggedError("Fault")<{
   readonly problem: string
-  /** Whether all would be well if more bytes came. */
+  /** Whether the data is valid but incomplete. */
   readonly isCutShort?: true
 }> {}
 
 export interface Unpacker {
-  /** The next unpacked bytes; `undefined` at the end. */
+  /** The next decompressed bytes, or `undefined` at the end. */
   readonly next: Effect.Effect<Uint8Array | undefined, SourceError | Fault>
   readonly close: () => void
 }
@@ -27,17 +24,17 @@ type Reader = ByteReader<SourceError>
 
 const cutShort = (name: string): Fault =>
   new Fault({
-    problem: `its ${name} data ends in the middle, as if the file had been cut short; get it again`,
+    problem: `the ${name} data ends too early, as if the file had been cut short; download it again`,
     isCutShort: true,
   })
 
 const damaged = (name: string, problem: string): Fault =>
-  new Fault({ problem: `its ${name} data is damaged (${problem}); get it again` })
+  new Fault({ problem: `the ${name} data is damaged (${problem}); download it again` })
 
 const trailingBytes = (name: string, bytes: Uint8Array): Fault => {
-  const found = [...bytes.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ")
+  const hex = [...bytes.subarray(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join(" ")
   return new Fault({
-    problem: `other bytes follow the end of its ${name} data (${found}${bytes.length > 8 ? " …" : ""}); remove them, or get it again`,
+    problem: `other bytes follow the ${name} data (${hex}${bytes.length > 8 ? " …" : ""}); remove them, or download the file again`,
   })
 }
 
@@ -46,7 +43,6 @@ const littleEndian = (bytes: Uint8Array): number => bytes.reduce((sum, byte, i) 
 const stepOf = (decoder: Decompress.Decoder, name: string) =>
   Effect.catchTag(decoder.next, "CorruptData", ({ problem }) => Effect.fail(damaged(name, problem)))
 
-/** gzip's flags (RFC 1952, 2.3.1). */
 const flag = { headerChecksum: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
 
 const takeWhole = Effect.fnUntraced(function* (reader: Reader, count: number, name: string) {
@@ -54,8 +50,8 @@ const takeWhole = Effect.fnUntraced(function* (reader: Reader, count: number, na
   return bytes.length === count ? bytes : yield* cutShort(name)
 })
 
-/** Passes over bytes up to the first that fits; whether there is one. */
-const passTo = Effect.fnUntraced(function* (reader: Reader, fits: (byte: number) => boolean) {
+/** Skips bytes up to the first that fits, and returns whether there is one. */
+const skipTo = Effect.fnUntraced(function* (reader: Reader, fits: (byte: number) => boolean) {
   while (true) {
     const chunk = yield* reader.chunk
     if (chunk === undefined) return false
@@ -66,7 +62,7 @@ const passTo = Effect.fnUntraced(function* (reader: Reader, fits: (byte: number)
   }
 })
 
-const passGzipHeader = Effect.fnUntraced(function* (reader: Reader) {
+const skipGzipHeader = Effect.fnUntraced(function* (reader: Reader) {
   const header = yield* takeWhole(reader, 10, "gzip")
   const flags = header[3]!
   if (header[2] !== 8 || (flags & flag.reserved) !== 0) return yield* damaged("gzip", "an unknown header")
@@ -75,7 +71,7 @@ const passGzipHeader = Effect.fnUntraced(function* (reader: Reader) {
   }
   for (const text of [flag.name, flag.comment]) {
     if ((flags & text) === 0) continue
-    yield* passTo(reader, (byte) => byte === 0)
+    yield* skipTo(reader, (byte) => byte === 0)
     yield* takeWhole(reader, 1, "gzip")
   }
   if ((flags & flag.headerChecksum) !== 0) yield* takeWhole(reader, 2, "gzip")
@@ -86,16 +82,16 @@ export const gzip = (reader: Reader): Unpacker => {
   let isFirst = true
   let checksum = 0
   let size = 0
-  /** Passes the header of the next member; whether there is one. */
+  /** Skips the header of the next member and returns its decoder, or `undefined` at the end. */
   const begin = Effect.gen(function* () {
-    // Zero bytes behind a member are padding.
-    if (!isFirst && !(yield* passTo(reader, (byte) => byte !== 0))) return undefined
+    // Zero bytes after a member are padding.
+    if (!isFirst && !(yield* skipTo(reader, (byte) => byte !== 0))) return undefined
     const beginning = yield* reader.take(9)
     if (beginning.length === 0) return undefined
     const isMember = beginning[0] === 0x1f && (beginning[1] === 0x8b || beginning.length === 1)
     if (!isMember) return yield* trailingBytes("gzip", beginning)
     reader.unread(beginning)
-    yield* passGzipHeader(reader)
+    yield* skipGzipHeader(reader)
     isFirst = false
     checksum = 0
     size = 0
@@ -107,7 +103,7 @@ export const gzip = (reader: Reader): Unpacker => {
     decoder = undefined
     const trailer = yield* takeWhole(reader, 8, "gzip")
     if (littleEndian(trailer.subarray(0, 4)) !== checksum || littleEndian(trailer.subarray(4)) !== size % 2 ** 32) {
-      return yield* damaged("gzip", "what it unpacks to has another checksum")
+      return yield* damaged("gzip", "the checksum differs")
     }
   })
   return {
@@ -137,36 +133,33 @@ export const gzip = (reader: Reader): Unpacker => {
 
 const zstdMagic = 0xfd2fb528
 
-/** Of skippable frames: the last four bits are free. */
+/** The last four bits of a skippable frame's magic number may vary. */
 const isSkippable = (magic: number): boolean => (magic & 0xfffffff0) >>> 0 === 0x184d2a50
 
-/** Whether a frame begins with these four bytes. */
 export const isZstd = (head: Uint8Array): boolean => {
   const magic = littleEndian(head.subarray(0, 4))
   return magic === zstdMagic || isSkippable(magic)
 }
 
-/** What `node:zlib` allows by default: 2^27 bytes. */
+/** The default limit of `node:zlib`. */
 const maxWindowBytes = 128 * 1024 * 1024
 
-/** In bytes, from the window descriptor. */
 const windowOf = (descriptor: number): number => 2 ** (10 + (descriptor >> 3)) * (1 + (descriptor & 7) / 8)
 
 const blockTypes = { rle: 1, reserved: 3 }
 
 /**
- * Zstandard, a frame's header or block at a time (RFC 8878, 3.1.1): its decoder may take a frame that is cut short
- * for a whole one, and passes over what follows it.
+ * Decodes Zstandard one frame header or block at a time (RFC 8878, 3.1.1). Node's decoder may accept a truncated
+ * frame and ignores bytes after the last frame.
  */
 export const zstd = (reader: Reader): Unpacker => {
   const decoder = Decompress.make("zstd")
   const take = (count: number) => takeWhole(reader, count, "Zstandard")
   let hasChecksum = false
   let next: "header" | "block" | "checksum" = "header"
-  const pass = Effect.fnUntraced(function* (count: number) {
+  const skip = Effect.fnUntraced(function* (count: number) {
     for (let missing = count; missing > 0;) missing -= (yield* take(Math.min(missing, 65_536))).length
   })
-  /** Passes over skippable frames. */
   const header = Effect.gen(function* () {
     while (true) {
       const beginning = yield* reader.take(9)
@@ -175,7 +168,7 @@ export const zstd = (reader: Reader): Unpacker => {
       if (!isZstd(beginning)) return yield* trailingBytes("Zstandard", beginning)
       reader.unread(beginning)
       if (littleEndian(beginning.subarray(0, 4)) === zstdMagic) break
-      yield* pass(littleEndian((yield* take(8)).subarray(4)))
+      yield* skip(littleEndian((yield* take(8)).subarray(4)))
     }
     const fixed = yield* take(5)
     const descriptor = fixed[4]!
@@ -187,11 +180,11 @@ export const zstd = (reader: Reader): Unpacker => {
     const dictionary = littleEndian(rest.subarray(windowBytes, dictionaryEnd))
     const window = isSingleSegment ? littleEndian(rest.subarray(dictionaryEnd)) : windowOf(rest[0]!)
     if (dictionary !== 0) {
-      const problem = `it was compressed with a dictionary (number ${dictionary}); compress it without`
+      const problem = `the file was compressed with a dictionary (number ${dictionary}); compress it without one`
       return yield* new Fault({ problem })
     }
     if (window > maxWindowBytes) {
-      const problem = `it needs ${window / 1024 / 1024} MiB of memory to decompress, more than 128 MiB; compress it again without --long or --ultra`
+      const problem = `the file needs ${window / 1024 / 1024} MiB of memory to decompress, more than 128 MiB; compress it again without --long or --ultra`
       return yield* new Fault({ problem })
     }
     hasChecksum = (descriptor & 4) !== 0
@@ -202,7 +195,7 @@ export const zstd = (reader: Reader): Unpacker => {
     const head = yield* take(3)
     const bits = littleEndian(head)
     const type = (bits >> 1) & 3
-    if (type === blockTypes.reserved) return yield* new Fault({ problem: "it has a block of an unknown type" })
+    if (type === blockTypes.reserved) return yield* damaged("Zstandard", "a block of an unknown type")
     if ((bits & 1) === 1) next = hasChecksum ? "checksum" : "header"
     return concat([head, yield* take(type === blockTypes.rle ? 1 : bits >>> 3)])
   })
@@ -217,7 +210,7 @@ export const zstd = (reader: Reader): Unpacker => {
       while (true) {
         const step = yield* stepOf(decoder, "Zstandard")
         if (step._tag === "Output") return step.bytes
-        if (step._tag === "Ended") return yield* damaged("Zstandard", "it ends elsewhere than it says")
+        if (step._tag === "Ended") return yield* damaged("Zstandard", "it ends at an unexpected place")
         const bytes = yield* parts[next]
         if (bytes === undefined) return undefined
         decoder.write(bytes)

@@ -1,19 +1,19 @@
 /**
- * CSV and TSV (RFC 4180): a record has as many cells as the header, and each cell is text.
+ * Reads CSV and TSV (RFC 4180). Each cell is text.
  *
- * Guarantees: no cell is altered, guessed or shifted. A record with more or fewer cells than the header is a
- * reject; `CsvReader` says what else is. Lines end with LF or CR LF, quoted cells hold any characters. A byte
- * order mark at the file's start and lines of white space are ignored.
+ * No cell is altered, guessed, or shifted. A record with more or fewer cells than the header is rejected;
+ * `CsvReader` lists the other rejects. Lines end with LF or CR LF. Quoted cells may hold any characters. A byte
+ * order mark at the file's start and blank lines are ignored.
  *
- * Names of columns lose the white space around them; one without a name is `column_2`, by its place. A header
- * that names two columns alike, or cannot be read, ends the reading: so do files whose lines end with CR alone.
- * Quotes have their meaning in TSV too, as for pandas and DuckDB, unless the beginning shows that the
- * file was written without quoting (`quoteOf`). Where a later record may be several lines without quoting, it is a
- * reject. A first line `sep=;`, as Excel has it, names the delimiter.
+ * Column names are trimmed. A column without a name is named by its position, such as `column_2`. The file is
+ * refused if the header is unreadable or names two columns alike, and so are files whose lines end with CR alone. As
+ * in pandas and DuckDB, quotes also enclose the cells of TSV, unless the beginning shows that the file was written
+ * without quoting (`quoteOf`). A later TSV record is rejected if it may be several unquoted lines. A first line
+ * `sep=;`, as Excel writes it, names the delimiter.
  *
- * The reader is ours because after a fault of quotes Effect's `Csv` ends, and `csv-parse` 7.0.3 ends or skips
- * the rest of the file. Both take text, so that a record of bytes that are not UTF-8 cannot be rejected alone.
- * Effect's gives `""` and nothing alike, and no text for the reject; `csv-parse` counts CR LF within quotes as
+ * We have our own reader because of faulty quotes: Effect's `Csv` ends there, and `csv-parse` 7.0.3 ends or skips
+ * the rest of the file. Both take text, so a record with invalid UTF-8 cannot be rejected alone. Effect's `Csv` does
+ * not distinguish `""` from an empty cell, and has no text for the reject. `csv-parse` counts CR LF within quotes as
  * two lines, and is 2 to 7 times slower (`test/bench/csv.ts`).
  */
 import { Effect, Result, Stream } from "effect"
@@ -24,51 +24,44 @@ import { defaultMaxLineBytes } from "../../../io/Lines.ts"
 import { decodeBeginning } from "../../../io/RecordBuffer.ts"
 
 export interface CsvDialect {
-  /** One ASCII character. */
   readonly delimiter: string
-  /** Whether the first record names the columns; else they are `column_1`, `column_2`, … */
+  /** Whether the first record names the columns. Otherwise they are `column_1`, `column_2`, … */
   readonly header: boolean
-  /** Whether quotes have their meaning. Undefined: they have, but a record that may as well be several is a reject. */
+  /** Whether quotes enclose cells. If undefined, they do, but a record that may be several unquoted lines is rejected. */
   readonly quote?: "double" | "none"
   /** Whether the first line is Excel's `sep=;`. */
   readonly hasSeparatorLine?: boolean
-  /** For messages: `CSV`, `CSV with ";"`, `CSV with one column`, `TSV, without header`. */
+  /** Used in messages: `CSV`, `CSV with ";"`, `CSV with one column`, `TSV, without header`. */
   readonly description: string
 }
 
 export interface CsvOptions {
-  /** One ASCII character, a tab also as `\t`. Default: detected. */
+  /** One ASCII character, or `\t` for a tab. Default: detected. */
   readonly delimiter?: string | undefined
-  /** Quotes around cells, doubled within them; or none, so that each quote is text. Default: detected. */
+  /** Whether quotes enclose cells (and are doubled within them), or are plain text. Default: detected. */
   readonly quote?: "double" | "none" | undefined
-  /** Default true. */
   readonly header?: boolean | undefined
-  /** Of `tsv` the delimiter is a tab. */
+  /** `tsv` sets the delimiter to a tab. */
   readonly format?: "csv" | "tsv" | undefined
 }
 
-/** The first wins among equals. */
 const delimiters = [",", "\t", ";", "|"]
 
-/** How many records tell which delimiter it is. */
 const sniffedRecords = 200
 
-/**
- * Detects the dialect from the first bytes: the delimiter is the one that gives the most records as many cells
- * as the first one has, if these are at least half.
- */
+/** Detects the dialect from the first bytes. With the right delimiter, most records have as many cells as the first one, and at least half do. */
 export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true): CsvDialect => {
   const header = options.header ?? true
   const [, separator] = separatorLine.exec(decodeBeginning(head) ?? "") ?? []
-  const chosen =
+  const knownDelimiter =
     options.delimiter === "\\t"
       ? "\t"
       : (options.delimiter ?? separator ?? (options.format === "tsv" ? "\t" : undefined))
   const content = separator === undefined ? head : head.subarray(head.indexOf(LF) + 1)
-  const found = chosen === undefined ? sniffDelimiter(content, options, isWhole) : undefined
-  const delimiter = chosen ?? found?.delimiter ?? ","
+  const detected = knownDelimiter === undefined ? sniffDelimiter(content, options, isWhole) : undefined
+  const delimiter = knownDelimiter ?? detected?.delimiter ?? ","
   const quote = options.quote ?? quoteOf(content, delimiter, isWhole)
-  const name = found?.cells === 1 ? "CSV with one column" : nameOf(delimiter)
+  const name = detected?.cells === 1 ? "CSV with one column" : nameOf(delimiter)
   return {
     delimiter,
     header,
@@ -82,7 +75,7 @@ export const sniff = (head: Uint8Array, options: CsvOptions = {}, isWhole = true
 
 const LF = 0x0a
 
-/** In a cell of its own, too. */
+/** The line may be a quoted cell. */
 const separatorLine = /^\uFEFF?"?sep=([^"\r\n])"?\r?\n/i
 
 const nameOf = (delimiter: string): string => {
@@ -101,11 +94,12 @@ const sniffDelimiter = (
       recordsOf(head, delimiter, (quote ?? quoteOf(head, delimiter, isWhole)) !== "none").slice(0, sniffedRecords),
     ),
   }))
-  const several = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
-  // One column: the delimiter is the one that is not in it.
-  const usable = several.length > 0 ? several : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
-  return usable.reduce((best, one) =>
-    one.share > best.share || (one.share === best.share && one.cells > best.cells) ? one : best,
+  const withSeveralCells = candidates.filter(({ cells, share }) => cells > 1 && share >= 0.5)
+  // With one column, the delimiter is a character that does not occur.
+  const usable =
+    withSeveralCells.length > 0 ? withSeveralCells : candidates.map((candidate) => ({ ...candidate, cells: 1 }))
+  return usable.reduce((best, candidate) =>
+    candidate.share > best.share || (candidate.share === best.share && candidate.cells > best.cells) ? candidate : best,
   )
 }
 
@@ -118,7 +112,7 @@ const recordsOf = (head: Uint8Array, delimiter: string, isQuoted: boolean): Read
 
 const lengthOf = (record: RecordResult): number => (Result.isFailure(record) ? -1 : record.success.cells.length)
 
-/** How many cells the first record has, and how many of the records have as many and no fault. */
+/** Counts the cells of the first record, and the valid records with the same number of cells. */
 const fit = (records: ReadonlyArray<RecordResult>) => {
   const cells = records.length === 0 ? 0 : lengthOf(records[0]!)
   const fitting = records.filter((record) => lengthOf(record) === cells).length
@@ -126,8 +120,9 @@ const fit = (records: ReadonlyArray<RecordResult>) => {
 }
 
 /**
- * `none` where more lines of a TSV than records by quotes have as many cells as its header, and no smaller share; and of
- * the cells that begin with a quote at most half end with one. With commas that is no evidence, since texts have them.
+ * Returns `none` for a TSV without quoting: more of its lines than of its quoted records fit the header, at no
+ * smaller share, and at most half of the cells that begin with a quote also end with one. Commas would be no
+ * evidence, since texts have them.
  */
 const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" | undefined => {
   if (delimiter !== "\t") return undefined
@@ -136,20 +131,22 @@ const quoteOf = (head: Uint8Array, delimiter: string, isWhole: boolean): "none" 
   const { cells, fitting, share } = fit(lines)
   const quoted = fit(recordsOf(whole, delimiter, true))
   if (cells < 2 || fitting <= quoted.fitting || share < quoted.share) return undefined
-  const opened = lines
+  const quotedCells = lines
     .flatMap(Result.match({ onFailure: () => [], onSuccess: ({ cells }) => cells }))
     .filter((cell) => cell?.startsWith('"'))
-  return opened.filter((cell) => /^"(?:[^"]|"")*"$/.test(cell ?? "")).length * 2 <= opened.length ? "none" : undefined
+  return quotedCells.filter((cell) => /^"(?:[^"]|"")*"$/.test(cell ?? "")).length * 2 <= quotedCells.length
+    ? "none"
+    : undefined
 }
 
-/** `file` is the name in places, rejects and errors. A header that cannot be used is `FileUnreadable`. */
+/** Reads records. A header that cannot be used is a `FileUnreadable`. @param file the name in places, rejects, and errors */
 export const rows =
   (file: string, dialect: CsvDialect, options?: { readonly maxLineBytes?: number | undefined }) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E | SourceError, R> => {
     if (!/^[^"\r\n\u0080-\uffff]$/.test(dialect.delimiter)) {
-      const found = JSON.stringify(dialect.delimiter)
+      const delimiter = JSON.stringify(dialect.delimiter)
       return Stream.fail(
-        invalidOption("delimiter", `expected one ASCII character other than a quote or a line end, found ${found}`),
+        invalidOption("delimiter", `expected one ASCII character other than a quote or a line end, found ${delimiter}`),
       )
     }
     return bytes.pipe(
@@ -165,7 +162,6 @@ class RowReader {
   readonly #file: string
   readonly #dialect: CsvDialect
   readonly #reader: CsvReader
-  /** Known once the first record is read, the line of which is then `#firstLine`. */
   #columns: ReadonlyArray<string> | undefined
   #firstLine = 0
   #skippedRecords: number
@@ -182,22 +178,21 @@ class RowReader {
     })
   }
 
-  /** `undefined`: the file's end. */
   read(chunks: ReadonlyArray<Uint8Array | undefined>): Result.Result<ReadonlyArray<RowResult>, SourceError> {
     for (const chunk of chunks) {
       if (chunk === undefined) this.#reader.end()
       else this.#reader.push(chunk)
     }
-    const taken = this.#reader.take()
-    const records = taken.slice(this.#skippedRecords)
-    this.#skippedRecords -= taken.length - records.length
+    const allRecords = this.#reader.take()
+    const records = allRecords.slice(this.#skippedRecords)
+    this.#skippedRecords -= allRecords.length - records.length
     const [first] = records
     if (!this.#dialect.header || this.#columns !== undefined || first === undefined) {
       return Result.succeed(records.map((record) => this.#toRow(record)))
     }
-    if (Result.isFailure(first)) return unusable(this.#file, first.failure.line, first.failure.reason)
+    if (Result.isFailure(first)) return headerFailure(this.#file, first.failure.line, first.failure.reason)
     const names = namesOf(first.success.cells)
-    if (Result.isFailure(names)) return unusable(this.#file, first.success.line, names.failure)
+    if (Result.isFailure(names)) return headerFailure(this.#file, first.success.line, names.failure)
     this.#setColumns(names.success, first.success.line)
     return Result.succeed(records.slice(1).map((record) => this.#toRow(record)))
   }
@@ -213,41 +208,38 @@ class RowReader {
     if (this.#columns === undefined) this.#setColumns(cells.map(columnName), line)
     const columns = this.#columns!
     const place = { file: this.#file, line, raw }
-    if (this.#mayBeSeveral(raw, columns.length)) {
-      const ways = "one record if quotes enclose cells (--quote double), several if they are text (--quote none)"
-      return reject(
-        place,
-        "invalid_csv",
-        `expected a record in one way, found ${raw.split("\n").length} lines that are ${ways}`,
-      )
+    if (this.#isAmbiguous(raw, columns.length)) {
+      const lines = raw.split("\n").length
+      const problem = `found ${lines} lines that are one record if quotes enclose cells, or ${lines} records if they do not`
+      return reject(place, "invalid_csv", `${problem}; set --quote double or --quote none`)
     }
     if (this.#dialect.header && columns.every((name, at) => name === plainCell(cells[at]))) {
       return reject(
         place,
         "invalid_shape",
-        "expected a record, found the header again; were several files put together?",
+        "expected a record, found the header again; the file may be several files in one",
       )
     }
     if (cells.length === columns.length) {
       return Result.succeed<Row>({ place, value: toObject(columns, cells), isTextual: true })
     }
-    const like = this.#dialect.header ? "the header" : `the record in line ${this.#firstLine}`
+    const reference = this.#dialect.header ? "the header" : `the record in line ${this.#firstLine}`
     const expected = `${columns.length} ${columns.length === 1 ? "cell" : "cells"}`
-    return reject(place, "invalid_shape", `expected ${expected} as in ${like}, found ${cells.length}`)
+    return reject(place, "invalid_shape", `expected ${expected} as in ${reference}, found ${cells.length}`)
   }
 
   /** Whether each line of a TSV's record has as many cells as the header. */
-  #mayBeSeveral(raw: string, cells: number): boolean {
+  #isAmbiguous(raw: string, cells: number): boolean {
     const { delimiter, quote } = this.#dialect
-    const isOpen = quote === undefined && delimiter === "\t" && cells > 1 && raw.includes("\n")
-    return isOpen && raw.split("\n").every((line) => line.split("\t").length === cells)
+    const isUndecided = quote === undefined && delimiter === "\t" && cells > 1 && raw.includes("\n")
+    return isUndecided && raw.split("\n").every((line) => line.split("\t").length === cells)
   }
 }
 
-const unusable = (file: string, line: number | undefined, problem: string): Result.Result<never, SourceError> =>
+const headerFailure = (file: string, line: number | undefined, problem: string): Result.Result<never, SourceError> =>
   Result.fail(
     new SourceError({
-      reason: new FileUnreadable({ file, problem: `the header in line ${line} is unusable: ${problem}` }),
+      reason: new FileUnreadable({ file, problem: `unusable header in line ${line}: ${problem}` }),
     }),
   )
 
@@ -255,7 +247,6 @@ const plainCell = (cell: string | null | undefined): string | undefined => cell?
 
 const columnName = (_: unknown, at: number): string => `column_${at + 1}`
 
-/** The failure says what is wrong. */
 const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>, string> => {
   const names = cells.map((cell, at) => cell?.trim() || columnName(cell, at))
   const places = new Map<string, number>()
@@ -272,5 +263,5 @@ const namesOf = (cells: CsvRecord["cells"]): Result.Result<ReadonlyArray<string>
 }
 
 const toObject = (columns: ReadonlyArray<string>, cells: CsvRecord["cells"]): Record<string, string | null> =>
-  // Not by assignment: a column may be called `__proto__`.
+  // Assignment would fail for a column called `__proto__`.
   Object.fromEntries(columns.map((name, at) => [name, cells[at]!]))

@@ -1,26 +1,25 @@
 /**
- * A CSV file's bytes as records with their cells, in one pass.
+ * Splits a CSV file's bytes into records and cells, in one pass.
  *
- * Guarantees: the same records wherever the chunks' boundaries fall; every byte is in a record, in a reject, or
- * in a line of white space. A cell is text as it is in the file, without the quotes around it and with `""` as
- * `"` (or with all quotes, if `isQuoted` is false); an empty cell without quotes is `null`. A quote that is not first in its cell (`5" pipe`) is a character
- * like any other, as for DuckDB and pandas. A record that is not UTF-8, is larger than the limit, or whose
- * quotes are malformed is a reject; of one that is too large only the beginning is held.
+ * The records do not depend on how the bytes are split into chunks. Each byte is in a record, in a reject, or in a
+ * blank line. A cell keeps its text, without the enclosing quotes and with `""` as `"`; if `isQuoted` is false, it
+ * keeps all quotes. An empty cell without quotes is `null`. A quote inside an unquoted cell (`5" pipe`) is plain
+ * text, as in DuckDB and pandas. A record is rejected if it is not UTF-8, exceeds the limit, or has malformed
+ * quotes. Only the beginning of a too large record is held.
  *
- * After text behind a closing quote (`"abc"def`), the end of the record is uncertain. The record ends at the first LF that is outside
- * quotes by either of two rules: a quote closes only before a delimiter or a line's end; or the number of quotes before
- * the LF is even. A quote that is never closed takes the rest of the file along,
- * into one reject, since its lines may be those of a cell that was cut off. For the same reason a record behind
- * one with malformed quotes is refused if it has a quote within a cell.
+ * After text behind a closing quote (`"abc"def`), the end of the record is uncertain. The record ends at the first
+ * LF that is outside quotes by either of two rules: a quote closes only before a delimiter or a line end; or the
+ * number of quotes before the LF is even. An unclosed quote takes the rest of the file into one reject, since the
+ * lines may belong to a truncated cell. For the same reason, a record after one with malformed quotes is rejected if
+ * it has a quote within a cell.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
 import { decode, notUtf8, RecordBuffer, tooLarge } from "../../../io/RecordBuffer.ts"
 
 export interface CsvRecord {
-  /** One-based: the line at which it begins. */
   readonly line: number
-  /** As it is in the file, without its line end. */
+  /** The original text, without its line end. */
   readonly raw: string
   readonly cells: ReadonlyArray<string | null>
 }
@@ -30,9 +29,8 @@ export type RecordResult = Result.Result<CsvRecord, Reject>
 export interface CsvReaderOptions {
   readonly file: string
   readonly delimiter: string
-  /** Whether quotes have their meaning; else each is a character like any other. Default true. */
+  /** Whether quotes enclose cells. Otherwise they are plain text. Default: true. */
   readonly isQuoted?: boolean | undefined
-  /** Larger records are rejected. */
   readonly maxLineBytes: number
 }
 
@@ -40,51 +38,46 @@ const LF = 10
 const CR = 13
 const quote = 34
 
-/** Where a cell is, in bytes of its record, without its quotes. */
+/** A cell's bytes in its record, without its quotes. */
 interface Cell {
   readonly start: number
   readonly end: number
   readonly isQuoted: boolean
-  /** Whether it has doubled quotes. */
   readonly isEscaped: boolean
 }
 
-/** A fault of quotes. */
 interface Fault {
   readonly cell: number
-  /** Where quotes closed, or opened if they never close. */
+  /** The line of the closing quote, or of the opening one if it is never closed. */
   readonly line: number
-  /** Of what follows the closing quote; `undefined` if they never close. */
+  /** The offset after the closing quote, or `undefined` if there is none. */
   readonly offset: number | undefined
 }
 
-/** Behind a quote in quotes (`quoteSeen`), the next byte tells what it was; so behind CR after it. */
+/** After a quote in a quoted cell (`quoteSeen`), or a CR after that (`returnSeen`), the next byte decides whether the cell ends. */
 type State = "cellStart" | "unquoted" | "quoted" | "quoteSeen" | "returnSeen"
 
 export class CsvReader {
   readonly #options: CsvReaderOptions
   readonly #delimiter: number
-  /** What opens a quoted cell; no byte if nothing does. */
+  /** The byte that opens a quoted cell, or -1. */
   readonly #quote: number
   #records: Array<RecordResult> = []
-  /** The first bytes, until they tell whether they are a byte order mark. */
+  /** The first bytes, until there are enough for a byte order mark. */
   #first: RecordBuffer | undefined = new RecordBuffer(Infinity)
-  /** What earlier chunks have of the record. */
   readonly #held: RecordBuffer
   #state: State = "cellStart"
   #line = 1
-  /** Of the record. */
   #firstLine = 1
   #cells: Array<Cell> = []
   #fault: Fault | undefined
-  /** Whether the record's quotes are odd in number, so far. */
   #isOdd = false
-  /** Of the cell, in bytes of the record: where it begins, and the last quote that may close it. */
+  /** Offsets in the record: the cell's start, and the last quote that may close it. */
   #cellAt = 0
   #quoteAt = 0
   #openLine = 1
   #isEscaped = false
-  /** Whether the quotes of an earlier record were at fault, and no record without fault has come since. */
+  /** Whether an earlier record had malformed quotes, and no valid record has come since. */
   #isDoubtful = false
 
   constructor(options: CsvReaderOptions) {
@@ -94,7 +87,6 @@ export class CsvReader {
     this.#held = new RecordBuffer(options.maxLineBytes)
   }
 
-  /** The records completed since the last call. */
   take(): ReadonlyArray<RecordResult> {
     const records = this.#records
     this.#records = []
@@ -124,7 +116,7 @@ export class CsvReader {
   }
 
   #scan(chunk: Uint8Array): void {
-    /** Where the record begins, which earlier chunks may have begun. */
+    /** The record's start. It is negative if earlier chunks have its beginning. */
     let start = -this.#held.size
     let delimiterAt = -1
     let lineFeedAt = -1
@@ -174,7 +166,7 @@ export class CsvReader {
     this.#state = "quoteSeen"
   }
 
-  /** Takes a byte behind a quote in quotes, or in a record whose quotes are at fault. */
+  /** Handles a byte after a quote in a quoted cell, or in a record with malformed quotes. Returns whether the record ends. */
   #endsRecord(byte: number, offset: number): boolean {
     const state = this.#state
     if (byte === LF && (state !== "quoted" || !this.#isOdd)) {
@@ -198,7 +190,7 @@ export class CsvReader {
     return false
   }
 
-  /** `offset` is that of the delimiter or line end behind it. */
+  /** @param offset the offset of the delimiter or line end after the cell */
   #endCell(offset: number): void {
     const isQuoted = this.#state === "quoteSeen" || this.#state === "returnSeen"
     if (offset <= this.#options.maxLineBytes) {
@@ -212,7 +204,7 @@ export class CsvReader {
     this.#state = "cellStart"
   }
 
-  /** `size` is that of the record, of which `bytes` may be only the beginning. */
+  /** @param record the record's size; `bytes` may be only its beginning */
   #endRecord({ bytes, size }: { readonly bytes: Uint8Array; readonly size: number }): void {
     const { maxLineBytes } = this.#options
     const fault = this.#fault
@@ -241,11 +233,11 @@ export class CsvReader {
       else {
         const value = at === this.#cells.length - 1 ? cell.replace(/\r$/, "") : cell
         if (value.includes("\r")) {
-          return this.#refuse(at, "expected LF behind CR, or quotes around the cell, found neither", raw)
+          return this.#refuse(at, "expected LF after CR, or quotes around the cell, found neither", raw)
         }
         if (this.#isDoubtful && value.includes('"')) {
-          const why = "since those of the record above are at fault"
-          return this.#refuse(at, `expected no quote within a cell, ${why}, found one`, raw)
+          const reason = "because the quotes of an earlier record are malformed"
+          return this.#refuse(at, `expected no quote within a cell, ${reason}, found one`, raw)
         }
         cells.push(value === "" ? null : value)
       }
@@ -257,12 +249,12 @@ export class CsvReader {
 
   #describe({ line, offset }: Fault, bytes: Uint8Array): string {
     if (offset === undefined) {
-      return `expected a quote that closes the one in line ${line}, found none up to the end, line ${this.#line}`
+      return `expected a quote that closes the one in line ${line}, found none up to line ${this.#line}, the last one`
     }
     const rest = decode(bytes.subarray(offset))!.slice(0, 40)
-    const found = JSON.stringify(/^.{1,20}/u.exec(rest)?.[0] ?? rest[0])
+    const quotedRest = JSON.stringify(/^.{1,20}/u.exec(rest)?.[0] ?? rest[0])
     const delimiter = JSON.stringify(this.#options.delimiter)
-    return `expected ${delimiter} or the line's end behind the quote that closes in line ${line}, found ${found}`
+    return `expected ${delimiter} or a line end after the closing quote in line ${line}, found ${quotedRest}`
   }
 
   #refuse(cell: number, problem: string, text: string): void {
@@ -276,7 +268,7 @@ export class CsvReader {
   }
 }
 
-/** The length where there is none. */
+/** Returns the length if the byte does not occur. */
 const indexOf = (bytes: Uint8Array, byte: number, from: number): number => {
   const at = bytes.indexOf(byte, from)
   return at === -1 ? bytes.length : at

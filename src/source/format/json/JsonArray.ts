@@ -1,16 +1,15 @@
 /**
- * A JSON array, or several one after the other, an element at a time; or JSON values one after the other, over as many
- * lines as they take.
+ * Reads the elements of a JSON array, or of several arrays in sequence, one at a time. It also reads JSON values in
+ * sequence, each over any number of lines.
  *
- * Guarantees: the file is never held as a whole, only the record being read. Each element gives one record, in
- * order, with the line it begins at and its ordinal, wherever the chunks' boundaries fall. An element that is
- * not JSON, not UTF-8 or larger than the limit is a reject, and the next ones are read. Where brackets or quotes
- * are missing, so that its end is unknown, all the rest is one reject; so is anything else behind an array. A file
- * that ends within the array gives a reject where it ends.
+ * Only the current record is held, never the whole file. Each element gives one record, in order, with its first
+ * line and its ordinal. An element that is not JSON, not UTF-8, or larger than the limit is rejected, and reading
+ * goes on. If an element's end is unknown because brackets or quotes are missing, the rest of the file is one
+ * reject. So is other content after an array. A file that ends within the array gives a reject at its end.
  *
- * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its
- * text nor its line. Here a scan finds where elements end (outside strings, it counts brackets), and the
- * engine's own parser judges them.
+ * Effect's `JsonArray` and other parsers of JSON streams end at the first broken element, and give neither its text
+ * nor its line. Here a scan counts brackets outside strings to find where elements end, and the engine's own parser
+ * judges them.
  */
 import { Result } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -20,7 +19,6 @@ import * as Json from "../../../io/Json.ts"
 import { defaultMaxLineBytes, type LinesOptions, split } from "../../../io/Lines.ts"
 import * as JsonRecord from "./JsonRecord.ts"
 
-/** `file` is the name in places and rejects. */
 export const rows = (file: string, options?: LinesOptions) =>
   split(() => new ElementScanner(file, options?.maxLineBytes ?? defaultMaxLineBytes))
 
@@ -34,7 +32,7 @@ const noBytes = new Uint8Array(0)
 
 const isSpace = (byte: number): boolean => byte === 0x20 || byte === LF || byte === 0x0d || byte === 0x09
 
-const trimmedEnd = (bytes: Uint8Array): Uint8Array => {
+const trimEnd = (bytes: Uint8Array): Uint8Array => {
   let end = bytes.length
   while (end > 0 && isSpace(bytes[end - 1]!)) end--
   return bytes.subarray(0, end)
@@ -46,30 +44,29 @@ class ElementScanner {
   #rows: Array<RowResult> = []
   #row = 0
   #phase: "start" | "array" | "values" | "behind the array" = "start"
-  /** In the chunks before this one. */
   #passedBytes = 0
-  /** How many bytes of the byte order mark were found at the file's start. */
+  /** Number of bytes of the byte order mark that were found at the file's start. */
   #markBytes = 0
-  /** In an array: whether a comma came, so that an element has to. */
+  /** Whether an array's last comma still lacks its element. */
   #isElementDue = false
 
-  /** Line ends before `#countedTo` in the chunk, and in all chunks before it. */
+  /** Line ends before `#countedTo` in the chunk, and in all earlier chunks. */
   #lineEnds = 0
   #countedTo = 0
 
-  /** The line at which the element that is being read begins; 0 if there is none. */
+  /** The first line of the current element, or 0 if there is none. */
   #line = 0
-  /** Where its part in the chunk begins; what came before is held. */
+  /** The start of the element's bytes in this chunk. Earlier bytes are held. */
   #start = 0
   readonly #held: RecordBuffer
   #braces = 0
   #brackets = 0
   #isInString = false
-  /** Whether the last chunk ended with a backslash that escapes what comes next. */
+  /** Whether the last chunk ended with a backslash that escapes the next byte. */
   #isEscaped = false
-  /** Of values: neither an object nor an array, so that it ends with its line. */
+  /** Whether the value is neither an object nor an array, so that it ends with its line. */
   #isBare = false
-  /** Set once its end is unknown: all that follows belongs to the element. */
+  /** Whether the element's end is unknown, so that it takes the rest of the file. */
   #isLost = false
 
   constructor(file: string, maxBytes: number) {
@@ -78,7 +75,6 @@ class ElementScanner {
     this.#held = new RecordBuffer(maxBytes)
   }
 
-  /** The records completed since the last call. */
   take(): ReadonlyArray<RowResult> {
     const rows = this.#rows
     this.#rows = []
@@ -112,7 +108,6 @@ class ElementScanner {
     }
   }
 
-  /** Where the string that is being read ends, or the chunk. */
   #passString(chunk: Uint8Array, at: number): number {
     const quote = chunk.indexOf(QUOTE, at)
     const end = quote === -1 ? chunk.length : quote
@@ -125,7 +120,7 @@ class ElementScanner {
     return end + 1
   }
 
-  /** A byte outside strings that is no space. */
+  /** Handles a byte outside strings that is not white space. */
   #passByte(chunk: Uint8Array, at: number, byte: number): void {
     if (this.#line === 0 && this.#isBetween(chunk, at, byte)) return
     if (byte === QUOTE) this.#isInString = !this.#isBare
@@ -134,7 +129,7 @@ class ElementScanner {
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET || byte === COMMA) this.#passEnd(chunk, at, byte)
   }
 
-  /** Whether a byte that comes while no element is being read belongs to none. Else it begins one. */
+  /** Handles a byte between elements. Returns false if it begins an element. */
   #isBetween(chunk: Uint8Array, at: number, byte: number): boolean {
     if (this.#phase === "start") {
       if (byte === byteOrderMark[this.#markBytes] && this.#passedBytes + at === this.#markBytes) {
@@ -142,7 +137,7 @@ class ElementScanner {
         return true
       }
       this.#phase = byte === OPEN_BRACKET ? "array" : "values"
-      // Part of a mark is no mark.
+      // A partial byte order mark is content.
       if (this.#markBytes % 3 > 0) this.#held.add(byteOrderMark.subarray(0, this.#markBytes))
       else if (byte === OPEN_BRACKET) return true
     }
@@ -169,7 +164,7 @@ class ElementScanner {
     if (byte === CLOSE_BRACKET) this.#phase = "behind the array"
   }
 
-  /** A byte that may end the element: a closing bracket of its own, or what comes behind it in an array. */
+  /** Handles a byte that may end the element: its own closing bracket, or a comma or bracket after it. */
   #passEnd(chunk: Uint8Array, at: number, byte: number): void {
     const isOutermost = this.#braces === 0 && this.#brackets === 0
     if (this.#phase === "array" && isOutermost && byte !== CLOSE_BRACE) {
@@ -177,13 +172,12 @@ class ElementScanner {
       this.#endInArray(byte)
     } else if (byte === CLOSE_BRACE && this.#braces > 0) this.#braces--
     else if (byte === CLOSE_BRACKET && this.#brackets > 0) this.#brackets--
-    // An object is open that is closed nowhere, or the bracket is one too many: who can tell.
+    // Either an object is never closed, or there is one bracket too many.
     else if (byte === CLOSE_BRACKET && this.#phase === "array") this.#isLost = true
     const isClosed = !isOutermost && this.#braces === 0 && this.#brackets === 0
     if (isClosed && this.#phase === "values" && !this.#isBare) this.#finish(chunk, at + 1)
   }
 
-  /** The line of the chunk's byte at `to`. */
   #countLines(chunk: Uint8Array, to: number): number {
     for (let at = chunk.indexOf(LF, this.#countedTo); at !== -1 && at < to; at = chunk.indexOf(LF, at + 1)) {
       this.#lineEnds++
@@ -192,7 +186,6 @@ class ElementScanner {
     return this.#lineEnds + 1
   }
 
-  /** The element ends before the chunk's byte at `end`. */
   #finish(chunk: Uint8Array, end: number): void {
     const part = chunk.subarray(this.#start, end)
     if (this.#held.size === 0) this.#add(part, part.length)
@@ -209,7 +202,7 @@ class ElementScanner {
 
   #add(bytes: Uint8Array, size: number): void {
     if (size > this.#maxBytes) return this.#addReject(tooLarge("a record", bytes, size, this.#maxBytes))
-    const text = decode(trimmedEnd(bytes))
+    const text = decode(trimEnd(bytes))
     if (text === undefined) return this.#addReject(notUtf8(bytes))
     const place = { file: this.#file, line: this.#line, row: ++this.#row, raw: text }
     this.#rows.push(
@@ -220,8 +213,8 @@ class ElementScanner {
     )
   }
 
-  #addReject(found: Omit<Reject, "file" | "line" | "row">, line = this.#line): void {
-    this.#rows.push(Result.fail({ file: this.#file, line, row: ++this.#row, ...found }))
+  #addReject(reject: Omit<Reject, "file" | "line" | "row">, line = this.#line): void {
+    this.#rows.push(Result.fail({ file: this.#file, line, row: ++this.#row, ...reject }))
   }
 
   #addMissing(expected: string, found: string, line: number): void {
@@ -230,17 +223,17 @@ class ElementScanner {
 
   #addRest(): void {
     const { bytes, size } = this.#held.take()
-    const shown = rawMembers(bytes, size)
-    const rest = `the rest of the file, ${size.toLocaleString("en")} bytes from here on, cannot be split into records`
-    this.#addReject({ code: "invalid_json", reason: `${this.#faultOfRest(shown)}; ${rest}`, ...shown })
+    const rawText = rawMembers(bytes, size)
+    const rest = `the rest of the file (${size.toLocaleString("en")} bytes) cannot be split into records`
+    this.#addReject({ code: "invalid_json", reason: `${this.#faultOfRest(rawText)}; ${rest}`, ...rawText })
   }
 
   #faultOfRest({ raw, raw_bytes }: Pick<Reject, "raw" | "raw_bytes">): string {
     if (this.#phase === "behind the array") {
       const isSecondFile = raw?.startsWith("\uFEFF") === true
-      return `expected the end of the file behind "]", found ${isSecondFile ? "a byte order mark, as of a second file" : "more"}`
+      return `expected the end of the file after "]", found ${isSecondFile ? "a byte order mark, as at the start of a second file" : "more content"}`
     }
-    if (raw === undefined) return "expected UTF-8, found bytes that are not; see raw_base64"
+    if (raw === undefined) return "expected UTF-8, found other bytes (see raw_base64)"
     const end = raw_bytes === undefined ? "the end of the file" : "no end of it"
     return Result.getOrElse(Result.flip(Json.parse(raw, end)), () => "expected one value, found more")
   }

@@ -1,14 +1,9 @@
-/**
- * JSON Lines: one record per line.
- *
- * Guarantees: every line that is not blank gives one record, in order.
- */
+/** JSON Lines: each line that is not blank gives one record, in order. */
 import { Array, Result, Stream } from "effect"
 import { reject, type RowResult } from "../../record/Row.ts"
 import * as Lines from "../../../io/Lines.ts"
 import * as JsonRecord from "./JsonRecord.ts"
 
-/** `file` is the name in places and rejects. */
 export const rows =
   (file: string, options?: Lines.LinesOptions) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<RowResult, E, R> =>

@@ -1,44 +1,41 @@
 /**
- * The JSON of one record.
- *
- * Guarantees: what is not JSON by RFC 8259 is a failure, with two exceptions: `NaN`, which Python writes for what is missing,
- * is null, as in Parquet; and a byte order mark, which files have in the middle that were put together of several, is left
- * out. So it is in `json`, which others may parse again.
+ * Parses the JSON of one record. Text that is not JSON by RFC 8259 is a failure, with two exceptions. `NaN`, which
+ * Python writes for missing values, is null, as in Parquet. A byte order mark, which concatenated files have in the
+ * middle, is dropped. `json` has the corrected text.
  */
 import { Result } from "effect"
 import * as Json from "../../../io/Json.ts"
 
 export interface JsonRecord {
   readonly value: unknown
-  /** The text with null for `NaN`. */
   readonly json: string
 }
 
 /** @param end the name of the text's end in messages */
 export const parse = (text: string, end?: string): Result.Result<JsonRecord, string> => {
-  const asItIs = Result.map(Json.parse(text, end), (value) => ({ value, json: text }))
-  if (Result.isSuccess(asItIs)) return asItIs
+  const unchanged = Result.map(Json.parse(text, end), (value) => ({ value, json: text }))
+  if (Result.isSuccess(unchanged)) return unchanged
   const json = nanAsNull(text.replace(/^\uFEFF/, ""))
-  if (json === text) return asItIs
+  if (json === text) return unchanged
   return Result.match(Json.parse(json, end), {
-    onFailure: () => asItIs,
+    onFailure: () => unchanged,
     onSuccess: (value) => Result.succeed({ value, json }),
   })
 }
 
-/** The text, or the beginning of one, with null for each `NaN` outside strings. */
+/** Replaces each `NaN` outside strings with null. The text may be truncated. */
 export const nanAsNull = (text: string): string => {
-  let written = ""
+  let output = ""
   let from = 0
   for (let at = text.indexOf("NaN") === -1 ? text.length : 0; at < text.length; at++) {
     if (text.charCodeAt(at) === Json.QUOTE) {
       const end = Json.endOfString(text, at)
       at = end === -1 ? text.length : end
     } else if (text.startsWith("NaN", at)) {
-      written += `${text.slice(from, at)}null`
+      output += `${text.slice(from, at)}null`
       from = at + "NaN".length
       at = from - 1
     }
   }
-  return written + text.slice(from)
+  return output + text.slice(from)
 }

@@ -1,10 +1,9 @@
 /**
- * A plain line: `{"id": …, "prompt": "…", "completions": ["…", …]}` in UTF-8, as `JSON.stringify` or Python's
- * `json.dumps` writes it, that is an item. It can be read without parsing it.
- *
- * Guarantees: the id is absent, or 1 to 200 characters that are not blank, or a whole number of up to 15 digits; the prompt
- * is not blank, nor are two distinct completions. Each text is the bytes that `JSON.stringify` makes of it, so no text has
- * other escapes, and different bytes are different texts. All lines that are not plain go to `JsonLines`.
+ * A plain line is an item of the form `{"id": …, "prompt": "…", "completions": ["…", …]}` in UTF-8, as `JSON.stringify`
+ * or Python's `json.dumps` writes it. It can be read without a JSON parser. The id is absent, 1 to 200 characters that
+ * are not blank, or an integer of up to 15 digits. The prompt and two distinct completions are not blank. Each text has
+ * exactly the bytes that `JSON.stringify` writes, so different bytes are different texts. `JsonLines` reads all other
+ * lines.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 
@@ -15,13 +14,13 @@ export interface PlainLine {
   readonly prompt: string
   /** Whether a space follows each comma and colon. */
   readonly isSpaced: boolean
-  /** Where each text begins, and ends, with its quotes: first the prompt. */
+  /** The start and end of each text with its quotes, in turn; the prompt is first. */
   readonly texts: ReadonlyArray<number>
 }
 
 const [QUOTE, BACKSLASH, SPACE, ZERO, NINE] = [0x22, 0x5c, 0x20, 0x30, 0x39]
 
-/** Escapes with one letter, but for `\/`, which `JSON.stringify` does not write. */
+/** Letters of escapes. `JSON.stringify` does not write `\/`. */
 const isEscape = new Uint8Array(256)
 for (const letter of '"\\bfnrt') isEscape[letter.charCodeAt(0)] = 1
 
@@ -41,18 +40,18 @@ const [compact, spaced] = [wordsOf(""), wordsOf(" ")]
 const maxIdLength = 200
 const maxDigits = 15
 
-/** The place after this word; -1 if it is not at `at`. */
-const after = (bytes: Buffer, at: number, word: Buffer): number => {
+/** Returns the offset after `word`, or -1 if it is not at `at`. */
+const afterWord = (bytes: Buffer, at: number, word: Buffer): number => {
   for (let i = 0; i < word.length; i++) if (bytes[at + i] !== word[i]) return -1
   return at + word.length
 }
 
-/** The place after the text whose quote is at `start`; -1 if there is none before `end` that `JSON.stringify` writes so. */
+/** Returns the offset after the text whose opening quote is at `start`, or -1 if `JSON.stringify` would not write the text like this. */
 const afterText = (bytes: Buffer, view: DataView, start: number, end: number): number => {
   if (bytes[start] !== QUOTE) return -1
   let at = start + 1
   while (at < end) {
-    // Four bytes at once, while none of them is a quote, a backslash or a control character.
+    // Checks four bytes at once for a quote, a backslash, or a control character.
     while (at + 4 <= end) {
       const four = view.getInt32(at)
       const quote = four ^ 0x22222222
@@ -83,7 +82,6 @@ const isBlank = (bytes: Buffer, start: number, end: number): boolean => {
   return !isVisible && textOf(bytes, start, end).trim() === ""
 }
 
-/** Whether two completions differ and are not blank. */
 const areDistinct = (bytes: Buffer, texts: ReadonlyArray<number>): boolean => {
   let first = -1
   for (let i = 2; i < texts.length; i += 2) {
@@ -94,12 +92,12 @@ const areDistinct = (bytes: Buffer, texts: ReadonlyArray<number>): boolean => {
   return false
 }
 
-/** @param view of the same bytes, which are UTF-8 from `start` to `end` */
+/** @param view a view of the same bytes, which are UTF-8 from `start` to `end` */
 export const parse = (bytes: Buffer, view: DataView, start: number, end: number): PlainLine | undefined => {
   let id: Id
-  let at = after(bytes, start, compact.id)
+  let at = afterWord(bytes, start, compact.id)
   const hasId = at !== -1
-  if (!hasId) at = after(bytes, start, compact.prompt)
+  if (!hasId) at = afterWord(bytes, start, compact.prompt)
   if (at === -1) return undefined
   const isSpaced = bytes[at] === SPACE
   const words = isSpaced ? spaced : compact
@@ -117,7 +115,7 @@ export const parse = (bytes: Buffer, view: DataView, start: number, end: number)
       if (digits < 1 || digits > maxDigits || (bytes[from] === ZERO && digits > 1)) return undefined
       id = Number(bytes.toString("latin1", from, at))
     }
-    at = after(bytes, at, words.afterId)
+    at = afterWord(bytes, at, words.afterId)
     if (at === -1) return undefined
   }
   const texts: Array<number> = []
@@ -126,13 +124,13 @@ export const parse = (bytes: Buffer, view: DataView, start: number, end: number)
     at = afterText(bytes, view, at, end)
     if (at === -1) return undefined
     texts.push(at)
-    const next = after(bytes, at, texts.length === 2 ? words.completions : words.comma)
+    const next = afterWord(bytes, at, texts.length === 2 ? words.completions : words.comma)
     if (next === -1) break
     at = next
   }
-  at = after(bytes, at, words.end)
-  const isWhole = at === end || (at === end - 1 && bytes[at] === 0x0d)
-  if (!isWhole || texts.length < 6 || isBlank(bytes, texts[0]!, texts[1]!) || !areDistinct(bytes, texts)) {
+  at = afterWord(bytes, at, words.end)
+  const isComplete = at === end || (at === end - 1 && bytes[at] === 0x0d)
+  if (!isComplete || texts.length < 6 || isBlank(bytes, texts[0]!, texts[1]!) || !areDistinct(bytes, texts)) {
     return undefined
   }
   return { id, prompt: textOf(bytes, texts[0]!, texts[1]!), isSpaced, texts }
@@ -140,7 +138,6 @@ export const parse = (bytes: Buffer, view: DataView, start: number, end: number)
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** The line's text, without its end. */
 export const toText = (id: Id, isSpaced: boolean, { starts, utf8 }: ItemBytes): string => {
   const comma = isSpaced ? ", " : ","
   const colon = isSpaced ? ": " : ":"

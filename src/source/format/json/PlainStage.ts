@@ -1,8 +1,7 @@
 /**
- * Reads plain lines (`PlainLine`) of JSON Lines as items in bytes, in a thread of its own (`node/Thread`).
- *
- * Guarantees: all lines are in the answers, in order: plain ones as items, and all others as their bytes. A line that is longer
- * than `maxHeldBytes` may come in several parts. It holds no more of the file than a message and such a line.
+ * Reads plain lines (`PlainLine`) of JSON Lines as items in bytes, in its own thread (`node/Thread`). The answers have
+ * all lines in order: plain ones as items, others as their bytes. A line longer than `maxHeldBytes` may come in several
+ * parts. Memory holds a message and such a line.
  */
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
 import { sorted } from "../../../domain/ItemBytes.ts"
@@ -12,26 +11,25 @@ import * as Utf8 from "../../../node/Utf8.ts"
 import * as PlainLine from "./PlainLine.ts"
 
 export interface Setup {
-  /** Whether the digest of all bytes is wanted. */
+  /** Whether to compute the SHA-256 of all bytes. */
   readonly isDigested: boolean
   readonly maxHeldBytes: number
 }
 
-/** The first `size` bytes of a buffer, which the answer gives back. `isLast`: the file ends with them. */
+/** A buffer that the answer returns, with `size` bytes of the file. `isLast` marks the end of the file. */
 export interface Ask {
   readonly buffer: Uint8Array<ArrayBuffer>
   readonly size: number
   readonly isLast: boolean
 }
 
-/** Items by columns, and what else was read. */
 export interface Answer {
   readonly buffer: Uint8Array<ArrayBuffer>
-  /** Bytes of the items as `domain/ItemBytes` has them, and of other lines as they are. */
+  /** The items' bytes in the form of `domain/ItemBytes`, and the original bytes of other lines. */
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** In threes: how many items come first; start and end of other lines, which come next. */
+  /** Groups of three: a number of items, then start and end of the other lines that follow them. */
   readonly runs: Int32Array<ArrayBuffer>
-  /** For each item: its start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and these. */
+  /** For each item: start and end in `bytes`, 1 if its line has spaces, the number of its `starts`, and the `starts`. */
   readonly places: Int32Array<ArrayBuffer>
   readonly ids: ReadonlyArray<PlainLine.Id>
   readonly prompts: ReadonlyArray<string>
@@ -48,7 +46,7 @@ const head = Buffer.from('{"prompt":')
 const middle = Buffer.from(',"completions":[')
 const tail = Buffer.from("]}")
 
-/** Collects the lines of one answer. `capacity` is the number of bytes of these lines. */
+/** Collects the lines of one answer. @param capacity the number of bytes of these lines */
 const writer = (capacity: number) => {
   const bytes = Buffer.allocUnsafeSlow(capacity)
   let used = 0
@@ -113,66 +111,66 @@ const writer = (capacity: number) => {
 const sortedHash = (bytes: ItemBytes): string | undefined => {
   const { starts, utf8 } = bytes
   const json = Buffer.from(utf8.buffer, utf8.byteOffset + starts[0]! - 1, utf8.length - starts[0]!).toString("utf8")
-  const found = sorted(bytes, JSON.parse(json))
-  return found === undefined ? undefined : Sha256.hex(found)
+  const sortedBytes = sorted(bytes, JSON.parse(json))
+  return sortedBytes === undefined ? undefined : Sha256.hex(sortedBytes)
 }
 
 export const start = ({ isDigested, maxHeldBytes }: Setup): Stage<Ask, Answer> => {
   const hasher = isDigested ? Sha256.makeHasher() : undefined
   let work = Buffer.alloc(0)
   let view = new DataView(work.buffer)
-  /** Bytes of `work` that belong to a line whose end has not come. */
-  let held = 0
-  /** Whether the beginning of the line was in an answer already. */
+  /** Number of bytes in `work` that belong to an incomplete line. */
+  let heldBytes = 0
+  /** Whether the line's beginning was already in an answer. */
   let isCut = false
 
   const add = (bytes: Uint8Array) => {
-    if (work.length < held + bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(held + bytes.length + maxHeldBytes)
-      work.copy(larger, 0, 0, held)
+    if (work.length < heldBytes + bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(heldBytes + bytes.length + maxHeldBytes)
+      work.copy(larger, 0, 0, heldBytes)
       work = larger
       view = new DataView(work.buffer)
     }
-    work.set(bytes, held)
-    held += bytes.length
+    work.set(bytes, heldBytes)
+    heldBytes += bytes.length
   }
 
   return ({ buffer, isLast, size }) => {
     const bytes = buffer.subarray(0, size)
     hasher?.update(bytes)
     add(bytes)
-    const answer = writer(held)
-    const whole = isLast ? held : work.subarray(0, held).lastIndexOf(LF) + 1
+    const answer = writer(heldBytes)
+    const completeBytes = isLast ? heldBytes : work.subarray(0, heldBytes).lastIndexOf(LF) + 1
     let at = 0
-    if (isCut && whole > 0) {
-      const end = work.subarray(0, whole).indexOf(LF)
-      at = end === -1 ? whole : end + 1
+    if (isCut && completeBytes > 0) {
+      const end = work.subarray(0, completeBytes).indexOf(LF)
+      at = end === -1 ? completeBytes : end + 1
       answer.addOther(work, 0, at)
       isCut = false
     }
-    const isUtf8 = Utf8.isValid(work.subarray(at, whole))
-    while (at < whole) {
-      const found = work.indexOf(LF, at)
-      const end = found === -1 || found >= whole ? whole : found
-      const next = Math.min(end + 1, whole)
+    const isUtf8 = Utf8.isValid(work.subarray(at, completeBytes))
+    while (at < completeBytes) {
+      const lineEnd = work.indexOf(LF, at)
+      const end = lineEnd === -1 || lineEnd >= completeBytes ? completeBytes : lineEnd
+      const next = Math.min(end + 1, completeBytes)
       const mayBePlain = isUtf8 || Utf8.isValid(work.subarray(at, end))
       const line = mayBePlain ? PlainLine.parse(work, view, at, end) : undefined
       if (line === undefined) answer.addOther(work, at, next)
       else answer.addItem(work, line)
       at = next
     }
-    work.copyWithin(0, whole, held)
-    held -= whole
-    if (held > maxHeldBytes || (isCut && held > 0)) {
-      answer.addOther(work, 0, held)
-      held = 0
+    work.copyWithin(0, completeBytes, heldBytes)
+    heldBytes -= completeBytes
+    if (heldBytes > maxHeldBytes || (isCut && heldBytes > 0)) {
+      answer.addOther(work, 0, heldBytes)
+      heldBytes = 0
       isCut = true
     }
-    const finished = answer.finish()
+    const output = answer.finish()
     const sha256 = isLast ? hasher?.digest() : undefined
     return {
-      answer: { ...finished, buffer, ...(sha256 !== undefined && { sha256 }) },
-      transfer: [finished.bytes, finished.runs, finished.places, buffer].map((each) => each.buffer),
+      answer: { ...output, buffer, ...(sha256 !== undefined && { sha256 }) },
+      transfer: [output.bytes, output.runs, output.places, buffer].map((array) => array.buffer),
     }
   }
 }

@@ -1,8 +1,7 @@
 /**
- * JSON Lines whose plain lines (`PlainLine`) are read by `PlainStage`, and all others by `JsonLines`.
- *
- * Guarantees: the rows are those of `JsonLines`; those of plain lines have their item with its identity. The file is at most
- * `ahead` messages ahead of its rows. The input audit gets the file once it was read to its end.
+ * Reads JSON Lines in a thread: `PlainStage` reads plain lines (`PlainLine`), and `JsonLines` the others. The rows
+ * equal those of `JsonLines`; rows of plain lines also have their item and its identity. The thread is at most
+ * `maxMessages` messages ahead of the rows. The input audit gets the file when it was read to its end.
  */
 import { Array as Arr, Cause, Context, Effect, type Pull, Result, type Scope, Stream } from "effect"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -18,8 +17,8 @@ import * as PlainLine from "./PlainLine.ts"
 import type { Answer, Ask, Setup } from "./PlainStage.ts"
 
 /**
- * Whether items may keep their completions as bytes (`LazyItem`), each holding its message's block of memory. A run sets it,
- * since it holds each item for a short time. Default false.
+ * Whether items may keep their completions as bytes (`LazyItem`). Each such item keeps its message's memory alive,
+ * so only a run sets this, which holds items for a short time. Default: false.
  */
 export const LazyItems = Context.Reference<boolean>("prefstream/source/LazyItems", { defaultValue: () => false })
 
@@ -28,13 +27,12 @@ const stage: Thread.StageModule<Setup, Ask, Answer> = {
   load: () => import("./PlainStage.ts"),
 }
 
-/** Each message has a buffer of this size. */
 const messageBytes = 512 * 1024
 
 const maxHeldBytes = 1024 * 1024
 
-/** Messages that the thread has, or whose rows nobody has read yet: at most this many. */
-const ahead = 4
+/** Maximum number of messages that the thread has or whose rows are unread. */
+const maxMessages = 4
 
 /** A smaller file is read sooner than a thread starts. */
 const minFileBytes = 8 * 1024 * 1024
@@ -48,7 +46,7 @@ export interface Sizes {
   readonly maxHeldBytes: number
 }
 
-/** The place of a plain line. It makes the line's text when somebody reads it. */
+/** The place of a plain line. It restores the line's text only on demand. */
 class PlainPlace implements Place {
   readonly file: string
   readonly line: number
@@ -88,7 +86,6 @@ const toRow = (
   return { place, value, isWellFormed: true, plain: { of: value, item, identity: { of: item, ...identity } } }
 }
 
-/** The rows of the answers, in their order. */
 const reader = (file: string, options: Lines.LinesOptions | undefined) => {
   const others = Lines.someLines(file, options)
   const rowsOfOthers = () => others.take().map((line) => JsonLines.toRow(file, line))
@@ -112,10 +109,10 @@ const reader = (file: string, options: Lines.LinesOptions | undefined) => {
         const utf8 = bytes.subarray(places[at], places[at + 1])
         const first = at + 4
         const next = first + places[at + 3]!
-        const found: ItemBytes = { utf8, starts: Array.from(places.subarray(first, next)) }
-        const place = new PlainPlace(file, others.skip(), id, places[at + 2] === 1, found)
+        const itemBytes: ItemBytes = { utf8, starts: Array.from(places.subarray(first, next)) }
+        const place = new PlainPlace(file, others.skip(), id, places[at + 2] === 1, itemBytes)
         const itemId = id === undefined ? (sortedHashes[item] ?? contentHash) : String(id)
-        rows.push(Result.succeed(toRow(place, id, prompts[item]!, { bytes: found, contentHash, itemId })))
+        rows.push(Result.succeed(toRow(place, id, prompts[item]!, { bytes: itemBytes, contentHash, itemId })))
         at = next
       }
       others.push(bytes.subarray(runs[run + 1], runs[run + 2]))
@@ -130,7 +127,10 @@ const reader = (file: string, options: Lines.LinesOptions | undefined) => {
   return { read, end }
 }
 
-/** `file` is the name in places and rejects. `begin` opens it for as long as the scope lasts. */
+/**
+ * @param file the name in places and rejects
+ * @param begin opens the file for the life of the scope
+ */
 export const rows = (
   file: string,
   begin: Effect.Effect<ReadInto, SourceError, Scope.Scope>,
@@ -142,23 +142,23 @@ export const rows = (
     const readInto = yield* begin
     const answers: Array<Answer> = []
     const setup: Setup = { isDigested: report !== undefined, maxHeldBytes: sizes.maxHeldBytes }
-    const thread = yield* Thread.make(stage, setup, { ahead, onAnswer: (answer) => answers.push(answer) })
+    const thread = yield* Thread.make(stage, setup, { ahead: maxMessages, onAnswer: (answer) => answers.push(answer) })
     const failing = Effect.mapError((error: Thread.ThreadFailed) => unreadable(file, error.message, error.cause))
     const { end, read } = reader(file, options)
     const spare: Array<Uint8Array<ArrayBuffer>> = []
-    let open = 0
+    let openMessages = 0
     let size = 0
     let isLast = false
     let failure: Effect.Effect<never, SourceError> | undefined
 
     const fill = Effect.gen(function* () {
-      while (open < ahead && !isLast) {
+      while (openMessages < maxMessages && !isLast) {
         const buffer = spare.pop() ?? new Uint8Array(sizes.messageBytes)
         const count = yield* Effect.catchCause(readInto(buffer), (cause) => {
           failure = Effect.failCause(cause)
           return Effect.succeed(0)
         })
-        open++
+        openMessages++
         size += count
         isLast = count === 0
         thread.send({ buffer, size: count, isLast }, [buffer.buffer])
@@ -169,15 +169,15 @@ export const rows = (
         yield* fill
         const answer = answers.shift()
         if (answer === undefined) {
-          // The rows before a failure come first, as of any file.
-          if (open === 0) return yield* failure ?? Cause.done()
-          yield* failing(open < ahead ? thread.drain : thread.room)
+          // Rows before a failure come first, as for any file.
+          if (openMessages === 0) return yield* failure ?? Cause.done()
+          yield* failing(openMessages < maxMessages ? thread.drain : thread.room)
           continue
         }
-        open--
+        openMessages--
         spare.push(answer.buffer)
         const rows = read(answer)
-        const all = isLast && open === 0 ? [...rows, ...end()] : rows
+        const all = isLast && openMessages === 0 ? [...rows, ...end()] : rows
         if (answer.sha256 !== undefined && failure === undefined) {
           report?.({ file, bytes: size, sha256: answer.sha256 })
         }

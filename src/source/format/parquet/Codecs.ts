@@ -1,13 +1,8 @@
 /**
- * The compressions of pages: `node:zlib`'s, and Snappy and LZ4 of our own.
- *
- * Guarantees: exactly `size` bytes come out, in a buffer of their own, or an error is thrown; the time is
- * bounded by what goes in and comes out.
- *
- * Snappy and LZ4 are ours because `hyparquet`'s Snappy (1.31.5, and `snappyjs`, from which it comes) never
- * returns on a literal whose length has its top bit set, and `hyparquet-compressors`' LZ4 gives zeros, and no
- * error, where a block lacks bytes.
- *
+ * Decompresses pages with `node:zlib`, and Snappy and LZ4 with our own code. Exactly `size` bytes come out, in their
+ * own buffer, or an error is thrown. The time is bounded by the sizes of input and output. `hyparquet`'s Snappy
+ * (1.31.5, from `snappyjs`) never returns on a literal whose length has its top bit set. The LZ4 of
+ * `hyparquet-compressors` gives zeros, and no error, where a block lacks bytes.
  * https://github.com/google/snappy/blob/main/format_description.txt
  * https://github.com/lz4/lz4/blob/dev/doc/lz4_Block_format.md
  * https://github.com/apache/parquet-format/blob/master/Compression.md (LZ4 as Hadoop frames it)
@@ -21,15 +16,15 @@ interface Output {
   at: number
 }
 
-const literal = (from: Uint8Array, start: number, length: number, to: Output): void => {
+const writeLiteral = (from: Uint8Array, start: number, length: number, to: Output): void => {
   if (start + length > from.length || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")
   if (length > 32) to.bytes.set(from.subarray(start, start + length), to.at)
   else for (let i = 0; i < length; i++) to.bytes[to.at + i] = from[start + i]!
   to.at += length
 }
 
-/** What is copied may overlap what it is copied to: then it repeats. */
-const copy = (offset: number, length: number, to: Output): void => {
+/** Source and target may overlap: the copy then repeats. */
+const writeCopy = (offset: number, length: number, to: Output): void => {
   const start = to.at - offset
   if (offset === 0 || start < 0 || to.at + length > to.bytes.length) corrupt("a compressed page is damaged")
   if (offset >= length && length > 32) to.bytes.copyWithin(to.at, start, start + length)
@@ -37,37 +32,37 @@ const copy = (offset: number, length: number, to: Output): void => {
   to.at += length
 }
 
-const finished = (to: Output): Uint8Array =>
+const requireFull = (to: Output): Uint8Array =>
   to.at === to.bytes.length ? to.bytes : corrupt(`a page of ${to.bytes.length} bytes ends after ${to.at}`)
 
 const decompressSnappy = (from: Uint8Array, size: number): Uint8Array => {
   const to: Output = { bytes: new Uint8Array(size), at: 0 }
-  const little = (at: number, count: number): number => {
+  const littleEndian = (at: number, count: number): number => {
     let value = 0
     for (let i = count - 1; i >= 0; i--) value = value * 256 + (from[at + i] ?? corrupt("a compressed page is cut off"))
     return value
   }
   let at = 0
-  // The length, which the page's header says, too.
+  // Skips the length, which the page's header also states.
   while (at < from.length && from[at++]! >= 128);
   while (at < from.length) {
     const tag = from[at++]!
     const high = tag >> 2
     if ((tag & 3) === 0) {
       const extra = high < 60 ? 0 : high - 59
-      const length = (extra === 0 ? high : little(at, extra)) + 1
-      literal(from, at + extra, length, to)
+      const length = (extra === 0 ? high : littleEndian(at, extra)) + 1
+      writeLiteral(from, at + extra, length, to)
       at += extra + length
     } else if ((tag & 3) === 1) {
-      copy(little(at, 1) + ((tag >> 5) << 8), (high & 7) + 4, to)
+      writeCopy(littleEndian(at, 1) + ((tag >> 5) << 8), (high & 7) + 4, to)
       at++
     } else {
       const width = (tag & 3) === 2 ? 2 : 4
-      copy(little(at, width), high + 1, to)
+      writeCopy(littleEndian(at, width), high + 1, to)
       at += width
     }
   }
-  return finished(to)
+  return requireFull(to)
 }
 
 const lz4Block = (from: Uint8Array, to: Output): void => {
@@ -81,22 +76,22 @@ const lz4Block = (from: Uint8Array, to: Output): void => {
   while (at < from.length) {
     const token = next()
     const length = lengthOf(token >> 4)
-    literal(from, at, length, to)
+    writeLiteral(from, at, length, to)
     at += length
-    // The last sequence has literals alone.
+    // The last sequence has only literals.
     if (at === from.length) return
     const offset = next() + next() * 256
-    copy(offset, lengthOf(token & 15) + 4, to)
+    writeCopy(offset, lengthOf(token & 15) + 4, to)
   }
 }
 
 const decompressLz4 = (from: Uint8Array, size: number): Uint8Array => {
   const to: Output = { bytes: new Uint8Array(size), at: 0 }
   lz4Block(from, to)
-  return finished(to)
+  return requireFull(to)
 }
 
-/** Blocks that each follow their two sizes, big-endian; or, from some writers, one block alone. */
+/** Hadoop puts two big-endian sizes before each block. Some writers omit them and write a single block. */
 const decompressLz4Hadoop = (from: Uint8Array, size: number): Uint8Array => {
   const view = new DataView(from.buffer, from.byteOffset, from.length)
   const blocks: Array<{ readonly start: number; readonly end: number; readonly size: number }> = []
@@ -130,10 +125,10 @@ const decompressors: Readonly<Record<string, (bytes: Uint8Array, size: number) =
 
 export const isSupported = (codec: string): boolean => Object.hasOwn(decompressors, codec)
 
-/** @throws CorruptFile, or what `node:zlib` throws */
+/** @throws CorruptFile, or an error of `node:zlib` */
 export const decompress = (codec: string, bytes: Uint8Array, size: number): Uint8Array => {
-  const unpacked = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
-  if (unpacked.length !== size) corrupt(`a page of ${size} bytes has ${unpacked.length}`)
-  // Of its own, because hyparquet reads a value beyond the page's end as far as the buffer goes.
-  return unpacked.buffer.byteLength === size ? unpacked : Uint8Array.from(unpacked)
+  const decompressed = size === 0 ? bytes.subarray(0, 0) : decompressors[codec]!(bytes, size)
+  if (decompressed.length !== size) corrupt(`a page of ${size} bytes has ${decompressed.length}`)
+  // The page needs its own buffer, because hyparquet reads a value beyond the page's end up to the buffer's end.
+  return decompressed.buffer.byteLength === size ? decompressed : Uint8Array.from(decompressed)
 }

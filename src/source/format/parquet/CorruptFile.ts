@@ -1,4 +1,6 @@
-/** What is wrong with a Parquet file, thrown by synchronous decoders; `RowGroup` and `Footer` make it a `SourceError`. */
+/**
+ * A problem of a Parquet file, thrown by synchronous decoders. `RowGroup` and `Footer` turn it into a `SourceError`.
+ */
 import { Schema } from "effect"
 import { causeMessage } from "../../../io/Values.ts"
 
@@ -8,13 +10,11 @@ export class CorruptFile extends Schema.TaggedError<CorruptFile>()("CorruptFile"
   }
 }
 
-/** @throws CorruptFile */
 export const corrupt = (problem: string): never => {
   throw new CorruptFile({ problem })
 }
 
 const isCorruptFile = Schema.is(CorruptFile)
 
-/** One line, of whatever was thrown. */
 export const problemOf = (cause: unknown): string =>
-  isCorruptFile(cause) ? cause.problem : `it is damaged (${causeMessage(cause)})`
+  isCorruptFile(cause) ? cause.problem : `damaged (${causeMessage(cause)})`

@@ -1,8 +1,7 @@
 /**
- * The footer of a Parquet file: its schema, and where its row groups are.
- *
- * Guarantees: it is checked before `hyparquet` parses it, so that no footer loops or fills memory; the row
- * groups have as many rows as the file, each a chunk for each column, and the chunks are inside the file.
+ * Reads the footer of a Parquet file: its schema, and the places of its row groups. The footer is checked before
+ * `hyparquet` parses it, so that no footer loops or fills memory. The row groups together have the file's rows. Each
+ * has a chunk for each column, and the chunks are inside the file.
  */
 import { Effect } from "effect"
 import type { ColumnChunk, FileMetaData } from "hyparquet"
@@ -13,7 +12,6 @@ import { corrupt, problemOf } from "./CorruptFile.ts"
 import * as Schema from "./Schema.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** A column of a row group. */
 export interface Chunk {
   readonly start: number
   readonly end: number
@@ -23,7 +21,7 @@ export interface Chunk {
 
 export interface RowGroup {
   readonly rows: number
-  /** One for each leaf; or why it cannot be read. */
+  /** A chunk for each leaf, or the reason why it cannot be read. */
   readonly chunks: ReadonlyArray<Chunk | string>
 }
 
@@ -33,31 +31,31 @@ export interface Footer {
   readonly groups: ReadonlyArray<RowGroup>
 }
 
-/** What is read first: most footers are smaller. */
+/** Number of bytes to read first. Most footers are smaller. */
 const tailBytes = 64 * 1024
 
-/** Enough for tables of a thousand columns in as many row groups. */
+/** This is enough for tables of a thousand columns in a thousand row groups. */
 const maxFooterBytes = 64 * 1024 * 1024
 const maxValues = 8_000_000
 
-/** The footer's length, and `PAR1`. */
+/** The trailer has the footer's length and `PAR1`. */
 const trailerBytes = 8
 
 type Slice = Exclude<Input["slice"], undefined>
 
 export const read = Effect.fnUntraced(function* (name: string, size: number, slice: Slice) {
-  const failed = (problem: string) => Effect.fail(unreadable(name, problem))
-  if (size < trailerBytes + 4) return yield* failed(`not a Parquet file: it has ${size} bytes`)
+  const fail = (problem: string) => Effect.fail(unreadable(name, problem))
+  if (size < trailerBytes + 4) return yield* fail(`not a Parquet file: only ${size} bytes`)
   const tail = yield* slice(Math.max(0, size - tailBytes), size)
   const magic = String.fromCharCode(...tail.subarray(-4))
-  if (magic === "PARE") return yield* failed("it is encrypted; decrypt it first")
+  if (magic === "PARE") return yield* fail("the file is encrypted; decrypt it first")
   if (magic !== "PAR1") {
-    return yield* failed("it does not end as Parquet: it was cut off, is still being written, or is not a Parquet file")
+    return yield* fail("no Parquet footer: the file was cut off, is still being written, or is not Parquet")
   }
   const length = new DataView(tail.buffer, tail.byteOffset, tail.length).getUint32(tail.length - trailerBytes, true)
   const start = size - trailerBytes - length
   if (start < 4 || length > maxFooterBytes) {
-    return yield* failed(`it is damaged: its footer claims ${length} bytes of the file's ${size}`)
+    return yield* fail(`the file is damaged: the footer claims ${length} of the file's ${size} bytes`)
   }
   const bytes = length + trailerBytes <= tail.length ? tail.subarray(-length - trailerBytes) : yield* slice(start, size)
   return yield* Effect.try({
@@ -66,21 +64,22 @@ export const read = Effect.fnUntraced(function* (name: string, size: number, sli
   })
 })
 
-/** @throws CorruptFile, or what `hyparquet` throws */
+/** @throws CorruptFile, or an error of `hyparquet` */
 const parse = (bytes: Uint8Array, end: number): Footer => {
-  new ThriftReader(bytes.subarray(0, -trailerBytes), 0, "its footer", maxValues).passStruct()
+  new ThriftReader(bytes.subarray(0, -trailerBytes), 0, "the footer", maxValues).skipStruct()
   const metadata = parquetMetadata(bytes, { geoparquet: false, parsers })
   const schema = Schema.make(metadata.schema)
   const rows = countOf(metadata.num_rows)
   const groups = metadata.row_groups.map((group) => groupOf(group, schema, end))
   const total = groups.reduce((sum, group) => sum + group.rows, 0)
   // Some writers leave out the sum.
-  if (total !== rows && rows > 0) corrupt(`its footer is damaged: ${rows} rows, and ${total} in its row groups`)
-  if (total > 0 && schema.leaves.length === 0) corrupt("it has rows, and no columns")
+  if (total !== rows && rows > 0)
+    corrupt(`the footer is damaged: it has ${rows} rows, but its row groups have ${total}`)
+  if (total > 0 && schema.leaves.length === 0) corrupt("the file has rows, but no columns")
   return { rows: total, schema, groups }
 }
 
-/** For statistics, which are not used. */
+/** Parsers for statistics, which are not used. */
 const parsers = {
   stringFromBytes: () => "",
   dateFromDays: () => 0,
@@ -93,11 +92,11 @@ const countOf = (value: unknown): number => {
   const count = typeof value === "bigint" ? Number(value) : value
   return typeof count === "number" && Number.isSafeInteger(count) && count >= 0
     ? count
-    : corrupt("its footer is damaged")
+    : corrupt("the footer is damaged")
 }
 
 const groupOf = (group: FileMetaData["row_groups"][number], schema: Schema.Schema, end: number): RowGroup => {
-  if (group.columns.length !== schema.leaves.length) corrupt("its footer is damaged")
+  if (group.columns.length !== schema.leaves.length) corrupt("the footer is damaged")
   return {
     rows: countOf(group.num_rows),
     chunks: group.columns.map((column, i) => chunkOf(column, schema.leaves[i]!, end)),
@@ -106,14 +105,14 @@ const groupOf = (group: FileMetaData["row_groups"][number], schema: Schema.Schem
 
 const chunkOf = (column: ColumnChunk, leaf: Schema.Leaf, fileEnd: number): Chunk | string => {
   const { meta_data: metadata, crypto_metadata: encryption, file_path: path } = column
-  if (encryption !== undefined) return "it is encrypted; decrypt the file first"
-  if (path !== undefined && path !== "") return `it is in another file, ${path}`
-  if (metadata === undefined) return corrupt("its footer is damaged")
-  if (metadata.path_in_schema.join(".") !== leaf.path || metadata.type !== leaf.type) corrupt("its footer is damaged")
+  if (encryption !== undefined) return "encrypted; decrypt the file first"
+  if (path !== undefined && path !== "") return `stored in another file, ${path}`
+  if (metadata === undefined) return corrupt("the footer is damaged")
+  if (metadata.path_in_schema.join(".") !== leaf.path || metadata.type !== leaf.type) corrupt("the footer is damaged")
   const data = countOf(metadata.data_page_offset)
   const dictionary = countOf(metadata.dictionary_page_offset ?? 0)
   const start = dictionary > 0 && dictionary < data ? dictionary : data
   const end = start + countOf(metadata.total_compressed_size)
-  if (start < 4 || end > fileEnd) return "it is damaged: it goes beyond the file's end"
+  if (start < 4 || end > fileEnd) return "damaged: it extends beyond the end of the file"
   return { start, end, codec: metadata.codec, values: countOf(metadata.num_values) }
 }

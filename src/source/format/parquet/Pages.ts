@@ -1,11 +1,8 @@
 /**
- * The pages of a column chunk, checked before `hyparquet` decodes them, since it does not validate page
- * headers.
- *
- * Guarantees: where the writer put a checksum, it fits; the pages hold as many values as the footer says;
- * levels and counts fit each other and the schema, so that no page loops, fills memory or is read beyond its
- * end. Bytes that were changed where there is no checksum can still give other values.
- *
+ * Reads the pages of a column chunk. Checks them before `hyparquet` decodes them, because it does not validate page
+ * headers. A checksum, where there is one, matches. The pages have as many values as the footer states. Levels and
+ * counts match each other and the schema, so that no page loops, fills memory, or is read beyond its end. Changed bytes
+ * without a checksum can still give wrong values.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
 import type { ColumnDecoder, DecodedArray, PageHeader, SchemaTree } from "hyparquet/src/types.js"
@@ -27,22 +24,20 @@ import { parsers } from "./Values.ts"
 interface Page {
   readonly header: PageHeader
   readonly encoding: string
-  /** Of values, nulls included. */
   readonly count: number
-  /** Compressed, in the chunk. */
   readonly stored: Uint8Array
 }
 
-/** Takes so many bytes from what a row group may need. @throws CorruptFile where they are too many */
+/** Subtracts bytes from the memory limit of the row group. @throws CorruptFile if it is exceeded */
 export type Spend = (bytes: number) => void
 
-/** Unpacked. Writers make pages of 1 MB, some of 100 MB. */
+/** Size limit of a decompressed page. Writers make pages of 1 MB, some of 100 MB. */
 const maxPageBytes = Zstd.maxOutputBytes
 
-/** Beyond, JavaScript's arrays become hash tables. */
+/** JavaScript turns larger arrays into hash tables. */
 const maxPageValues = 1 << 24
 
-/** What `hyparquet` needs for a value: a place in the levels, and one in the column. */
+/** `hyparquet` needs a place in the levels and one in the column for each value. */
 const valueBytes = 16
 
 export class Pages {
@@ -54,7 +49,7 @@ export class Pages {
   #rows = 0
 
   /**
-   * @param bytes of the chunk
+   * @param bytes the chunk's bytes
    * @throws CorruptFile
    */
   constructor(leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend) {
@@ -65,7 +60,7 @@ export class Pages {
     let values = 0
     for (let at = 0; values < chunk.values;) {
       if (at >= bytes.length) corrupt(`it ends after ${values} of ${chunk.values} values`)
-      const start = new ThriftReader(bytes, at).passStruct()
+      const start = new ThriftReader(bytes, at).skipStruct()
       const header = parquetHeader({ view, offset: at })
       at = start + sizeOf(header.compressed_page_size)
       if (at > bytes.length) corrupt("a page goes beyond the column's end")
@@ -77,9 +72,8 @@ export class Pages {
   }
 
   /**
-   * The column's values, a row each, as `hyparquet` nests them: a page in each step.
-   *
-   * @throws CorruptFile, or what `hyparquet` and `node:zlib` throw
+   * Decodes the column's values, one per row, as `hyparquet` nests them. Each step decodes a page.
+   * @throws CorruptFile, or errors of `hyparquet` and `node:zlib`
    */
   *decode(rows: number, table: SchemaTree): Generator<undefined, DecodedArray> {
     const schemaPath = getTreePath(table, [...this.#leaf.keys])
@@ -111,8 +105,8 @@ export class Pages {
   }
 
   /**
-   * A page as if it had never been compressed, in a buffer of its own: `hyparquet` reads a value beyond the page's
-   * end as far as the buffer goes. And whether it has nulls alone.
+   * Returns the uncompressed page in its own buffer, because `hyparquet` reads a value beyond the page's end up to
+   * the buffer's end. `isEmpty` says that all values are null.
    */
   #unpack(page: Page): { readonly bytes: Uint8Array; readonly isEmpty: boolean } {
     const { header, stored } = page
@@ -140,7 +134,7 @@ export class Pages {
     if (count > maxPageValues) corrupt(`a page claims to hold ${count} values, more than ${maxPageValues}`)
     this.#spend(size + count * valueBytes)
     if (typeof header.crc === "number" && Zlib.checksum(stored) !== header.crc >>> 0) {
-      corrupt("a page's checksum does not fit its bytes")
+      corrupt("the checksum of a page differs")
     }
     if (levelBytes(header) > Math.min(stored.length, size)) corrupt("a page ends before its levels do")
     if (header.type === "DICTIONARY_PAGE") this.#hasDictionary = true
@@ -149,25 +143,26 @@ export class Pages {
     return { ...this.#withoutNeedlessLevels(header, stored), encoding: details.encoding, count }
   }
 
-  /** Without the levels that some writers give to columns that need none, which `hyparquet` takes for others. */
+  /** Removes levels that some writers add to columns without levels. `hyparquet` would misread them. */
   #withoutNeedlessLevels(header: PageHeader, stored: Uint8Array): Pick<Page, "header" | "stored"> {
     const { data_page_header_v2: details, type } = header
     if (type !== "DATA_PAGE_V2" || details === undefined) return { header, stored }
     const { definition_levels_byte_length: definition, repetition_levels_byte_length: repetition } = details
-    const kept = {
+    const lengths = {
       repetition_levels_byte_length: this.#leaf.maxRepetition === 0 ? 0 : repetition,
       definition_levels_byte_length: this.#leaf.maxDefinition === 0 ? 0 : definition,
     }
-    const dropped = levelBytes(header) - kept.repetition_levels_byte_length - kept.definition_levels_byte_length
-    if (dropped === 0) return { header, stored }
+    const removedBytes =
+      levelBytes(header) - lengths.repetition_levels_byte_length - lengths.definition_levels_byte_length
+    if (removedBytes === 0) return { header, stored }
     const bytes = concat([
-      stored.subarray(0, kept.repetition_levels_byte_length),
-      stored.subarray(repetition, repetition + kept.definition_levels_byte_length),
+      stored.subarray(0, lengths.repetition_levels_byte_length),
+      stored.subarray(repetition, repetition + lengths.definition_levels_byte_length),
       stored.subarray(repetition + definition),
     ])
-    const size = header.uncompressed_page_size - dropped
+    const size = header.uncompressed_page_size - removedBytes
     return {
-      header: { ...header, uncompressed_page_size: size, data_page_header_v2: { ...details, ...kept } },
+      header: { ...header, uncompressed_page_size: size, data_page_header_v2: { ...details, ...lengths } },
       stored: bytes,
     }
   }
@@ -176,22 +171,22 @@ export class Pages {
     const { maxDefinition, maxRepetition } = this.#leaf
     const isDefinitionSound = maxDefinition === 0 || details?.definition_level_encoding === "RLE"
     const isRepetitionSound = maxRepetition === 0 || details?.repetition_level_encoding === "RLE"
-    if (!isDefinitionSound || !isRepetitionSound) corrupt("its levels have an encoding that is not supported")
+    if (!isDefinitionSound || !isRepetitionSound) corrupt("unsupported encoding of levels")
   }
 
   #requireEncoding(encoding: string): void {
     const { type } = this.#leaf
     if (isDictionary(encoding) && !this.#hasDictionary) {
-      corrupt("a page refers to a dictionary, and there is none before it")
+      corrupt("a page refers to a dictionary, but none comes before it")
     }
     const isSupported =
       encoding === "PLAIN" ||
       (isDictionary(encoding) && type !== "BOOLEAN") ||
       (encodedTypes[encoding]?.includes(type) ?? false)
-    if (!isSupported) corrupt(`a page of ${type} has encoding ${encoding}, which is not supported`)
+    if (!isSupported) corrupt(`unsupported encoding ${encoding} in a page of ${type}`)
   }
 
-  /** How many values are no nulls, and how many bytes the last run lacks: some writers write no more of it than they need. */
+  /** Counts the values that are not null, and the bytes that the last run lacks: some writers omit its padding. */
   #checkData(
     { count, encoding, header }: Page,
     bytes: Uint8Array,
@@ -200,20 +195,19 @@ export class Pages {
     const details = header.data_page_header_v2
     let at = 0
     let missing = 0
-    /** How often each level occurs. */
     const tally = (max: number, size: number | undefined): ReadonlyArray<number> => {
       if (max === 0) return [count]
-      const runs = size === undefined ? prefixed(bytes, at) : bytes.subarray(at, at + size)
+      const runs = size === undefined ? withoutLength(bytes, at) : bytes.subarray(at, at + size)
       if (size === undefined) at += 4
-      const checked = checkRuns(runs, 32 - Math.clz32(max), count, max)
+      const runCheck = checkRuns(runs, 32 - Math.clz32(max), count, max)
       at += runs.length
-      missing += checked.missingBytes
-      return checked.tally
+      missing += runCheck.missingBytes
+      return runCheck.tally
     }
     const rows = tally(maxRepetition, details?.repetition_levels_byte_length)[0]!
     const present = tally(maxDefinition, details?.definition_levels_byte_length)[maxDefinition]!
     if (details !== undefined && count - sizeOf(details.num_nulls) !== present) {
-      corrupt("a page has another number of nulls than it claims")
+      corrupt("a page has a different number of nulls than its header states")
     }
     this.#rows += rows
     if (present > 0) missing += this.#checkValues(encoding, bytes.subarray(at), present)
@@ -222,7 +216,7 @@ export class Pages {
 
   #checkValues(encoding: string, bytes: Uint8Array, count: number): number {
     const { type, width } = this.#leaf
-    if (encoding === "RLE") return checkRuns(prefixed(bytes, 0), 1, count).missingBytes
+    if (encoding === "RLE") return checkRuns(withoutLength(bytes, 0), 1, count).missingBytes
     if (isDictionary(encoding)) {
       const [bits = corrupt("a page ends before its values do")] = bytes
       return bits > 0 ? checkRuns(bytes.subarray(1), bits, count).missingBytes : 0
@@ -237,9 +231,10 @@ export class Pages {
       let length = 0
       let total = 0
       for (const [i, prefix] of prefixes.entries()) {
-        if (prefix > length) corrupt("a value has more in common with the one before than that has")
+        if (prefix > length) corrupt("a value shares more bytes with the previous one than that has")
         length = prefix + suffixes[i]!
-        if (type === "FIXED_LEN_BYTE_ARRAY" && length !== width) corrupt("a value is of another length than its column")
+        if (type === "FIXED_LEN_BYTE_ARRAY" && length !== width)
+          corrupt("a value has a different length than its column")
         total += length
       }
       this.#spend(total)
@@ -248,7 +243,6 @@ export class Pages {
   }
 }
 
-/** Encodings other than the plain one and dictionaries, and the types that have them. */
 const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
   RLE: ["BOOLEAN"],
   DELTA_BINARY_PACKED: ["INT32", "INT64"],
@@ -259,7 +253,7 @@ const encodedTypes: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 const isDictionary = (encoding: string): boolean => encoding === "RLE_DICTIONARY" || encoding === "PLAIN_DICTIONARY"
 
-/** Of a page without values, so that `hyparquet` looks for none. */
+/** The header of a page without values, changed so that `hyparquet` reads none. */
 const withPlainValues = (header: PageHeader): PageHeader => ({
   ...header,
   ...(header.data_page_header && { data_page_header: { ...header.data_page_header, encoding: "PLAIN" } }),
@@ -267,7 +261,7 @@ const withPlainValues = (header: PageHeader): PageHeader => ({
 })
 
 const detailsOf = (header: PageHeader) => {
-  if (header.type === "INDEX_PAGE" || header.type === undefined) return corrupt("a page is of an unknown kind")
+  if (header.type === "INDEX_PAGE" || header.type === undefined) return corrupt("a page has an unknown type")
   const details = {
     DATA_PAGE: header.data_page_header,
     DATA_PAGE_V2: header.data_page_header_v2,
@@ -276,18 +270,17 @@ const detailsOf = (header: PageHeader) => {
   return details ?? corrupt("a page is damaged")
 }
 
-/** Of levels that are not compressed, in version 2. */
+/** Number of bytes of uncompressed levels, in version 2. */
 const levelBytes = ({ data_page_header_v2: details, type }: PageHeader): number =>
   type !== "DATA_PAGE_V2" || details === undefined
     ? 0
     : sizeOf(details.repetition_levels_byte_length) + sizeOf(details.definition_levels_byte_length)
 
-/** A header may have anything in a number's place. */
+/** Checks a size, because a header may hold anything in its place. */
 const sizeOf = (value: unknown): number =>
   typeof value === "number" && value >= 0 ? value : corrupt("a page is damaged")
 
-/** What follows its length in bytes. */
-const prefixed = (bytes: Uint8Array, at: number): Uint8Array => {
+const withoutLength = (bytes: Uint8Array, at: number): Uint8Array => {
   const length = at + 4 > bytes.length ? Infinity : new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0, true)
   return at + 4 + length > bytes.length
     ? corrupt("a page ends before its levels do")

@@ -1,14 +1,10 @@
 /**
- * Parquet: one record per row, read by `hyparquet` behind checks of our own.
- *
- * Guarantees: as many records as the footer says, or a failure that names the file, and where it is known
- * the row group and column: a file that is cut off or damaged never silently gives fewer rows. Damage is
- * noticed where the writer put checksums, or where what comes out is impossible; other changed bytes are values
- * like any others. A row is a reject where a text of it is not UTF-8, a JSON of it not JSON, or a value of it missing.
- *
- * Memory holds one row group: the columns that are read, compressed and as values. A row group that needs more
- * than `maxRowGroupBytes` is refused.
- *
+ * Parquet: one record per row, read by `hyparquet` behind our own checks. The number of records equals the footer's, or
+ * reading fails. The failure names the file and, if known, row group and column. A truncated or damaged file never
+ * silently gives fewer rows. Damage is noticed by checksums, if the writer added them, or if a decoded value is
+ * impossible. A row is rejected if it has text that is not UTF-8, JSON that is invalid, or a missing value. Memory
+ * holds the columns of one row group, both compressed and decoded. A row group that needs more than `maxRowGroupBytes`
+ * is refused.
  * https://github.com/apache/parquet-format
  */
 import { Effect, Stream } from "effect"
@@ -20,26 +16,20 @@ import * as RowGroup from "./RowGroup.ts"
 import * as Schema from "./Schema.ts"
 
 export interface ParquetFile {
-  /** Rows, as the footer says. */
   readonly count: number
-  /** `Parquet, 1,000 rows`. */
   readonly description: string
-  /**
-   * `Values` says what values become in JSON.
-   *
-   * @param columns top-level names; those that the file does not have are ignored
-   */
+  /** The rows, with values converted to JSON by `Values`. @param columns top-level names; names that the file lacks are ignored */
   readonly rows: (columns?: ReadonlyArray<string>) => Stream.Stream<RowResult, SourceError>
 }
 
 export interface ParquetOptions {
-  /** Row groups whose columns need more memory are refused. Default 1 GiB. */
+  /** Row groups whose columns need more memory are refused. Default: 1 GiB. */
   readonly maxRowGroupBytes?: number | undefined
 }
 
 const defaultMaxRowGroupBytes = 1024 ** 3
 
-/** The input has `size` and `slice`. */
+/** @param input a file with `size` and `slice` */
 export const open: (input: Input, options?: ParquetOptions) => Effect.Effect<ParquetFile, SourceError> = Effect.fn(
   "Parquet.open",
 )(function* ({ name, size, slice }, { maxRowGroupBytes: maxBytes = defaultMaxRowGroupBytes } = {}) {

@@ -1,8 +1,7 @@
 /**
- * The rows of a row group, in arrays.
- *
- * Guarantees: as many rows as the footer says, or a failure that names row group and column. Column chunks that are not
- * asked for are not read. The columns that are read are held whole, and refused where they need more than `maxBytes`.
+ * Reads the rows of a row group, in arrays. The number of rows equals the footer's, or reading fails and names row
+ * group and column. Only the requested column chunks are read. They are held in memory as a whole, and refused if they
+ * need more than `maxBytes`.
  */
 import { Array, Effect, Option, Result, Stream } from "effect"
 import type { DecodedArray } from "hyparquet"
@@ -18,11 +17,11 @@ import { Pages, type Spend } from "./Pages.ts"
 import * as Rows from "./Rows.ts"
 import type { Field, Leaf } from "./Schema.ts"
 
-/** Chunks with so little between them are read in one piece. */
+/** Chunks with a smaller gap between them are read in one request. */
 const maxGapBytes = 64 * 1024
 const maxRequestBytes = 32 * 1024 * 1024
 
-/** An array of rows has about so many bytes, or so many rows. */
+/** Approximate limits of an array of rows. */
 const batchBytes = 256 * 1024
 const maxBatchRows = 512
 
@@ -30,42 +29,40 @@ export interface Part {
   readonly file: string
   readonly slice: (start: number, end: number) => Effect.Effect<Uint8Array, SourceError>
   readonly group: RowGroup
-  /** Of the group, one-based. */
   readonly number: number
-  /** Of the group's first row, one-based. */
   readonly firstRow: number
-  /** For the columns that are read, unpacked. */
+  /** Memory limit of the columns that are read, decompressed. */
   readonly maxBytes: number
 }
 
-/** @param fields that are read; none: rows without members */
+/** @param fields the fields to read; if empty, rows have no members */
 export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<RowResult, SourceError> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { file, group } = part
-      const failed = (cause: unknown) => unreadable(file, `row group ${part.number}: ${problemOf(cause)}`, cause)
+      const toFailure = (cause: unknown) => unreadable(file, `row group ${part.number}: ${problemOf(cause)}`, cause)
       let neededBytes = 0
       const spend: Spend = (bytes) => {
         neededBytes += bytes
         if (neededBytes > part.maxBytes) {
           corrupt(
-            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory; raise --max-row-group-bytes (maxRowGroupBytes), or write the file with fewer rows in a row group`,
+            `its columns need more than ${part.maxBytes.toLocaleString("en")} bytes of memory; raise --max-row-group-bytes (maxRowGroupBytes), or write the file with fewer rows per row group`,
           )
         }
       }
       const leaves = fields.flatMap((field) => field.leaves)
-      const chunks = yield* Effect.try({ try: () => chunksOf(part, leaves, spend), catch: failed })
-      const bytes = yield* read(part, chunks)
+      const chunks = yield* Effect.try({ try: () => chunksOf(part, leaves, spend), catch: toFailure })
+      const bytes = yield* readChunks(part, chunks)
       const stored = yield* Effect.try({
         try: () => Array.map(leaves, (leaf, i) => openColumn(leaf, chunks[i]!, bytes[i]!, spend)),
-        catch: failed,
+        catch: toFailure,
       })
       const state: Rows.RowState = { elements: 0, unusable: undefined }
       const columns: Array<Column> = []
       let firstLeaf = 0
       for (const field of fields) {
-        const own = stored.slice(firstLeaf, (firstLeaf += field.leaves.length))
-        const values = yield* Effect.mapError(decode(field, group.rows, own), failed)
+        const fieldColumns = stored.slice(firstLeaf, (firstLeaf += field.leaves.length))
+        const values = yield* Effect.mapError(decode(field, group.rows, fieldColumns), toFailure)
         columns.push({ name: field.node.name, values, read: Rows.reader(field.node, state) })
       }
       const batchRows = Math.max(1, Math.min(maxBatchRows, Math.floor((batchBytes * group.rows) / (neededBytes + 1))))
@@ -82,26 +79,24 @@ export const rows = (part: Part, fields: ReadonlyArray<Field>): Stream.Stream<Ro
 const inColumn = (path: string, cause: unknown): CorruptFile =>
   new CorruptFile({ problem: `column "${path}": ${problemOf(cause)}` })
 
-/** @throws CorruptFile */
 const chunksOf = ({ group }: Part, leaves: ReadonlyArray<Leaf>, spend: Spend): ReadonlyArray<Chunk> => {
   const chunks = leaves.map(({ conversion, index, path }): Chunk => {
     const chunk = group.chunks[index]!
     if (typeof chunk === "string") return corrupt(`column "${path}": ${chunk}`)
-    const problem = unsupported(chunk.codec, conversion.unsupported)
+    const problem = unsupportedProblem(chunk.codec, conversion.unsupported)
     return problem === undefined ? chunk : corrupt(`column "${path}": ${problem}`)
   })
   for (const { end, start } of chunks) spend(end - start)
   return chunks
 }
 
-const unsupported = (codec: string, type: string | undefined): string | undefined => {
-  if (type !== undefined) return `it holds ${type}, which is not supported; leave it out, or convert it to text`
+const unsupportedProblem = (codec: string, type: string | undefined): string | undefined => {
+  if (type !== undefined) return `unsupported type ${type}; leave the column out, or convert it to text`
   if (Codecs.isSupported(codec)) return undefined
-  return `it is compressed with ${codec}, which is not supported; write the file with zstd, or without compression`
+  return `unsupported compression ${codec}; write the file with zstd, or without compression`
 }
 
-/** The bytes of each chunk, by few requests. */
-const read = Effect.fnUntraced(function* ({ slice }: Part, chunks: ReadonlyArray<Chunk>) {
+const readChunks = Effect.fnUntraced(function* ({ slice }: Part, chunks: ReadonlyArray<Chunk>) {
   const requests: Array<{ start: number; end: number }> = []
   for (const { end, start } of chunks.toSorted((a, b) => a.start - b.start)) {
     const last = requests.at(-1)
@@ -109,13 +104,13 @@ const read = Effect.fnUntraced(function* ({ slice }: Part, chunks: ReadonlyArray
     if (isNear) last.end = Math.max(last.end, end)
     else requests.push({ start, end })
   }
-  const read = yield* Effect.forEach(
+  const responses = yield* Effect.forEach(
     requests,
     ({ end, start }) => Effect.map(slice(start, end), (bytes) => ({ start, end, bytes })),
     { concurrency: 4 },
   )
   return chunks.map(({ end, start }) => {
-    const request = read.find((request) => request.start <= start && end <= request.end)!
+    const request = responses.find((request) => request.start <= start && end <= request.end)!
     return request.bytes.subarray(start - request.start, end - request.start)
   })
 })
@@ -125,16 +120,15 @@ interface StoredColumn {
   readonly pages: Pages
 }
 
-/** @throws CorruptFile */
 const openColumn = (leaf: Leaf, chunk: Chunk, bytes: Uint8Array, spend: Spend): StoredColumn => ({
   leaf,
-  pages: guarded(leaf, () => new Pages(leaf, chunk, bytes, spend)),
+  pages: withColumn(leaf, () => new Pages(leaf, chunk, bytes, spend)),
 })
 
-const guarded = <A>({ path }: Leaf, run: () => A): A =>
+const withColumn = <A>({ path }: Leaf, run: () => A): A =>
   Result.getOrThrowWith(Result.try(run), (cause) => inColumn(path, cause))
 
-/** A field's values, as `hyparquet` puts them together of a table that has this field alone. */
+/** A field's values, as `hyparquet` assembles them for a table with only this field. */
 const decode = Effect.fnUntraced(function* (
   { elements, node }: Field,
   rows: number,
@@ -148,7 +142,7 @@ const decode = Effect.fnUntraced(function* (
       const step = yield* Effect.try({ try: () => steps.next(), catch: (cause) => inColumn(leaf.path, cause) })
       if (step.done === true) parts.set(leaf.keys.join("."), step.value)
       isDone = step.done === true
-      // A signal is noticed between two pages.
+      // Between two pages, the program may be interrupted.
       yield* Effect.yieldNow
     }
   }
@@ -156,7 +150,7 @@ const decode = Effect.fnUntraced(function* (
     try: () => {
       assembleNested(parts, table!.children[0]!, DEFAULT_PARSERS)
       const values = parts.get(node.key) ?? []
-      return values.length === rows ? values : corrupt(`it has ${values.length} of ${rows} rows`)
+      return values.length === rows ? values : corrupt(`only ${values.length} of ${rows} rows`)
     },
     catch: (cause) => inColumn(node.path, cause),
   })
@@ -168,7 +162,6 @@ interface Column {
   readonly read: (value: unknown) => unknown
 }
 
-/** A row that cannot be read is a reject. */
 const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state: Rows.RowState): RowResult => {
   const { file, firstRow } = part
   const row = firstRow + index
@@ -182,8 +175,8 @@ const rowOf = (part: Part, index: number, columns: ReadonlyArray<Column>, state:
   }
   const value = members.success
   if (state.unusable !== undefined) {
-    const { path, value: found } = state.unusable as NonNullable<Rows.RowState["unusable"]>
-    return reject({ file, row, raw: undefined }, found.code, `${path}: ${found.problem}`)
+    const { path, value: problem } = state.unusable as NonNullable<Rows.RowState["unusable"]>
+    return reject({ file, row, raw: undefined }, problem.code, `${path}: ${problem.problem}`)
   }
   const place = {
     file,

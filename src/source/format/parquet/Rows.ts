@@ -1,20 +1,16 @@
 /**
- * Rows in JSON's terms, from the values that `hyparquet` put together.
- *
- * Guarantees: members are own members, whatever their names; a list that is null and one that is empty stay
- * two things; a value that is missing (not null) throws `CorruptFile`.
+ * Converts assembled values of `hyparquet` to rows of JSON values. Members are own properties, whatever their names. A
+ * null list and an empty list remain distinct. A missing value (not null) throws `CorruptFile`.
  */
 import { corrupt } from "./CorruptFile.ts"
 import type { Node } from "./Schema.ts"
 import { Unusable } from "./Values.ts"
 
-/** The values that lists of a row may have, all columns together. */
+/** Maximum number of list elements in a row, in all columns together. */
 const maxElements = 4_000_000
 
-/** What the columns of a row have in common. */
 export interface RowState {
   elements: number
-  /** For what the row is refused. */
   unusable: { readonly path: string; readonly value: Unusable } | undefined
 }
 
@@ -29,15 +25,14 @@ export const reader = (node: Node, state: RowState): Read => {
 const repeated =
   <A>({ kind, path }: Node, read: (value: unknown) => A, state: RowState) =>
   (values: unknown): Array<A> => {
-    // Of a list without a group of its own, `hyparquet` gives null where it is empty.
+    // For a list without a group, `hyparquet` gives null if the list is empty.
     if (values === null && kind === "leaf") return []
-    if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not fit those of other columns`)
+    if (!Array.isArray(values)) return corrupt(`column "${path}": its levels do not match those of other columns`)
     state.elements += values.length
-    if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} values in lists`)
+    if (state.elements > maxElements) corrupt(`column "${path}": a row has more than ${maxElements} list elements`)
     return values.map(read)
   }
 
-/** Of one value that is there. */
 const content = (node: Node, state: RowState): Read => {
   const { path } = node
   switch (node.kind) {
@@ -45,7 +40,7 @@ const content = (node: Node, state: RowState): Read => {
       const { convert } = node.conversion
       return (value) => {
         if (value === null) return null
-        if (value === undefined) return corrupt(`column "${path}": a page is damaged: it lacks a value`)
+        if (value === undefined) return corrupt(`column "${path}": a page is damaged: a value is missing`)
         const converted = convert(value)
         if (!(converted instanceof Unusable)) return converted
         state.unusable ??= { path, value: converted }
@@ -55,20 +50,20 @@ const content = (node: Node, state: RowState): Read => {
     case "struct": {
       const members = node.fields.map((field) => ({ name: field.name, key: field.key, read: reader(field, state) }))
       return (value) => {
-        // Not by assignment: a member may be called `__proto__`.
+        // Assignment would fail for a member called `__proto__`.
         return Object.fromEntries(members.map(({ name, key, read }) => [name, read(memberOf(value, key))]))
       }
     }
     case "list": {
       const { repeated: wrapper, element } = node
-      const read = element === wrapper ? content(element, state) : unwrapped(reader(element, state), element.key)
+      const read = element === wrapper ? content(element, state) : readMember(reader(element, state), element.key)
       const elements = repeated(wrapper, read, state)
       return (value) => elements(memberOf(value, wrapper.key))
     }
     case "map": {
       const { repeated: wrapper, keyNode, valueNode } = node
-      const readKey = unwrapped(reader(keyNode, state), keyNode.key)
-      const readValue = valueNode === undefined ? () => null : unwrapped(reader(valueNode, state), valueNode.key)
+      const readKey = readMember(reader(keyNode, state), keyNode.key)
+      const readValue = valueNode === undefined ? () => null : readMember(reader(valueNode, state), valueNode.key)
       const entries = repeated(wrapper, (entry) => [String(readKey(entry)), readValue(entry)] as const, state)
       return (value) => Object.fromEntries(entries(memberOf(value, wrapper.key)))
     }
@@ -78,7 +73,7 @@ const content = (node: Node, state: RowState): Read => {
 const memberOf = (group: unknown, key: string): unknown =>
   typeof group === "object" && group !== null ? Reflect.get(group, key) : corrupt("its levels are damaged")
 
-const unwrapped =
+const readMember =
   (read: Read, key: string): Read =>
   (value) =>
     read(memberOf(value, key))

@@ -1,43 +1,36 @@
 /**
- * Checks of Parquet's packed integers, which `hyparquet` decodes without checking where they end.
- *
- * Guarantees: a run that is longer than its page, or holds more than it may, throws `CorruptFile`.
- *
+ * Checks Parquet's packed integers, because `hyparquet` decodes them without bounds. A run that exceeds its page, or
+ * holds more values than allowed, throws `CorruptFile`.
  * https://github.com/apache/parquet-format/blob/master/Encodings.md
  */
 import { corrupt } from "./CorruptFile.ts"
 import { ThriftReader } from "./Thrift.ts"
 
-/** A dictionary of 16 million values: more are not to be expected. */
+/** A dictionary may have up to 16 million values. */
 const maxBits = 24
 
-/** By how much writers may fill up the last run. */
+/** Maximum number of values by which writers pad the last run. */
 const maxPadding = 1024
 
-/** `bits` from a bit on, at most 32 of them. */
+/** Reads up to 32 bits, starting at bit `first`. */
 const bitsAt = (bytes: Uint8Array, first: number, bits: number): number => {
   let value = 0
-  for (let taken = 0; taken < bits;) {
-    const from = (first + taken) & 7
-    const count = Math.min(8 - from, bits - taken)
-    value |= ((bytes[(first + taken) >> 3]! >> from) & ((1 << count) - 1)) << taken
-    taken += count
+  for (let readBits = 0; readBits < bits;) {
+    const from = (first + readBits) & 7
+    const count = Math.min(8 - from, bits - readBits)
+    value |= ((bytes[(first + readBits) >> 3]! >> from) & ((1 << count) - 1)) << readBits
+    readBits += count
   }
   return value
 }
 
 export interface Runs {
-  /** Of levels: how often each occurs. */
   readonly tally: ReadonlyArray<number>
-  /** Of the last run's padding, which some writers leave out. */
+  /** Number of padding bytes of the last run that the writer omitted. */
   readonly missingBytes: number
 }
 
-/**
- * Checks a hybrid of runs and bit-packed values, which levels and dictionary indices have.
- *
- * @param max of levels: the highest
- */
+/** Checks a hybrid of runs and bit-packed values, the encoding of levels and dictionary indices. @param max the highest level, if these are levels */
 export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: number): Runs => {
   const tally = Array.from({ length: (max ?? 0) + 1 }, () => 0)
   if (bits > maxBits) corrupt("a page is damaged")
@@ -46,32 +39,27 @@ export const checkRuns = (bytes: Uint8Array, bits: number, count: number, max?: 
     tally[level]! += times
   }
   const reader = new ThriftReader(bytes)
-  /** Of a bit-packed run, padding included. */
   let end = 0
-  for (let seen = 0; seen < count;) {
+  for (let checkedValues = 0; checkedValues < count;) {
     const header = reader.varint()
     const values = header % 2 === 0 ? header / 2 : (header - 1) * 4
-    if (values > count - seen + (header % 2) * maxPadding) corrupt("a page has more values than it claims")
-    const used = Math.min(values, count - seen)
-    const start = reader.skip(Math.ceil(header % 2 === 0 ? bits / 8 : (used * bits) / 8))
+    if (values > count - checkedValues + (header % 2) * maxPadding)
+      corrupt("a page has more values than its header states")
+    const usedValues = Math.min(values, count - checkedValues)
+    const start = reader.skip(Math.ceil(header % 2 === 0 ? bits / 8 : (usedValues * bits) / 8))
     if (header % 2 === 1) end = start + (values * bits) / 8
-    if (max !== undefined && header % 2 === 0) add(bitsAt(bytes, start * 8, Math.ceil(bits / 8) * 8), used)
+    if (max !== undefined && header % 2 === 0) add(bitsAt(bytes, start * 8, Math.ceil(bits / 8) * 8), usedValues)
     else if (max !== undefined) {
-      for (let i = 0; i < used; i++) add(bitsAt(bytes, start * 8 + i * bits, bits), 1)
+      for (let i = 0; i < usedValues; i++) add(bitsAt(bytes, start * 8 + i * bits, bits), 1)
     }
-    seen += values
+    checkedValues += values
   }
   return { tally, missingBytes: Math.max(0, end - bytes.length) }
 }
 
 const maxBlockValues = 1 << 20
 
-/**
- * Checks integers in DELTA_BINARY_PACKED.
- *
- * @param lengths set to the integers, none of which may be negative
- * @returns where they end
- */
+/** Checks integers in DELTA_BINARY_PACKED, and returns the offset after them. @param lengths receives the integers, none of which may be negative */
 export const checkDeltas = (bytes: Uint8Array, start: number, count: number, lengths?: Int32Array): number => {
   const reader = new ThriftReader(bytes, start)
   const blockSize = reader.varint()

@@ -1,8 +1,6 @@
 /**
- * Checks of Thrift's compact protocol, for what `hyparquet` parses: page headers and footers.
- *
- * Guarantees: no bytes make it loop, recurse deeply or allocate much; what is not a struct throws `CorruptFile`.
- *
+ * Checks Thrift's compact protocol before `hyparquet` parses page headers and footers. No input makes it loop, recurse
+ * deeply, or allocate much. Input that is not a struct throws `CorruptFile`.
  * https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
  */
 import { corrupt } from "./CorruptFile.ts"
@@ -15,18 +13,17 @@ const types = { stop: 0, true: 1, false: 2, byte: 3, i16: 4, i32: 5, i64: 6, dou
 export class ThriftReader {
   readonly bytes: Uint8Array
   at: number
-  readonly #what: string
+  readonly #name: string
   #valuesLeft: number
 
-  /** @param what is read, for errors */
-  constructor(bytes: Uint8Array, at = 0, what = "a page", maxValues = 1_000) {
+  /** @param name the name of the data in errors */
+  constructor(bytes: Uint8Array, at = 0, name = "a page", maxValues = 1_000) {
     this.bytes = bytes
     this.at = at
-    this.#what = what
+    this.#name = name
     this.#valuesLeft = maxValues
   }
 
-  /** @returns where the skipped bytes begin */
   skip(length: number): number {
     const start = this.at
     this.at += length
@@ -53,23 +50,22 @@ export class ThriftReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2
   }
 
-  /** @returns where the struct ends */
-  passStruct(depth = 0): number {
+  skipStruct(depth = 0): number {
     while (true) {
       const head = this.byte()
       const type = head & 0x0f
       if (type === types.stop) return this.at
       if (head >> 4 === 0) this.varint()
-      this.#pass(type, depth + 1)
+      this.#skipValue(type, depth + 1)
     }
   }
 
-  #pass(type: number, depth: number): void {
+  #skipValue(type: number, depth: number): void {
     if (--this.#valuesLeft < 0 || depth > maxDepth) this.#corrupt()
     if (type === types.true || type === types.false) return
     if (type === types.byte) this.skip(1)
     else if (type === types.i16 || type === types.i32 || type === types.i64) this.varint()
-    else if (type === types.struct) this.passStruct(depth)
+    else if (type === types.struct) this.skipStruct(depth)
     else if (type === types.double) this.skip(8)
     else if (type === types.binary) this.skip(this.varint())
     else if (type === types.list) this.#list(depth)
@@ -77,7 +73,7 @@ export class ThriftReader {
   }
 
   #corrupt(): never {
-    return corrupt(`${this.#what} is damaged`)
+    return corrupt(`${this.#name} is damaged`)
   }
 
   #list(depth: number): void {
@@ -86,6 +82,6 @@ export class ThriftReader {
     const type = head & 0x0f
     const isBoolean = type === types.true || type === types.false
     if (size > this.#valuesLeft) this.#corrupt()
-    for (let i = 0; i < size; i++) this.#pass(isBoolean ? types.byte : type, depth + 1)
+    for (let i = 0; i < size; i++) this.#skipValue(isBoolean ? types.byte : type, depth + 1)
   }
 }

@@ -24,7 +24,6 @@ import type { RejectCode } from "../../../domain/Reject.ts"
 import * as Utf8 from "../../../node/Utf8.ts"
 import * as Json from "../../../io/Json.ts"
 
-/** A value for which its row is refused. */
 export class Unusable {
   readonly code: RejectCode
   readonly problem: string
@@ -35,27 +34,26 @@ export class Unusable {
 }
 
 export interface Conversion {
-  /** For `hyparquet`: which of the `parsers` it calls, once for each value of a dictionary. */
+  /** The annotation that selects one of the `parsers`. `hyparquet` calls it once for each value of a dictionary. */
   readonly annotation: Pick<SchemaElement, "converted_type" | "logical_type">
-  /** Of what `hyparquet` gives; where an annotation does not fit the type, the type's own default. */
+  /** Converts a value of `hyparquet`. An annotation that does not match the type is ignored. */
   readonly convert: (value: unknown) => unknown
-  /** Set where there is none. */
   readonly unsupported?: string
 }
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 
-/** Most text has no replacement character: only where there is one, it may have come from decoding. */
+/** A replacement character may stem from invalid UTF-8. Only text that has one is checked. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   const text = decoder.decode(bytes)
   return text.includes("\uFFFD") && !Utf8.isValid(bytes) ? undefined : text
 }
 
-const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found bytes that are not")
+const notUtf8 = new Unusable("invalid_utf8", "expected UTF-8, found invalid bytes")
 
 const base64 = (bytes: Uint8Array) => ({ base64: bufferOf(bytes).toString("base64") })
 
-/** What `hyparquet` turns into values page by page, so that the bytes of a page are not held. */
+/** `hyparquet` calls these parsers page by page, so that a page's bytes are not kept. */
 export const parsers = {
   stringFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? notUtf8,
   jsonFromBytes: (bytes: Uint8Array) => {
@@ -63,9 +61,9 @@ export const parsers = {
     if (text === undefined) return notUtf8
     return Result.getOrElse(Json.parse(text), (problem) => new Unusable("invalid_json", problem))
   },
-  /** Stands for bytes without an annotation. */
+  /** Called for bytes without an annotation. */
   geometryFromBytes: (bytes: Uint8Array) => utf8(bytes) ?? base64(bytes),
-  /** INT96. */
+  /** Called for INT96. */
   timestampFromNanoseconds: (value: bigint) => timestamp("NANOS", "")(value),
 }
 
@@ -85,10 +83,10 @@ const ofInteger = (value: bigint): number | string => {
 const bigEndian = (bytes: Uint8Array): bigint =>
   bytes.length === 0 ? 0n : BigInt.asIntN(bytes.length * 8, BigInt(`0x${bufferOf(bytes).toString("hex")}`))
 
-/** Spark and DuckDB have 38, Arrow has 76. */
+/** Spark and DuckDB allow 38 digits, Arrow allows 76. */
 const maxPrecision = 200
 
-/** Decimals of up to this many digits survive a double and back. */
+/** A double keeps decimals of up to this many digits. */
 const maxDoubleDigits = 15
 
 const decimal =
@@ -96,20 +94,19 @@ const decimal =
   (value: bigint): number | string => {
     const digits = String(value < 0n ? -value : value).padStart(scale + 1, "0")
     const whole = digits.length - scale
-    const shown = `${value < 0n ? "-" : ""}${digits.slice(0, whole)}${scale === 0 ? "" : `.${digits.slice(whole)}`}`
-    return precision <= maxDoubleDigits ? Number(shown) : shown
+    const text = `${value < 0n ? "-" : ""}${digits.slice(0, whole)}${scale === 0 ? "" : `.${digits.slice(whole)}`}`
+    return precision <= maxDoubleDigits ? Number(text) : text
   }
 
 const digitsOf = { MILLIS: 3, MICROS: 6, NANOS: 9 } satisfies Record<TimeUnit, number>
 
-/** Whole seconds, and the fraction as it is written. */
 const inSeconds = (value: bigint, unit: TimeUnit): readonly [bigint, string] => {
   const perSecond = 10n ** BigInt(digitsOf[unit])
   const fraction = ((value % perSecond) + perSecond) % perSecond
   return [(value - fraction) / perSecond, `.${String(fraction).padStart(digitsOf[unit], "0")}`]
 }
 
-/** `2026-03-01T13:00:00`; undefined beyond the years that a date can have (±271,821). */
+/** For example `2026-03-01T13:00:00`, or undefined for years that a date cannot have (beyond ±271,821). */
 const isoSeconds = (seconds: number): string | undefined => {
   const date = Option.getOrUndefined(DateTime.make(seconds * 1000))
   return date && DateTime.formatIso(date).slice(0, -".000Z".length)
@@ -119,8 +116,8 @@ const timestamp =
   (unit: TimeUnit, zone: "Z" | "") =>
   (value: bigint): unknown => {
     const [seconds, fraction] = inSeconds(value, unit)
-    const shown = isoSeconds(Number(seconds))
-    return shown === undefined ? ofInteger(value) : `${shown}${fraction}${zone}`
+    const text = isoSeconds(Number(seconds))
+    return text === undefined ? ofInteger(value) : `${text}${fraction}${zone}`
   }
 
 const time =
@@ -153,7 +150,7 @@ const interval = (bytes: Uint8Array): string => {
 
 const units: Readonly<Record<string, TimeUnit>> = { MILLIS: "MILLIS", MICROS: "MICROS" }
 
-/** By what `hyparquet` gives: numbers for INT32, FLOAT and DOUBLE, bigints for INT64, bytes. */
+/** Converters by the type that `hyparquet` gives: number for INT32, FLOAT, and DOUBLE, bigint for INT64, or bytes. */
 interface Converters {
   readonly number?: (value: number) => unknown
   readonly bigint?: (value: bigint) => unknown
@@ -165,15 +162,15 @@ const ofInteger64 = (bigint: (value: bigint) => unknown): Converters => ({
   number: (value) => bigint(BigInt(value)),
 })
 
-/** What the annotations, the present ones and those of older writers, change of the default. */
-const annotated = (element: SchemaElement): Converters => {
+/** The converters that an annotation requires, in its present or older form. */
+const convertersOf = (element: SchemaElement): Converters => {
   const { converted_type: converted = "", logical_type: logical, type, type_length: width } = element
   const name = logical?.type ?? converted
-  const isOf = (bytes: number) => type === "FIXED_LEN_BYTE_ARRAY" && width === bytes
+  const hasWidth = (bytes: number) => type === "FIXED_LEN_BYTE_ARRAY" && width === bytes
   if (name === "DATE") return type === "INT32" ? { number: date } : {}
-  if (name === "UUID") return isOf(16) ? { bytes: uuid } : {}
-  if (name === "FLOAT16") return isOf(2) ? { bytes: float16 } : {}
-  if (name === "INTERVAL") return isOf(12) ? { bytes: interval } : {}
+  if (name === "UUID") return hasWidth(16) ? { bytes: uuid } : {}
+  if (name === "FLOAT16") return hasWidth(2) ? { bytes: float16 } : {}
+  if (name === "INTERVAL") return hasWidth(12) ? { bytes: interval } : {}
   if (name === "DECIMAL") {
     const { scale = 0, precision = 0 } = logical?.type === "DECIMAL" ? logical : element
     if (scale < 0 || scale > precision || precision > maxPrecision) return {}
@@ -203,7 +200,7 @@ export const conversionOf = (element: SchemaElement): Conversion => {
   if (isBytes && texts.has(name)) return { ...parsed, annotation: { converted_type: "UTF8" } }
   if (isBytes && name === "JSON") return { ...parsed, annotation: { converted_type: "JSON" } }
   if (isBytes && name === "BSON") return { ...parsed, annotation: {}, unsupported: "BSON" }
-  const converters = annotated(element)
+  const converters = convertersOf(element)
   if (type === "BYTE_ARRAY" && converters.bytes === undefined) {
     return { ...parsed, annotation: { logical_type: { type: "GEOMETRY" } } }
   }

@@ -82,7 +82,7 @@ describe("Compression", () => {
           for (const size of [1, 65_536]) {
             const { found, problem } = yield* unpack(compression, packed.subarray(0, end), size)
             assert.isTrue(text.startsWith(found.replace(/\uFFFD+$/, "")))
-            assert.match(problem ?? "none", /data ends in the middle/, `${end} of ${packed.length} bytes`)
+            assert.match(problem ?? "none", /data ends too early/, `${end} of ${packed.length} bytes`)
           }
         }
         const { found } = yield* unpack(compression, pack(bytesOf(text)).subarray(0, -1))
@@ -98,7 +98,7 @@ describe("Compression", () => {
             Buffer.concat([pack(bytesOf("whole\n")), bytesOf(rest)]),
           )
           assert.strictEqual(found, "whole\n")
-          assert.match(problem ?? "none", /other bytes follow the end of its .* data \(|ends in the middle/)
+          assert.match(problem ?? "none", /other bytes follow the .* data \(|ends too early/)
         }
       }),
     )
@@ -132,7 +132,7 @@ describe("Compression", () => {
         const limit = { bytes: 2_000_000, times: times - 1 }
         const { found, problem } = yield* unpack(compression, bomb, 65_536, limit)
         assert.isAtLeast(found.length, 2_000_000 - 100_000)
-        assert.match(problem ?? "none", /bytes of it unpack to .* times as many/)
+        assert.match(problem ?? "none", /bytes decompress to .* times as many/)
         assert.isUndefined((yield* unpack(compression, bomb, 65_536, { ...limit, times: times + 1 })).problem)
         assert.isUndefined((yield* unpack(compression, bomb, 65_536, { ...limit, bytes: 4_000_000 })).problem)
       }),
@@ -164,12 +164,12 @@ describe("Compression", () => {
         assert.deepStrictEqual(yield* unpackEach(compression, packed), { found: parts.join(""), problem: undefined })
         const broken = yield* unpackEach(compression, packed.subarray(0, -1))
         assert.strictEqual(broken.found, parts.join(""))
-        assert.match(broken.problem ?? "none", /ends in the middle/)
+        assert.match(broken.problem ?? "none", /ends too early/)
       }
       const twice = Buffer.concat([packers.brotli(bytesOf("a")), packers.brotli(bytesOf("b"))])
       const { found, problem } = yield* unpackEach("brotli", twice)
       assert.strictEqual(found, "a")
-      assert.match(problem ?? "none", /other bytes follow the end of its Brotli data/)
+      assert.match(problem ?? "none", /other bytes follow the Brotli data/)
     }),
   )
 
@@ -189,7 +189,7 @@ describe("Compression", () => {
         assert.deepStrictEqual(yield* unpackEach("gzip", packed), { found: "text", problem: undefined })
         if (flags < 2) continue
         const { problem } = yield* unpack("gzip", packed.subarray(0, packed.length - plain.length + 9))
-        assert.match(problem ?? "none", /ends in the middle/)
+        assert.match(problem ?? "none", /ends too early/)
       }
     }),
   )
@@ -209,7 +209,7 @@ describe("Compression", () => {
       })
       const { found, problem } = yield* unpackEach("gzip", Buffer.concat([one, padding, bytesOf("x")]))
       assert.strictEqual(found, "one\n")
-      assert.strictEqual(problem, "other bytes follow the end of its gzip data (78); remove them, or get it again")
+      assert.strictEqual(problem, "other bytes follow the gzip data (78); remove them, or download the file again")
     }),
   )
 
@@ -220,7 +220,7 @@ describe("Compression", () => {
         packed[packed.length - at]! ^= 1
         const { found, problem } = yield* unpackEach("gzip", packed)
         assert.strictEqual(found, "text")
-        assert.match(problem ?? "none", /its gzip data is damaged \(what it unpacks to has another checksum\)/)
+        assert.match(problem ?? "none", /the gzip data is damaged \(the checksum differs\)/)
       }
     }),
   )
@@ -233,10 +233,10 @@ describe("Compression", () => {
       assert.deepStrictEqual(yield* unpackEach("zstd", packed), { found: "one\ntwo\n", problem: undefined })
       const short = yield* unpackEach("zstd", packed.subarray(0, -1))
       assert.strictEqual(short.found, "one\ntwo\n")
-      assert.match(short.problem ?? "none", /ends in the middle/)
+      assert.match(short.problem ?? "none", /ends too early/)
       const wrong = Buffer.concat([one, two])
       wrong[wrong.length - 1]! ^= 1
-      assert.match((yield* unpack("zstd", wrong)).problem ?? "none", /its Zstandard data is damaged/)
+      assert.match((yield* unpack("zstd", wrong)).problem ?? "none", /the Zstandard data is damaged/)
     }),
   )
 
@@ -254,7 +254,7 @@ describe("Compression", () => {
           const { found, problem } = yield* unpack("zstd", packed, 777)
           assert.isTrue(found === long.toString())
           assert.isUndefined(problem)
-          assert.match((yield* unpack("zstd", packed.subarray(0, -1))).problem ?? "none", /ends in the middle/)
+          assert.match((yield* unpack("zstd", packed.subarray(0, -1))).problem ?? "none", /ends too early/)
         }
       }
     }),
@@ -266,14 +266,14 @@ describe("Compression", () => {
       const wide = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 18 << 3, 1, 0, 0])
       assert.strictEqual(
         (yield* unpackEach("zstd", wide)).problem,
-        "it needs 256 MiB of memory to decompress, more than 128 MiB; compress it again without --long or --ultra",
+        "the file needs 256 MiB of memory to decompress, more than 128 MiB; compress it again without --long or --ultra",
       )
       wide[5] = 17 << 3
       assert.deepStrictEqual(yield* unpackEach("zstd", wide), { found: "", problem: undefined })
       const dictionary = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x01, 0x00, 7, 1, 0, 0])
       assert.strictEqual(
         (yield* unpackEach("zstd", dictionary)).problem,
-        "it was compressed with a dictionary (number 7); compress it without",
+        "the file was compressed with a dictionary (number 7); compress it without one",
       )
     }),
   )
@@ -295,7 +295,7 @@ describe("Compression", () => {
       )
       assert.match(
         error.message,
-        cases(/^f: cannot be read: .* bytes of it unpack to 100,/, /^f: cannot be read: .* bytes of it unpack to 1,0/),
+        cases(/^f: cannot be read: .* bytes decompress to 100,/, /^f: cannot be read: .* bytes decompress to 1,0/),
       )
       assert.isBelow(bytes, cases(101_000_000, 1_100_000_000))
     }),

@@ -36,7 +36,7 @@ const raws = (rows: ReadonlyArray<RowResult>) =>
   rows.map(Result.match({ onSuccess: ({ place }) => place.raw, onFailure: ({ raw }) => raw }))
 
 const misplaced = (line: number, found: string) =>
-  `expected "," or the line's end behind the quote that closes in line ${line}, found ${JSON.stringify(found)}; if quotes are text in this file, set --quote none`
+  `expected "," or a line end after the closing quote in line ${line}, found ${JSON.stringify(found)}; if quotes are text in this file, set --quote none`
 
 describe("Csv.rows", () => {
   it.effect.each<[string, string, Array<string>]>([
@@ -108,8 +108,8 @@ describe("Csv.rows", () => {
       'a,b\n"He said "hi"\nleft, ok",x\n\nand, "again"\n1,2\nfoo"bar,3\n',
       [
         `2 invalid_csv cell 1: ${misplaced(2, 'hi"')}`,
-        "3 invalid_csv cell 2: expected no quote within a cell, since those of the record above are at fault, found one",
-        "5 invalid_csv cell 2: expected no quote within a cell, since those of the record above are at fault, found one",
+        "3 invalid_csv cell 2: expected no quote within a cell, because the quotes of an earlier record are malformed, found one",
+        "5 invalid_csv cell 2: expected no quote within a cell, because the quotes of an earlier record are malformed, found one",
         '6 {"a":"1","b":"2"}',
         '7 {"a":"foo\\"bar","b":"3"}',
       ],
@@ -119,17 +119,17 @@ describe("Csv.rows", () => {
       'a,b\n1,2\n3,"x\n4,5\n6,7',
       [
         '2 {"a":"1","b":"2"}',
-        "3 invalid_csv cell 2: expected a quote that closes the one in line 3, found none up to the end, line 5; if quotes are text in this file, set --quote none",
+        "3 invalid_csv cell 2: expected a quote that closes the one in line 3, found none up to line 5, the last one; if quotes are text in this file, set --quote none",
       ],
     ],
     [
       "CR within a cell",
       'a,b\n1,x\ry\n2,"x\ry"\nx\ry,"1\n2"\n3,4\r\r\n',
       [
-        "2 invalid_csv cell 2: expected LF behind CR, or quotes around the cell, found neither",
+        "2 invalid_csv cell 2: expected LF after CR, or quotes around the cell, found neither",
         '3 {"a":"2","b":"x\\ry"}',
-        "4 invalid_csv cell 1: expected LF behind CR, or quotes around the cell, found neither",
-        "6 invalid_csv cell 2: expected LF behind CR, or quotes around the cell, found neither",
+        "4 invalid_csv cell 1: expected LF after CR, or quotes around the cell, found neither",
+        "6 invalid_csv cell 2: expected LF after CR, or quotes around the cell, found neither",
       ],
     ],
   ])("%s", ([, text, expected]) =>
@@ -185,11 +185,11 @@ describe("Csv.rows", () => {
       "column_2,\n",
       'expected names that differ, found "column_2" in cells 1 and 2; rename one',
     ],
-    ["CR line ends", "a,b\r1,2\r", "cell 2: expected LF behind CR, or quotes around the cell, found neither"],
+    ["CR line ends", "a,b\r1,2\r", "cell 2: expected LF after CR, or quotes around the cell, found neither"],
     [
       "open quotes",
       'a,"b\n1,2',
-      "cell 2: expected a quote that closes the one in line 1, found none up to the end, line 2; if quotes are text in this file, set --quote none",
+      "cell 2: expected a quote that closes the one in line 1, found none up to line 2, the last one; if quotes are text in this file, set --quote none",
     ],
     [
       "UTF-16 with a byte order mark",
@@ -206,7 +206,7 @@ describe("Csv.rows", () => {
       for (const sizes of [[65_536], [1]]) {
         const error = yield* Effect.flip(read(typeof content === "string" ? bytesOf(content) : content, { sizes }))
         assert.strictEqual(error.reason._tag, "FileUnreadable")
-        assert.strictEqual(error.message, `f.csv: cannot be read: the header in line 1 is unusable: ${problem}`)
+        assert.strictEqual(error.message, `f.csv: cannot be read: unusable header in line 1: ${problem}`)
       }
     }),
   )
@@ -336,7 +336,7 @@ it.effect.each<[string, Csv.CsvDialect, Array<string>]>([
     "a record of TSV that is several without quoting is a reject",
     tab,
     [
-      "2 invalid_csv expected a record in one way, found 2 lines that are one record if quotes enclose cells (--quote double), several if they are text (--quote none)",
+      "2 invalid_csv found 2 lines that are one record if quotes enclose cells, or 2 records if they do not; set --quote double or --quote none",
       '4 {"a":"x","b":"1\\n2"}',
     ],
   ],

@@ -20,8 +20,7 @@ const summary = (rows: ReadonlyArray<RowResult>) =>
     }),
   )
 
-const rest = (bytes: number | string) =>
-  `; the rest of the file, ${bytes} bytes from here on, cannot be split into records`
+const rest = (bytes: number | string) => `; the rest of the file (${bytes} bytes) cannot be split into records`
 
 describe("JsonArray", () => {
   it.effect.each<[string, Array<string>]>([
@@ -83,15 +82,18 @@ describe("JsonArray", () => {
     ],
     ['[1,{"a":1],{"b":2}]', ["1/1 1", `1/2! invalid_json column 7: expected "," or "}", found "]"${rest(16)}`]],
     ["[1] \n", ["1/1 1"]],
-    ['[1]\n{"a":2}\n', ["1/1 1", `2/2! invalid_json expected the end of the file behind "]", found more${rest(8)}`]],
-    ["[1]]", ["1/1 1", `1/2! invalid_json expected the end of the file behind "]", found more${rest(1)}`]],
+    [
+      '[1]\n{"a":2}\n',
+      ["1/1 1", `2/2! invalid_json expected the end of the file after "]", found more content${rest(8)}`],
+    ],
+    ["[1]]", ["1/1 1", `1/2! invalid_json expected the end of the file after "]", found more content${rest(1)}`]],
     // Arrays one after the other, as of several files.
     ['[1]\n[{"a":2},3] [] [4]', ["1/1 1", '2/2 {"a":2}', "2/3 3", "2/4 4"]],
     [
       "[1]\uFEFF[2]",
       [
         "1/1 1",
-        `1/2! invalid_json expected the end of the file behind "]", found a byte order mark, as of a second file${rest(6)}`,
+        `1/2! invalid_json expected the end of the file after "]", found a byte order mark, as at the start of a second file${rest(6)}`,
       ],
     ],
     ["[1][2,", ["1/1 1", "1/2 2", "1/3! invalid_json expected a value, found the end of the file"]],
@@ -193,7 +195,7 @@ describe("JsonArray", () => {
       assert.isTrue(Result.isSuccess(rows[0]!))
       assert.deepStrictEqual(summary(rows.slice(1)), [
         "1/2! invalid_json expected at most 100,000 levels of nesting, found more",
-        '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file, 5,000,000 bytes from here on, cannot be split into records',
+        '1/3! invalid_json column 65537: expected a name in double quotes or "}", found no end of it; the rest of the file (5,000,000 bytes) cannot be split into records',
       ])
     }),
   )

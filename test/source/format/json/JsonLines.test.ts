@@ -109,7 +109,7 @@ describe("files of JSON Lines", () => {
         "10 invalid_shape completions[1]: expected a string, found an object",
         "11 invalid_shape completions: expected at least two distinct completions that are not blank, found 1",
         "12 invalid_shape completions: expected at least two distinct completions, found 1",
-        "13 invalid_shape gold: expected an object, the index of a completion or the name of its model, found true",
+        "13 invalid_shape gold: expected an object, the index of a completion, or the name of its model, found true",
         "14 invalid_shape gold.best_completion_index: expected a value, found nothing",
         '15 invalid_shape gold.best_completion_index: expected a number, found "0"',
         "16 invalid_shape gold.best_completion_index: expected an integer, found 0.5",

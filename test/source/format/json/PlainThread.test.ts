@@ -348,7 +348,7 @@ describe("plain lines", () => {
         Effect.flip,
       )
       assert.instanceOf(error, SourceError)
-      assert.include(error.message, "it became shorter while it was read")
+      assert.include(error.message, "the file became shorter while it was read")
     }).pipe(Effect.provide(platform)),
   )
 

@@ -64,7 +64,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     Effect.gen(function* () {
       for (let size = 0; size < whole.length; size++) {
         const { count, problem, rows } = yield* read(whole.subarray(0, size))
-        assert.match(problem!, size < 12 ? /^not a Parquet file/ : /^it does not end as Parquet/)
+        assert.match(problem!, size < 12 ? /^not a Parquet file/ : /^no Parquet footer/)
         assert.isUndefined(count)
         assert.deepStrictEqual(rows, [])
       }
@@ -80,34 +80,38 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
   )
 
   describe.each<readonly [string, Uint8Array, string]>([
-    ["is encrypted", Buffer.concat([whole.subarray(0, -1), Buffer.from("E")]), "it is encrypted; decrypt it first"],
+    [
+      "is encrypted",
+      Buffer.concat([whole.subarray(0, -1), Buffer.from("E")]),
+      "the file is encrypted; decrypt it first",
+    ],
     [
       "has an encrypted column",
       byHand({ pages, rows: 4, chunk: { field_8: { field_1: {} } } }),
-      `${column}it is encrypted; decrypt the file first`,
+      `${column}encrypted; decrypt the file first`,
     ],
     [
       "is compressed with LZO",
       byHand({ pages, rows: 4, codec: "LZO" }),
-      `${column}it is compressed with LZO, which is not supported; write the file with zstd, or without compression`,
+      `${column}unsupported compression LZO; write the file with zstd, or without compression`,
     ],
     [
       "holds BSON",
       byHand({ pages, rows: 4, schema: [root, { ...optionalText, field_6: 20 }] }),
-      `${column}it holds BSON, which is not supported; leave it out, or convert it to text`,
+      `${column}unsupported type BSON; leave the column out, or convert it to text`,
     ],
     [
       "stands in two files",
       byHand({ pages, rows: 4, chunk: { field_1: "b.parquet", field_2: 4n } }),
-      `${column}it is in another file, b.parquet`,
+      `${column}stored in another file, b.parquet`,
     ],
     [
       "claims a footer larger than itself",
       withFooter(new Uint8Array(0), thrift({ field_1: 1 }), 0xffffffff),
-      "it is damaged: its footer claims 4294967295 bytes of the file's 15",
+      "the file is damaged: the footer claims 4294967295 of the file's 15 bytes",
     ],
-    ["claims 2^60 rows", byHand({ pages, rows: 2n ** 60n }), "its footer is damaged"],
-    ["claims -1 rows", byHand({ pages, rows: -1 }), "its footer is damaged"],
+    ["claims 2^60 rows", byHand({ pages, rows: 2n ** 60n }), "the footer is damaged"],
+    ["claims -1 rows", byHand({ pages, rows: -1 }), "the footer is damaged"],
     [
       "claims more rows than it has",
       byHand({ pages, rows: 1_000_000_000_000 }),
@@ -119,47 +123,47 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     [
       "has row groups of other rows than its own",
       byHand({ pages, rows: 4, footer: { field_3: 5n } }),
-      "its footer is damaged: 5 rows, and 4 in its row groups",
+      "the footer is damaged: it has 5 rows, but its row groups have 4",
     ],
     [
       "has two columns of one name",
       byHand({ pages, rows: 4, schema: [{ ...root, field_5: 2 }, optionalText, optionalText] }),
-      "it has two columns of one name",
+      "two columns have the same name",
     ],
     [
       "claims a column beyond its end",
       byHand({ pages, rows: 4, chunkSize: 2 ** 40 }),
-      `${column}it is damaged: it goes beyond the file's end`,
+      `${column}damaged: it extends beyond the end of the file`,
     ],
     [
       "claims two billion children of its schema",
       byHand({ pages, rows: 4, schema: [{ ...root, field_5: 0x7fffffff }, optionalText] }),
-      "its schema is damaged",
+      "the schema is damaged",
     ],
     [
       "has a schema 100,000 deep",
       byHand({ pages, rows: 4, schema: Array.from({ length: 100_000 }, () => ({ ...root, field_3: 1, field_5: 1 })) }),
-      "its schema is damaged",
+      "the schema is damaged",
     ],
     [
       "has a footer 100,000 deep",
       withFooter(new Uint8Array(0), new Uint8Array(100_000).fill(0x1c)),
-      "its footer is damaged",
+      "the footer is damaged",
     ],
     [
       "has a number of ten million digits in its footer",
       withFooter(new Uint8Array(0), Buffer.concat([Buffer.from([0x16]), new Uint8Array(10_000_000).fill(0xff)])),
-      "its footer is damaged",
+      "the footer is damaged",
     ],
     [
       "claims a list of 2^34 in its footer",
       withFooter(new Uint8Array(0), Buffer.from([0x19, 0xfc, ...varint(2 ** 34), 0])),
-      "its footer is damaged",
+      "the footer is damaged",
     ],
     [
       "has ten million structs in its footer",
       withFooter(new Uint8Array(0), Buffer.from([0x19, 0xfc, ...varint(10_000_000), ...new Uint8Array(10_000_001)])),
-      "its footer is damaged",
+      "the footer is damaged",
     ],
     [
       "has a page that claims to hold 2 GB",
@@ -206,7 +210,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     [
       "has a checksum that does not fit",
       byHand({ pages: [dataPage(4, plainTexts(text), { header: { field_4: 1 } })], rows: 4 }),
-      `${column}a page's checksum does not fit its bytes`,
+      `${column}the checksum of a page differs`,
     ],
     [
       "has a text longer than its page",
@@ -214,7 +218,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
         pages: [dataPage(1, Buffer.concat([levels(Buffer.from([2, 1])), Buffer.from([255, 255, 255, 255, 97])]))],
         rows: 1,
       }),
-      `${column}it is damaged (Invalid typed array length`,
+      `${column}damaged (Invalid typed array length`,
     ],
     [
       "has levels higher than its schema",
@@ -224,7 +228,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
     [
       "has a run longer than its page",
       byHand({ pages: [dataPage(3, levels(Buffer.from([...varint(2 ** 34), 0])))], rows: 3 }),
-      `${column}a page has more values than it claims`,
+      `${column}a page has more values than its header states`,
     ],
     [
       "has a dictionary's page without the dictionary",
@@ -234,7 +238,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
         ],
         rows: 4,
       }),
-      `${column}a page refers to a dictionary, and there is none before it`,
+      `${column}a page refers to a dictionary, but none comes before it`,
     ],
   ])("that %s", (_, bytes, expected) => {
     it.effect("says so", () =>
@@ -259,7 +263,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
       const [first, second] = rows
       assert.strictEqual(
         Result.isFailure(first!) ? first.failure.reason : undefined,
-        'column "text": a page is damaged: it lacks a value',
+        'column "text": a page is damaged: a value is missing',
       )
       assert.deepStrictEqual<unknown>(Result.getOrThrow(second!).value, { text: "a" })
     }),
@@ -349,7 +353,7 @@ it.layer(NodeServices.layer)("a damaged Parquet file", (it) => {
           file: "a.parquet",
           row: 1,
           code: "invalid_shape",
-          reason: 'column "text": a row has more than 4000000 values in lists',
+          reason: 'column "text": a row has more than 4000000 list elements',
         },
       ])
     }),

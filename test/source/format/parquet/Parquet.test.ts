@@ -409,7 +409,7 @@ it.layer(NodeServices.layer)("Parquet", (it) => {
             file: "a.parquet",
             row: 2,
             code: "invalid_utf8",
-            reason: "text: expected UTF-8, found bytes that are not",
+            reason: "text: expected UTF-8, found invalid bytes",
           },
           { text: "\uFFFD" },
           { text: "b" },
