@@ -7,7 +7,8 @@
  * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
  * a request contains is a protocol: that of the `Contract`, or one of a program (`Protocol`).
  */
-import { Context, Duration, Effect, Layer, Option, Random, Result, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Result, Schema } from "effect"
+import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
@@ -58,12 +59,12 @@ const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
   again: (failure: E) => Effect.Effect<boolean, E2>,
 ): Effect.fn.Return<A, E | E2> {
-  for (let delay = minDelay; ; delay = Math.min(2 * delay, maxDelay)) {
+  for (let failures = 1; ; failures++) {
     const outcome = yield* Effect.result(effect)
     if (Result.isSuccess(outcome)) return outcome.success
     if (!(yield* again(outcome.failure))) return yield* Effect.fail(outcome.failure)
-    const jitter = yield* Random.nextBetween(0.8, 1.2)
-    yield* Effect.interruptible(Effect.sleep(Duration.millis(delay * jitter)))
+    const delay = yield* Backoff.jittered(Backoff.millisAfter(failures, minDelay, maxDelay))
+    yield* Effect.interruptible(Effect.sleep(delay))
   }
 })
 
