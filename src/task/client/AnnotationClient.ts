@@ -113,6 +113,7 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
+  /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -157,6 +158,7 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persisting(sent, again)
   })
 
+  /** The state of a task. `tries` is 1 for callers that poll again anyway. */
   const poll = Effect.fn("AnnotationClient.poll")(function* (
     taskId: string,
     tries = 1,
@@ -181,19 +183,9 @@ const make = Effect.fnUntraced(function* <R>(
 })
 
 /** What `submit` and `collect` need of a service. */
-export class AnnotationClient extends Context.Service<
-  AnnotationClient,
-  {
-    /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
-    readonly create: <E = never>(
-      body: Uint8Array,
-      idempotencyKey: string,
-      sending?: Sending<E>,
-    ) => Effect.Effect<string, AnnotationClientError | E>
-    /** The state of a task. `tries` is 1 for callers that poll again anyway. */
-    readonly poll: (taskId: string, tries?: number) => Effect.Effect<TaskView, AnnotationClientError>
-  }
->()("prefstream/task/AnnotationClient") {
+export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>()(
+  "prefstream/task/AnnotationClient",
+) {
   /** Speaks the protocol of the contract to the service of the `ServiceProfile`, over the `HttpClient`. */
   static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
 
