@@ -18,7 +18,7 @@ import { AnnotationClientError, TooLarge } from "./client/AnnotationClientError.
 import * as FailureStreak from "./client/FailureStreak.ts"
 import { firstPollDelay } from "./Collect.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { PlannedTask, StoredRequest } from "./ledger/Model.ts"
+import type { PlannedTask, StoredRequest } from "./ledger/schema/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
