@@ -175,7 +175,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** What was paid for is not given up: a result is replaced by another one, or withdrawn for it. */
+  /** A result that was paid for is not given up: it stays until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)

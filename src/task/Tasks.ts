@@ -16,7 +16,7 @@ import { Ledger as JobLedger, LedgerReader as JobLedgerReader } from "./ledger/L
 export const AnnotationClient = { layer: Client.layer, layerProtocol: Client.layerProtocol }
 export type AnnotationClient = Client
 
-/** What `LedgerReader.use` gives: status, tasks with their requests, rejects, and results of a job. */
+/** `LedgerReader.use` gives status, tasks with their requests, rejects, and results of a job. */
 export type LedgerReads = Pick<
   (typeof JobLedgerReader)["Service"],
   | ("campaigns" | "counts" | "progress" | "runOf" | "lastRun" | "issues" | "spending")
@@ -24,7 +24,7 @@ export type LedgerReads = Pick<
   | ("rejects" | "dropped" | "completed" | "completedOf" | "snapshot")
 >
 
-/** What `Ledger.use` gives: the same, and decisions about tasks that wait for a person. Only `submit` and `collect` see what else is written. */
+/** `Ledger.use` adds decisions about tasks that wait for a person. Only `submit` and `collect` see what else is written. */
 export type LedgerDecisions = LedgerReads & Pick<(typeof JobLedger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
 /** The durable record of a job, for the process that works it. */
@@ -36,7 +36,7 @@ export const Ledger = {
 }
 export type Ledger = JobLedger
 
-/** The same for reading, also while another process works it. */
+/** The record of a job for reading, also while another process works it. */
 export const LedgerReader = {
   layer: JobLedgerReader.layer,
   layerFile: JobLedgerReader.layerFile,

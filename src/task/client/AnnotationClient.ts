@@ -20,7 +20,7 @@ import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
-/** What a caller records around the request that creates a task. */
+/** The caller's records around the request that creates a task. */
 export interface Sending<E> {
   /** Whether an earlier try may have created the task, which no refusal rules out. */
   readonly isDoubtful: boolean
@@ -182,7 +182,7 @@ const make = Effect.fnUntraced(function* <R>(
   return { create, poll }
 })
 
-/** What `submit` and `collect` need of a service. */
+/** `submit` and `collect` use a service by these two calls. */
 export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/AnnotationClient",
 ) {

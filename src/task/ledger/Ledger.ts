@@ -88,7 +88,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readBudget(context),
   /** The `seq` of results that could not be read and were named in the log, each once however often they are read. */
   leftOut: new Set<number>(),
-  /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
+  /** The effect sees the ledger as it is at one moment, also while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
@@ -178,7 +178,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       ),
     )
 
-  /** In an SQLite file, created if missing, and locked against a second process. */
+  /** Opens an SQLite file, which is created if missing, and locked against a second process. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),
@@ -186,8 +186,8 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
     )
 
   /**
-   * In a PostgreSQL database, or a schema of one, that holds nothing else; its job is locked against a second process, or
-   * against any but workers.
+   * Opens a PostgreSQL database, or a schema of one, that holds nothing else. The job is locked against a second process,
+   * or against any but workers.
    */
   static readonly layerPostgres = ({
     job = defaultJob,

@@ -43,7 +43,7 @@ export interface IntegrityIssue {
   readonly message: string
 }
 
-/** What was found, and what was checked. */
+/** Findings, and the number of rows that were checked. */
 export interface CheckReport {
   /** The first findings of each kind. */
   readonly findings: ReadonlyArray<IntegrityIssue>
@@ -114,7 +114,7 @@ export const isCorrupt = (error: unknown): error is SqlError =>
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
 
-/** What SQLite finds in its file; PostgreSQL has tools of its own (`pg_amcheck`). */
+/** Errors that SQLite finds in its file; PostgreSQL has its own tools (`pg_amcheck`). */
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({

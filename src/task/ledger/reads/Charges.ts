@@ -1,5 +1,5 @@
 /**
- * What votes count at: each at the highest of the prices that held when its task was planned, and at that of its expert's
+ * Votes by the price that they count at: each at the highest of the prices that held when its task was planned, and at that of its expert's
  * kind once its result is there; at the job's present prices, where its task was planned without any.
  *
  * Guarantees: a task's first result makes no vote count for more. One that the service puts in its place later can, by a dearer kind.

@@ -1,5 +1,5 @@
 /**
- * What earlier runs read of files that no later run has read: the last run's counts and rejects say nothing of them.
+ * Counts and rejects of files that only earlier runs have read: those of the last run leave them out.
  *
  * Guarantees: a run that reads a file to its end replaces what earlier runs said of it, whatever the file held then. Of a
  * file that no run has read to its end, the last run with a reject in it counts. What a run read of a source that is no

@@ -131,7 +131,7 @@ export const match = (
   return Result.succeed(judgments)
 }
 
-/** The same of a result as the ledger keeps it. */
+/** Matches a result as the ledger keeps it. */
 export const matchStored = (
   { taskId, ...request }: Pick<CompletedTask, "items" | "prompts" | "taskId">,
   result: Uint8Array,

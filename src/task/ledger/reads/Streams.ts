@@ -1,4 +1,4 @@
-/** What the ledger gives out as streams, page by page in bounded memory, in the order of the items. */
+/** Streams of results, rejects and prompts: page by page in bounded memory, in the order of the items. */
 import { Effect, Option, Result, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../../domain/Message.ts"

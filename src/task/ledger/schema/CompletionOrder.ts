@@ -9,11 +9,11 @@ import type { Annotations } from "../../../domain/Task.ts"
 /** Undefined where it is that of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
-/** In the order that is sent. */
+/** Puts completions into the order that is sent. */
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
   order.map((index) => values[index]!)
 
-/** In the order of the input again. */
+/** Puts them back into the order of the input. */
 export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> => {
   const values = [...sent]
   order.forEach((index, at) => void (values[index] = sent[at]!))

@@ -5,14 +5,12 @@
  * number, and is due at the time that `dueOfChanged` gives.
  */
 
-/** Of a task that is never due. */
+/** A task with this time is never due. */
 export const notDue = Number.MAX_SAFE_INTEGER
 
-/** Of a completed task that is due at once. */
+/** A completed task with this time is due at once. */
 export const changedDueAt = -1
 
-/** Of a completed task that is due at this time. */
 export const changedDueAtTime = (at: number): number => -at - 1
 
-/** When a completed task is due: 0 where it is at once. */
 export const dueOfChanged = (dueAt: number): number => -dueAt - 1

@@ -67,7 +67,7 @@ export interface Campaign {
 /** The seed of the orders of completions, unless a run has its own. */
 export const defaultShuffleSeed = 0
 
-/** What a run plans with, as the ledger notes it. */
+/** The terms that the ledger notes of a run. */
 export interface RunTerms extends CampaignTerms {
   /** How many tasks ask for each new item. Default 1. */
   readonly votes?: number | undefined
@@ -106,7 +106,7 @@ export interface BatchItem extends SourceItem {
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-/** What is kept of an item besides its prompt and completions, which are in the request. */
+/** An item without its prompt and completions, which are in the request. */
 export const ItemDetails = Schema.Struct({
   item_id: Schema.String,
   origin: Origin,
@@ -193,7 +193,7 @@ export interface Delivery {
  */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
-/** What was asked: its prompts with their completions in the input's order, and the items' details in the same order. */
+/** Prompts with their completions in the input's order, and the items' details. */
 export interface ParsedRequest {
   readonly prompts: ReadonlyArray<TaskPrompt>
   readonly items: ReadonlyArray<ItemDetails>
@@ -266,7 +266,7 @@ export interface ReadCounts {
   readonly rejected: number
 }
 
-/** What one step of reading records besides tasks; `counts` are of the run so far. */
+/** One step of reading, without its tasks; `counts` are of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts

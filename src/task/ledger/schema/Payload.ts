@@ -24,6 +24,6 @@ export const decode = (bytes: Uint8Array): string =>
 /** The bytes that were packed, if they were. @throws as `decode` */
 export const unpack = (bytes: Uint8Array): Uint8Array => (isPacked(bytes) ? Zstd.decompress(bytes) : bytes)
 
-/** What is packed already, or too large to be unpacked again, stays as it is. */
+/** Leaves bytes as they are that are packed already, or too large to be unpacked again. */
 export const pack = (bytes: Uint8Array): Uint8Array =>
   isPacked(bytes) || bytes.length > Zstd.maxOutputBytes ? bytes : Zstd.compress(bytes)

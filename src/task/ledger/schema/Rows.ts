@@ -51,8 +51,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * The same, faster: prompts are decoded, and completions where somebody reads them. The bytes around a prompt are nowhere else, since in
- * a text a quote is after a backslash.
+ * Gives what `parseRequest` gives, faster: completions are decoded only when they are read. The bytes around a prompt
+ * occur nowhere else, since a quote within a text follows a backslash.
  */
 export const parsePrompts = (row: Payloads): ParsedRequest => {
   const items = decodeItems(Payload.decode(row.items))
@@ -74,7 +74,7 @@ export const parsePrompts = (row: Payloads): ParsedRequest => {
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** Where the texts of a prompt and its completions are, and what follows; undefined where it is not as prefstream writes it. */
+/** The places of a prompt and its completions, and their end; undefined for a body that prefstream did not write. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []

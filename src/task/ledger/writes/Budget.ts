@@ -35,11 +35,11 @@ export interface Slots {
   readonly cuts: number
 }
 
-/** What the workers may send together. */
+/** The requests that all workers together may send. */
 export interface BudgetStatus {
   /** For how many milliseconds the requests are already shared out; 0 if one may be sent now. */
   readonly takenFor: number
-  /** What refusals for load have left of the rate, from 0 to 1. */
+  /** The share of the rate that refusals for load have left, from 0 to 1. */
   readonly rateShare: number
   /** For how many milliseconds none of them sends a request; 0 where none has to wait. */
   readonly pausedFor: number
@@ -69,7 +69,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** What of the rate is allowed now, from 0 to 1; all of it where the clock was set back since it was halved. */
+  /** The share of the rate that is allowed now, from 0 to 1; 1 if the clock was set back since the rate was halved. */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {

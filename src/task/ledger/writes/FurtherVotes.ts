@@ -18,7 +18,7 @@ export interface ItemPlace {
   readonly batch: number
 }
 
-/** What has become of an item's votes. */
+/** The votes of an item, and their states. */
 export interface VoteCourse {
   /** Whether a vote is planned, outstanding, or in doubt. */
   readonly isWaiting: boolean

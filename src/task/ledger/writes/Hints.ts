@@ -1,5 +1,5 @@
 /**
- * What webhook deliveries leave in the ledger: hints that a poll of a task is worthwhile.
+ * Webhook deliveries, and the hints that they leave: a poll of a task is worthwhile.
  *
  * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it; the same delivery,
  * recorded twice, counts once; a delivery that overtakes the answer to the creation of its task is kept. A task is polled

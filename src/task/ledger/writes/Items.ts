@@ -130,7 +130,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** What a campaign has of these items, by their ids. */
+  /** The rows of these items in a campaign, by id. */
   const recorded = Effect.fnUntraced(function* (
     campaign: number,
     items: ReadonlyArray<Pick<Model.BatchItem, "itemId">>,
@@ -287,7 +287,7 @@ export const writeItems = (
     return found
   })
 
-  /** What of the items the votes that are left allow, as rows. */
+  /** Rows of the tasks that the budget allows. */
   const allotted = Effect.fnUntraced(function* (allot: (votesLeft: number) => AllottedTasks) {
     const { beyond, tasks } = allot(yield* votesLeft({ job, sql }))
     return { tasks: tasks.map(toRow), beyond }

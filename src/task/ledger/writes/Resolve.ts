@@ -1,5 +1,5 @@
 /**
- * What a person, or a rule that a person chose, decides about tasks that are stuck.
+ * Decisions about tasks that are stuck, by a person or by a rule that a person chose.
  *
  * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
  * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
@@ -180,7 +180,7 @@ export const writeDecisions = (
         for (const given of tasks) {
           const task = yield* revive(given)
           const { seq, state } = task
-          // What was never sent, or may have been under its key, has use for that key.
+          // A task that was never sent, or may have been sent under its key, keeps that key.
           if (state === "superseded") {
             yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
           }

@@ -1,5 +1,5 @@
 /**
- * What the job's votes cost, and how many its budget allows.
+ * The cost of a job's votes, and how many its budget allows.
  *
  * A vote is an item in a task. It counts once it is planned: while it is sent, outstanding, or in doubt, and when it was
  * given. It does not count if the service refused its task or canceled it, if it was never sent and will not be, or if it was
@@ -23,7 +23,7 @@ export const wantedVotes = "votes_wanted"
 /** The setting that counts the votes that had ended when that was last known. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** What votes may cost. Without them, what an earlier run of the job said holds. */
+/** Prices and budget. Those of an earlier run of the job hold without them. */
 export interface SpendingTerms {
   /**
    * Price of a vote: of an item in a task; or by the kind of its expert, as the service tells it, with the price of all others
@@ -34,7 +34,7 @@ export interface SpendingTerms {
   readonly budget?: Cost.Amount | undefined
 }
 
-/** What a budget allows of the items that are to be planned. */
+/** The items that a budget allows to plan. */
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
   /** Items of the input that are not planned. */
@@ -59,7 +59,7 @@ export interface Spending {
   readonly heldItems: number
 }
 
-/** What a job's votes cost, and may cost. */
+/** The cost of a job's votes, and its budget. */
 export interface Terms {
   readonly prices: Option.Option<Prices.Prices>
   readonly budget: Option.Option<Cost.Decimal>
@@ -84,7 +84,7 @@ export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTer
   budget: budget === undefined ? known.budget : Cost.parse(budget),
 })
 
-/** Of a job that has none yet. */
+/** The spending of a job without votes. */
 export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
   Charges.sum(
     [],

@@ -72,7 +72,7 @@ export const writeTasks = (
   /** Tasks that were being sent when a process ended are in doubt, where the service may ignore keys. */
   const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
 
-  /** The same where keys are honored: they are planned again. Tasks in doubt stay so until the next submit. */
+  /** Where keys are honored, such tasks are planned again. Tasks in doubt stay so until the next submit. */
   const planInterrupted = change(
     "planInterrupted",
     sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
@@ -166,7 +166,7 @@ export const writeTasks = (
     return Payload.unpack(rows[0]!.body)
   })
 
-  /** What its result must fit. */
+  /** Gives the prompts that a task's result must fit. */
   const expected = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
     return Expected.decode(rows[0]!.expected)
