@@ -10,6 +10,7 @@
 /* oxlint-disable max-lines -- one commit: what is checked, uploaded, and replaced */
 import type { CommitOperation } from "@huggingface/hub"
 import { Duration, Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
+import * as HttpFailure from "../io/HttpFailure.ts"
 import * as Pseudonym from "../node/Pseudonym.ts"
 import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
@@ -63,7 +64,7 @@ export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNam
 export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   /** `user/name` or `organization/name`. */
   repository: Schema.String,
-  /** Of HTTP: 401 and 403 are about the token; 408, 409, 412, 429 and 5xx were retried. */
+  /** Of HTTP: 401 and 403 are about the token. */
   status: Schema.Int,
   /** The error of the client. */
   cause: Schema.Defect(),
@@ -148,10 +149,12 @@ export interface Pushed {
   readonly deleted: ReadonlyArray<string>
 }
 
-/** Failures that may be gone a moment later. 409 and 412: somebody else committed meanwhile. */
-const mayPass = ({ reason }: PushError): boolean =>
-  reason._tag === "HubUnreachable" ||
-  (reason._tag === "HubRefused" && (reason.status >= 500 || [408, 409, 412, 429].includes(reason.status)))
+/** Failures that may be gone a moment later. 412: somebody else committed meanwhile. */
+const mayPass = ({ reason }: PushError): boolean => {
+  if (reason._tag !== "HubRefused") return reason._tag === "HubUnreachable"
+  const kind = HttpFailure.kindOf(reason.status)
+  return reason.status === 412 || (HttpFailure.isTransient(kind) && kind !== "tooEarly")
+}
 
 const retries = 5
 
@@ -197,7 +200,7 @@ const check = (option: string, expected: string, isValid: boolean) =>
 /**
  * Verifies the dataset in `directory`, and pushes it.
  *
- * Failures of the connection, requests that are not answered in time, and refusals that may pass (408, 409, 412, 429, 5xx)
+ * Failures of the connection, requests that are not answered in time, and refusals that may pass
  * are tried again, up to five times.
  */
 export const push = Effect.fn("Dataset.push")(function* (

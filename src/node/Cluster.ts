@@ -4,7 +4,7 @@
  * Guarantees: a singleton runs on one of the connected runners, and starts on another when that one is lost: after
  * `lease`, since a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
  * ends the session of a suspended runner. Does not stop a suspended runner from continuing briefly after it resumes; that
- * needs a fencing token (the epochs of `task/ledger/Parts`).
+ * needs a fencing token (the epochs of `task/ledger/writes/Parts`).
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"

@@ -11,9 +11,9 @@ import type { Written } from "../dataset/Dataset.ts"
 import type { FunnelStep } from "../domain/QualityReport.ts"
 import type { LossReason } from "../pair/Curation.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { ReadCounts } from "../task/ledger/Model.ts"
+import type { ReadCounts } from "../task/ledger/schema/Model.ts"
 import type { UnjudgedCounts } from "../task/Results.ts"
-import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/Status.ts"
+import { type OutcomeCounts, type ItemOutcome, itemOutcomes } from "../task/ledger/reads/Status.ts"
 
 type Losses = FunnelStep["lost"]
 

@@ -7,8 +7,8 @@
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { Campaign, StateCounts } from "../task/ledger/Model.ts"
-import type { Arrivals, Progress } from "../task/ledger/Status.ts"
+import type { Campaign, StateCounts } from "../task/ledger/schema/Model.ts"
+import type { Arrivals, Progress } from "../task/ledger/reads/Status.ts"
 import * as RunReport from "./RunReport.ts"
 
 /** A campaign and the states of its tasks. Its start is ISO 8601 in UTC. */

@@ -12,7 +12,7 @@ import { toJson } from "../domain/PromptItem.ts"
 import type { Reject } from "../domain/Reject.ts"
 import * as Sync from "../node/Sync.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { DroppedTask } from "../task/ledger/Streams.ts"
+import type { DroppedTask } from "../task/ledger/reads/Streams.ts"
 import * as JobFolder from "./JobFolder.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 

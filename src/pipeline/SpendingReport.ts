@@ -5,8 +5,8 @@ import * as Prices from "../domain/Prices.ts"
 import type { GoldReport } from "../domain/QualityReport.ts"
 import type { SpendingReport, VotesCost } from "../domain/SpendingReport.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
-import type { Charge } from "../task/ledger/Charges.ts"
-import type { Spending } from "../task/ledger/Spending.ts"
+import type { Charge } from "../task/ledger/reads/Charges.ts"
+import type { Spending } from "../task/ledger/writes/Spending.ts"
 
 export type { SpendingReport, VotesCost }
 

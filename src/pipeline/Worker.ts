@@ -3,7 +3,7 @@
  *
  * Guarantees: one worker at a time reads the input and plans further votes (a round once all results are in), so the tasks are
  * those that one process would plan. Each part of the tasks is sent and polled by one worker, and by another when that one is
- * lost; only the owner of its part claims a task (`task/ledger/Parts`). The dataset does not depend on the workers.
+ * lost; only the owner of its part claims a task (`task/ledger/writes/Parts`). The dataset does not depend on the workers.
  *
  * All workers together keep to the limits of requests per second and of concurrent requests, except that each may always
  * have one request in flight. A worker that is stopped releases its parts immediately, then finishes what it is sending.
@@ -37,7 +37,7 @@ import * as PostgresClient from "../node/PostgresClient.ts"
 import { collect } from "../task/Collect.ts"
 import { Ledger } from "../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
-import { readerPart } from "../task/ledger/Parts.ts"
+import { readerPart } from "../task/ledger/writes/Parts.ts"
 import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as FailureStreak from "../task/client/FailureStreak.ts"
 import { send, type SendError } from "../task/Send.ts"

@@ -7,15 +7,16 @@
  * jitter. Tasks that a webhook names are polled immediately, and soon again while that fails; while webhooks arrive, polling is
  * slower, but never off. A poll that fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
  */
-import { Duration, Effect, Latch, Option, Random, Result } from "effect"
+import { Duration, Effect, Latch, Option, Result } from "effect"
+import * as Backoff from "../io/Backoff.ts"
 import * as SteadyClock from "../io/SteadyClock.ts"
 import { ServiceProfile, type ServiceSettings } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
-import { checkAnswer, isUsable } from "./ledger/ResultMatch.ts"
-import * as VoteKinds from "./ledger/VoteKinds.ts"
+import { checkAnswer, isUsable } from "./ledger/reads/ResultMatch.ts"
+import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { OpenTask, StateCounts } from "./ledger/Model.ts"
+import type { OpenTask, StateCounts } from "./ledger/schema/Model.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as Recheck from "./Recheck.ts"
 import * as RepeatedExperts from "./RepeatedExperts.ts"
@@ -101,19 +102,17 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
 
   const later = Effect.fnUntraced(function* (task: OpenTask) {
     const now = yield* SteadyClock.now
-    const jitter = yield* Random.nextBetween(0.8, 1.2)
     const lastDelivery = yield* ledger.lastDelivery
     const hinted = Option.exists(lastDelivery, (at) => now - at < hintedSpan)
-    yield* ledger.postpone(task.seq, pollDelay(profile, now - task.submittedAt, hinted) * jitter, task.taskId)
+    const millis = yield* Backoff.jittered(pollDelay(profile, now - task.submittedAt, hinted))
+    yield* ledger.postpone(task.seq, millis, task.taskId)
   })
 
   /** Soon, because the task may have been due for its completion. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
-    const jitter = yield* Random.nextBetween(0.8, 1.2)
-    const backoff = first * 2 ** Math.min(times - 1, 30)
-    const millis = Math.min(backoff, pollDelay(profile, now - task.submittedAt)) * jitter
-    yield* ledger.postpone(task.seq, millis, task.taskId)
+    const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
+    yield* ledger.postpone(task.seq, yield* Backoff.jittered(delay), task.taskId)
   })
 
   const warn = (text: string) =>
@@ -176,7 +175,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** What was paid for is not given up: a result is replaced by another one, or withdrawn for it. */
+  /** A result that was paid for is not given up: it stays until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)

@@ -2,12 +2,12 @@
  * Further votes on items whose votes so far are in. Which items want one, the caller says: this room knows no statistics.
  *
  * Guarantees: what is planned follows from the ledger and the choice alone, stays within the budget, and nothing is planned
- * twice: see `ledger/FurtherVotes`. Nothing is planned where no run of the job has asked for further votes.
+ * twice: see `ledger/writes/FurtherVotes`. Nothing is planned where no run of the job has asked for further votes.
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
-import type { ItemPlace } from "./ledger/FurtherVotes.ts"
-import { defaultShuffleSeed, type RunTerms } from "./ledger/Model.ts"
+import type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
+import { defaultShuffleSeed, type RunTerms } from "./ledger/schema/Model.ts"
 import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
 

@@ -11,7 +11,7 @@ import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
 import { type ImportedVote, onePerExpert } from "../domain/Vote.ts"
 import * as VotedResult from "../domain/VotedResult.ts"
 import * as Sha256 from "../node/Sha256.ts"
-import type { BatchItem } from "./ledger/Model.ts"
+import type { BatchItem } from "./ledger/schema/Model.ts"
 
 /** An item with all its votes. */
 export interface ImportedItem {

@@ -8,10 +8,10 @@ import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { type AnnotationClientError, endsPolling } from "./client/AnnotationClientError.ts"
-import { checkAnswer } from "./ledger/ResultMatch.ts"
-import * as VoteKinds from "./ledger/VoteKinds.ts"
+import { checkAnswer } from "./ledger/reads/ResultMatch.ts"
+import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { Issue } from "./ledger/Model.ts"
+import type { Issue } from "./ledger/schema/Model.ts"
 
 /** Reason of a failed task whose status says so. */
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`

@@ -12,11 +12,11 @@ import type { JudgedItem } from "../domain/JudgedItem.ts"
 import type { Judgment, Withdrawn } from "../domain/Judgment.ts"
 import { excerpt } from "../io/Values.ts"
 import * as ExpertNames from "./ExpertNames.ts"
-import type { ItemPlace } from "./ledger/FurtherVotes.ts"
+import type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
-import type { CompletedTask } from "./ledger/Model.ts"
-import type { NoSuchCampaign } from "./ledger/WrongLedger.ts"
-import { matchStored } from "./ledger/ResultMatch.ts"
+import type { CompletedTask } from "./ledger/schema/Model.ts"
+import type { NoSuchCampaign } from "./ledger/schema/WrongLedger.ts"
+import { matchStored } from "./ledger/reads/ResultMatch.ts"
 
 /** Warnings about single results. */
 const maxWarnings = 20

@@ -6,8 +6,8 @@
  * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. One that
  * may have been created is sent again only where the service honors idempotency keys and still remembers its key; elsewhere it is held as in doubt.
  * 400, 413 and 422 split a task of several items in two, so that only an item at fault is refused; after 413, also later
- * tasks with at least as many items and bytes, before they are sent. A run whose first requests are all refused ends. 401,
- * 402, 403, 407, 426, and an address without a service end the run.
+ * tasks with at least as many items and bytes, before they are sent. A run whose first requests are all refused ends. A
+ * refused token, a service that refuses every request, and an address without a service end the run.
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,7 +18,7 @@ import { AnnotationClientError, TooLarge } from "./client/AnnotationClientError.
 import * as FailureStreak from "./client/FailureStreak.ts"
 import { firstPollDelay } from "./Collect.ts"
 import { Ledger } from "./ledger/Ledger.ts"
-import type { PlannedTask, StoredRequest } from "./ledger/Model.ts"
+import type { PlannedTask, StoredRequest } from "./ledger/schema/Model.ts"
 import type * as RejectLimit from "./plan/RejectLimit.ts"
 import { halve } from "./plan/TaskRequests.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"

@@ -5,7 +5,9 @@
  * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient` of the service that a
  * `ServiceProfile` describes.
  */
+import type { Effect } from "effect"
 import { AnnotationClient as Client } from "./client/AnnotationClient.ts"
+import { Ledger as JobLedger, LedgerReader as JobLedgerReader } from "./ledger/Ledger.ts"
 
 /**
  * A client of the service: `layer` speaks the contract's protocol, `layerProtocol` one of the program's own. Either claims
@@ -13,6 +15,36 @@ import { AnnotationClient as Client } from "./client/AnnotationClient.ts"
  */
 export const AnnotationClient = { layer: Client.layer, layerProtocol: Client.layerProtocol }
 export type AnnotationClient = Client
+
+/** `LedgerReader.use` gives status, tasks with their requests, rejects, and results of a job. */
+export type LedgerReads = Pick<
+  (typeof JobLedgerReader)["Service"],
+  | ("campaigns" | "counts" | "progress" | "runOf" | "lastRun" | "issues" | "spending")
+  | ("tasksOf" | "attempts" | "storedRequest" | "storedResult")
+  | ("rejects" | "dropped" | "completed" | "completedOf" | "snapshot")
+>
+
+/** `Ledger.use` adds decisions about tasks that wait for a person. Only `submit` and `collect` see what else is written. */
+export type LedgerDecisions = LedgerReads & Pick<(typeof JobLedger)["Service"], "adopt" | "sendAgain" | "giveUp">
+
+/** The durable record of a job, for the process that works it. */
+export const Ledger = {
+  layer: JobLedger.layer,
+  layerFile: JobLedger.layerFile,
+  layerPostgres: JobLedger.layerPostgres,
+  use: <A, E, R>(use: (ledger: LedgerDecisions) => Effect.Effect<A, E, R>) => JobLedger.use(use),
+}
+export type Ledger = JobLedger
+
+/** The record of a job for reading, also while another process works it. */
+export const LedgerReader = {
+  layer: JobLedgerReader.layer,
+  layerFile: JobLedgerReader.layerFile,
+  snapshot: JobLedgerReader.snapshot,
+  use: <A, E, R>(use: (ledger: LedgerReads) => Effect.Effect<A, E, R>) => JobLedgerReader.use(use),
+}
+export type LedgerReader = JobLedgerReader
+
 export type { Call, Protocol } from "./client/Protocol.ts"
 export type { TaskView } from "./client/TaskCalls.ts"
 export { AnnotationApi } from "../api/AnnotationApi.ts"
@@ -34,13 +66,12 @@ export {
 export { collect, type Collected, type CollectOptions } from "./Collect.ts"
 export { type ImportCounts, type ImportOptions, importVotes } from "./ImportVotes.ts"
 export { ExpertKeyMissing, ExpertNames } from "./ExpertNames.ts"
-export { Ledger, LedgerReader } from "./ledger/Ledger.ts"
-export type { CheckReport, IntegrityIssue } from "./ledger/LedgerCheck.ts"
+export type { CheckReport, IntegrityIssue } from "./ledger/care/LedgerCheck.ts"
 export * as LedgerLocation from "./ledger/LedgerLocation.ts"
-export * as LedgerMaintenance from "./ledger/LedgerMaintenance.ts"
-export type { Campaign, CampaignTerms, ReadCounts, StateCounts } from "./ledger/Model.ts"
-export { NoSuchCampaign, TermsChanged } from "./ledger/WrongLedger.ts"
-export { NoSuchTask, NotResolvable, TaskIdTaken } from "./ledger/NotResolved.ts"
+export * as LedgerMaintenance from "./ledger/care/LedgerMaintenance.ts"
+export type { Campaign, CampaignTerms, ReadCounts, StateCounts } from "./ledger/schema/Model.ts"
+export { NoSuchCampaign, TermsChanged } from "./ledger/schema/WrongLedger.ts"
+export { NoSuchTask, NotResolvable, TaskIdTaken } from "./ledger/schema/NotResolved.ts"
 export { type GoldOptions, UnusableGold } from "./plan/GoldItems.ts"
 export { type RejectLimit, TooManyRejects } from "./plan/RejectLimit.ts"
 export { items as judgedItems, ofCampaign as judgments } from "./Results.ts"

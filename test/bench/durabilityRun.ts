@@ -22,8 +22,8 @@ import * as Tasks from "../../src/task/Tasks.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import * as Batch from "../../src/task/plan/Batch.ts"
 import { identify, newTasks } from "../../src/task/plan/TaskRequests.ts"
-import type { BatchItem } from "../../src/task/ledger/Model.ts"
-import { match } from "../../src/task/ledger/ResultMatch.ts"
+import type { BatchItem } from "../../src/task/ledger/schema/Model.ts"
+import { match } from "../../src/task/ledger/reads/ResultMatch.ts"
 
 const [side = "", baseUrl = "", input = "", directory = "", prompts = ""] = process.argv.slice(2)
 const limits = { maxPrompts: Number(prompts), maxBytes: 1024 * 1024 }

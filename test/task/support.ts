@@ -6,10 +6,10 @@ import { rlhfRanking, type TaskPrompt } from "../../src/domain/Task.ts"
 import * as ItemBytes from "../../src/domain/ItemBytes.ts"
 import type { Reject } from "../../src/domain/Reject.ts"
 import * as Sha256 from "../../src/node/Sha256.ts"
-import * as Payload from "../../src/task/ledger/Payload.ts"
-import type { BatchItem } from "../../src/task/ledger/Model.ts"
+import * as Payload from "../../src/task/ledger/schema/Payload.ts"
+import type { BatchItem } from "../../src/task/ledger/schema/Model.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
-import type { NewTask, ReadCounts } from "../../src/task/ledger/Model.ts"
+import type { NewTask, ReadCounts } from "../../src/task/ledger/schema/Model.ts"
 import { items } from "../support/items.ts"
 
 export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {

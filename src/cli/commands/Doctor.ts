@@ -9,6 +9,7 @@ import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
 import { CliOutput, Command, Completions } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { version } from "../../node/Version.ts"
 import { noAnswer } from "../../task/client/AnnotationClientError.ts"
@@ -191,7 +192,8 @@ const answered = (
 ): Finding => {
   const of = (state: State, message: string): Finding => ({ name: "service", state, message: `${baseUrl}: ${message}` })
   const whereItEnds = "the base URL must end before /tasks, as in https://host/v1"
-  if (status === 404 || status === 410) {
+  const kind = HttpFailure.kindOf(status)
+  if (kind === "notFound") {
     if (!/json/.test(headers["content-type"] ?? "")) {
       return of("failed", `answers ${statusText(status)}, but not like an annotation service: ${whereItEnds}`)
     }
@@ -205,10 +207,11 @@ const answered = (
       ? of("warning", "accepts any token, also a wrong one")
       : of("ok", "answers, and accepts the token")
   }
-  if (status === 401 || status === 403)
-    return of("failed", `refuses the token (${status}): set a valid one in PREFSTREAM_TOKEN`)
-  if (status === 429) return of("warning", "asks for fewer requests (429): the token was not checked; try again later")
-  if (status >= 500) return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
+  if (kind === "unauthorized") return of("failed", `refuses the token (${status}): set a valid one in PREFSTREAM_TOKEN`)
+  if (kind === "rateLimited")
+    return of("warning", "asks for fewer requests (429): the token was not checked; try again later")
+  if (kind === "serverError")
+    return of("failed", `is unavailable (${statusText(status)}): a run would wait for it (--patience)`)
   return of(
     "failed",
     `answers ${statusText(status)} for a task that does not exist, where 404 was expected: check the base URL`,

@@ -3,8 +3,8 @@
  */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as LedgerMaintenance from "../../task/ledger/LedgerMaintenance.ts"
-import type { CheckReport } from "../../task/ledger/LedgerCheck.ts"
+import * as LedgerMaintenance from "../../task/ledger/care/LedgerMaintenance.ts"
+import type { CheckReport } from "../../task/ledger/care/LedgerCheck.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"

@@ -11,7 +11,7 @@ import { FileSystemFailure } from "../../dataset/file/DatasetError.ts"
 import { problems } from "../../io/SchemaIssues.ts"
 import { FileLockError, LockUnavailable } from "../../node/FileLock.ts"
 import { ScratchFileFailed } from "../../node/ScratchFile.ts"
-import { BackupFailed } from "../../task/ledger/LedgerMaintenance.ts"
+import { BackupFailed } from "../../task/ledger/care/LedgerMaintenance.ts"
 
 const again = "then run the same command again"
 

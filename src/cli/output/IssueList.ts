@@ -6,7 +6,7 @@
 import { Effect, Option } from "effect"
 import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
-import type { ItemDetails } from "../../task/ledger/Model.ts"
+import type { ItemDetails } from "../../task/ledger/schema/Model.ts"
 import { count, number as digits, present, shellWord } from "./Text.ts"
 
 export interface ListedTask extends IssueReport {

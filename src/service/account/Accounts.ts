@@ -45,6 +45,7 @@ const make = Effect.gen(function* () {
   /** Addresses take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
+  /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
   const signInLink = write(
     Effect.tap(codes.issue("sign-in", anybody), Audit.record(sql, "operator.link", "anybody")),
   ).pipe(
@@ -57,6 +58,7 @@ const make = Effect.gen(function* () {
     (rows) => rows.length > 0,
   )
 
+  /** The name of the account that the link is for; none: one chooses it. */
   const findLink = Effect.fn("Accounts.findLink")(function* (code: string) {
     const subject = yield* codes.find("sign-in", code)
     if (Option.isNone(subject)) return yield* new CodeRefused()
@@ -65,6 +67,10 @@ const make = Effect.gen(function* () {
     return Option.some(rows[0]!.name)
   })
 
+  /**
+   * Gives the account of the link a new password, ends its sessions, and signs in. A link for no account makes the
+   * one of that name, as an admin, if it does not exist.
+   */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
     // Checked before hashing, so that only the holder of a code causes that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
@@ -131,6 +137,7 @@ const make = Effect.gen(function* () {
     return opened ? session : yield* new SignInRefused()
   })
 
+  /** @param address where the attempt comes from */
   const signIn = Effect.fn("Accounts.signIn")(function* (given: string, password: string, address: string) {
     const name_key = keyOf(given)
     const operator = yield* verified(name_key, password, address)
@@ -146,6 +153,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
+  /** Ends the operator's sessions and link; the new session's cookie. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,
@@ -167,6 +175,7 @@ const make = Effect.gen(function* () {
     )
   })
 
+  /** Whose session it is. */
   const findSession = Effect.fn("Accounts.findSession")(function* (session: string) {
     const subject = yield* sessions.find("operator", session)
     if (Option.isNone(subject)) return Option.none()
@@ -181,35 +190,6 @@ const make = Effect.gen(function* () {
   return { signInLink, anyOperator, findLink, setUp, signIn, changePassword, findSession }
 })
 
-export class Accounts extends Context.Service<
-  Accounts,
-  {
-    /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
-    readonly signInLink: Effect.Effect<string, SqlError>
-    readonly anyOperator: Effect.Effect<boolean, SqlError>
-    /** The name of the account that the link is for; none: one chooses it. */
-    readonly findLink: (code: string) => Effect.Effect<Option.Option<string>, CodeRefused | SqlError>
-    /**
-     * Gives the account of the link a new password, ends its sessions, and signs in. A link for no account makes the
-     * one of that name, as an admin, if it does not exist.
-     */
-    readonly setUp: (code: string, name: string, password: string) => Effect.Effect<SignedIn, CodeRefused | SqlError>
-    /** @param address where the attempt comes from */
-    readonly signIn: (
-      name: string,
-      password: string,
-      address: string,
-    ) => Effect.Effect<SignedIn, SignInRefused | SignInAttempts.AttemptsExceeded | SqlError>
-    /** Ends the operator's sessions and link; the new session's cookie. */
-    readonly changePassword: (
-      name: string,
-      current: string,
-      password: string,
-      address: string,
-    ) => Effect.Effect<string, SignInRefused | SignInAttempts.AttemptsExceeded | SqlError>
-    /** Whose session it is. */
-    readonly findSession: (session: string) => Effect.Effect<Option.Option<Operator>, SqlError>
-  }
->()("prefstream/service/Accounts") {
+export class Accounts extends Context.Service<Accounts, Effect.Success<typeof make>>()("prefstream/service/Accounts") {
   static readonly layer = Layer.effect(Accounts, make)
 }

@@ -5,7 +5,6 @@
  * previous one; only hashes are stored. The code is in the link's fragment, which is not sent to servers or logged.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "../database/Database.ts"
 import * as Secrets from "./Secrets.ts"
 
@@ -19,6 +18,7 @@ const lifetimes: { readonly [kind in CodeKind]: Duration.Duration } = {
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
+  /** Issues a code and revokes the earlier ones of the subject. Statements only: for use within a write of `Database`. */
   const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
     const code = yield* Secrets.draw()
     const created_at = yield* Clock.currentTimeMillis
@@ -28,6 +28,7 @@ const make = Effect.gen(function* () {
     return code
   })
 
+  /** The subject of an accepted code, else none. */
   const find = Effect.fn("OneTimeCodes.find")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -36,6 +37,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
+  /** The same, and uses the code up. Statements only. */
   const use = Effect.fn("OneTimeCodes.use")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -44,6 +46,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
+  /** Revokes the codes of a subject. Statements only. */
   const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
     yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
   })
@@ -51,18 +54,8 @@ const make = Effect.gen(function* () {
   return { issue, find, use, endAll }
 })
 
-export class OneTimeCodes extends Context.Service<
-  OneTimeCodes,
-  {
-    /** Issues a code and revokes the earlier ones of the subject. Statements only: for use within a write of `Database`. */
-    readonly issue: (kind: CodeKind, subject: string) => Effect.Effect<string, SqlError>
-    /** The subject of an accepted code, else none. */
-    readonly find: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
-    /** The same, and uses the code up. Statements only. */
-    readonly use: (kind: CodeKind, code: string) => Effect.Effect<Option.Option<string>, SqlError>
-    /** Revokes the codes of a subject. Statements only. */
-    readonly endAll: (kind: CodeKind, subject: string) => Effect.Effect<void, SqlError>
-  }
->()("prefstream/service/OneTimeCodes") {
+export class OneTimeCodes extends Context.Service<OneTimeCodes, Effect.Success<typeof make>>()(
+  "prefstream/service/OneTimeCodes",
+) {
   static readonly layer = Layer.effect(OneTimeCodes, make)
 }

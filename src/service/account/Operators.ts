@@ -38,6 +38,7 @@ const make = Effect.gen(function* () {
     statements: () => Effect.fn.Return<Result.Result<A, E>, SqlError>,
   ): Effect.Effect<A, E | SqlError> => Effect.flatMap(write(Effect.gen(statements)), Effect.fromResult)
 
+  /** By name. */
   const list = Effect.map(sql<Row>`SELECT ${columns} FROM operator ORDER BY name_key`, (rows) =>
     rows.map(summaryOf),
   ).pipe(Effect.withSpan("Operators.list"))
@@ -63,6 +64,7 @@ const make = Effect.gen(function* () {
     })
   })
 
+  /** A new link, which replaces the operator's password. Revokes the previous one. */
   const renew = Effect.fn("Operators.renew")((operatorNo: number) =>
     writeChecked(function* (): Checked<OperatorLink, NoSuchOperator> {
       const row = yield* find(operatorNo)
@@ -111,20 +113,8 @@ const make = Effect.gen(function* () {
   return { list, add, renew, setRole, remove }
 })
 
-export class Operators extends Context.Service<
-  Operators,
-  {
-    /** By name. */
-    readonly list: Effect.Effect<ReadonlyArray<OperatorSummary>, SqlError>
-    readonly add: (name: string, role: Role) => Effect.Effect<OperatorLink, NameTaken | SqlError>
-    /** A new link, which replaces the operator's password. Revokes the previous one. */
-    readonly renew: (operatorNo: number) => Effect.Effect<OperatorLink, NoSuchOperator | SqlError>
-    readonly setRole: (
-      operatorNo: number,
-      role: Role,
-    ) => Effect.Effect<OperatorSummary, LastAdmin | NoSuchOperator | SqlError>
-    readonly remove: (operatorNo: number) => Effect.Effect<void, LastAdmin | NoSuchOperator | SqlError>
-  }
->()("prefstream/service/Operators") {
+export class Operators extends Context.Service<Operators, Effect.Success<typeof make>>()(
+  "prefstream/service/Operators",
+) {
   static readonly layer = Layer.effect(Operators, make)
 }

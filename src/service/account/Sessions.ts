@@ -6,7 +6,6 @@
  * most once a minute.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import { Database } from "../database/Database.ts"
 import * as Secrets from "./Secrets.ts"
 
@@ -24,6 +23,7 @@ const writeIntervalMillis = Duration.toMillis("1 minute")
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
 
+  /** Opens a session with a value that was drawn for it. Statements only: for use within a write of `Database`. */
   const insert = Effect.fn("Sessions.insert")(function* (kind: SessionKind, subject: string, value: string) {
     const now = yield* Clock.currentTimeMillis
     const { absolute, idle } = lifetimes[kind]
@@ -33,6 +33,7 @@ const make = Effect.gen(function* () {
     yield* sql`INSERT INTO session ${sql.insert(row)}`
   })
 
+  /** Whose session it is; none where it has ended. */
   const find = Effect.fn("Sessions.find")(function* (kind: SessionKind, value: string) {
     if (value === "") return Option.none()
     const hash = Secrets.hash(value)
@@ -62,16 +63,6 @@ const make = Effect.gen(function* () {
   return { insert, find, end, endAll }
 })
 
-export class Sessions extends Context.Service<
-  Sessions,
-  {
-    /** Opens a session with a value that was drawn for it. Statements only: for use within a write of `Database`. */
-    readonly insert: (kind: SessionKind, subject: string, value: string) => Effect.Effect<void, SqlError>
-    /** Whose session it is; none where it has ended. */
-    readonly find: (kind: SessionKind, value: string) => Effect.Effect<Option.Option<string>, SqlError>
-    readonly end: (value: string) => Effect.Effect<void, SqlError>
-    readonly endAll: (kind: SessionKind, subject: string) => Effect.Effect<void, SqlError>
-  }
->()("prefstream/service/Sessions") {
+export class Sessions extends Context.Service<Sessions, Effect.Success<typeof make>>()("prefstream/service/Sessions") {
   static readonly layer = Layer.effect(Sessions, make)
 }

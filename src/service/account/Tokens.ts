@@ -8,7 +8,6 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
-import type { SqlError } from "effect/sql/SqlError"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import type { TokenSummary } from "../pageApi/DashboardApi.ts"
@@ -117,6 +116,7 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
+  /** A new token with the same name; the old one is accepted for `keepHours` more. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)
@@ -146,6 +146,7 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
+  /** The token is refused from now on. */
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
@@ -162,11 +163,13 @@ const make = Effect.gen(function* () {
     )
   }, whole)
 
+  /** All tokens, revoked ones too, newest first. */
   const list = Effect.map(
     sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),
   ).pipe(Effect.withSpan("Tokens.list"))
 
+  /** Whose token it is, by its hash (`Secrets.hash`); none where it is not accepted. */
   const accept = Effect.fnUntraced(function* (hash: string) {
     const entry = accepted.get(hash)
     if (entry === undefined) return Option.none<AcceptedToken>()
@@ -186,22 +189,6 @@ const make = Effect.gen(function* () {
   return { create, rotate, revoke, list, accept }
 })
 
-export class Tokens extends Context.Service<
-  Tokens,
-  {
-    readonly create: (name: string) => Effect.Effect<NewToken, SqlError>
-    /** A new token with the same name; the old one is accepted for `keepHours` more. */
-    readonly rotate: (
-      tokenId: string,
-      keepHours: number,
-    ) => Effect.Effect<NewToken, NoSuchToken | TokenEnded | SqlError>
-    /** The token is refused from now on. */
-    readonly revoke: (tokenId: string) => Effect.Effect<void, NoSuchToken | SqlError>
-    /** All tokens, revoked ones too, newest first. */
-    readonly list: Effect.Effect<ReadonlyArray<TokenSummary>, SqlError>
-    /** Whose token it is, by its hash (`Secrets.hash`); none where it is not accepted. */
-    readonly accept: (hash: string) => Effect.Effect<Option.Option<AcceptedToken>>
-  }
->()("prefstream/service/Tokens") {
+export class Tokens extends Context.Service<Tokens, Effect.Success<typeof make>>()("prefstream/service/Tokens") {
   static readonly layer = Layer.effect(Tokens, make).pipe(Layer.provide(SecureRandom.layerWebCrypto))
 }

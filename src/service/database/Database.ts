@@ -4,8 +4,9 @@
  * Guarantees: a write is committed durably when its effect succeeds, in one transaction. Concurrent writes share a
  * commit; see `GroupCommit`.
  */
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import * as Backoff from "../../io/Backoff.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Migrations from "../../sql/Migrations.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
@@ -35,7 +36,7 @@ const migrate = Migrations.run({
 })
 
 /** Retries without end: the database may come back, and nothing else would do the work that waits for it. */
-export const retryForever = Schedule.min([Schedule.exponential("100 millis"), Schedule.spaced("30 seconds")])
+export const retryForever = Backoff.exponential("100 millis", "30 seconds")
 
 export class Database extends Context.Service<
   Database,

@@ -8,6 +8,7 @@
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
+import * as Backoff from "../../io/Backoff.ts"
 import { JudgeError } from "./Expert.ts"
 import * as JudgeFailure from "./JudgeFailure.ts"
 import { JudgeFailed } from "./JudgeFailure.ts"
@@ -189,7 +190,7 @@ export const make = Effect.fnUntraced(function* (
       },
     )
 
-  const again = Schedule.min([Schedule.exponential("1 second"), Schedule.spaced("30 seconds")]).pipe(
+  const again = Backoff.exponential("1 second", "30 seconds").pipe(
     Schedule.jittered,
     Schedule.setInputType<JudgeFailed>(),
     Schedule.upTo({ times: options.retries ?? defaults.retries }),

@@ -7,7 +7,7 @@
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
 import * as RateLimit from "../../api/RateLimit.ts"
-import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
@@ -91,17 +91,17 @@ export const fromStatus = Effect.fnUntraced(function* (
   const failed = (fault: JudgeFailed["fault"], problem: string) =>
     new JudgeFailed({ fault, problem: `${problem}: ${said}`, ...(retryAfter === undefined ? {} : { retryAfter }) })
 
-  if (error.isAboutQuestion || status === 413) return failed("Question", `${baseUrl} refuses the question (${status})`)
-  if (status === 401 || status === 403) {
+  const kind = HttpFailure.kindOf(status)
+  if (error.isAboutQuestion || kind === "tooLarge")
+    return failed("Question", `${baseUrl} refuses the question (${status})`)
+  if (kind === "unauthorized") {
     const given = apiKey === undefined ? "wants a key" : "refuses the key"
     return failed("Endpoint", `${baseUrl} ${given} (${status}); set a valid one in PREFSTREAM_JUDGE_API_KEY`)
   }
   if (status === 402 || error.isOutOfCredit) return failed("Endpoint", `no credit is left at ${baseUrl} (${status})`)
   if (status === 404) return failed("Endpoint", `${baseUrl} has no model ${model}, or is not the base URL (404)`)
-  if (status < 400 || status === 405) return failed("Endpoint", `${baseUrl} is not the base URL (${status})`)
-  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
-    return failed("Moment", `${baseUrl} is unavailable (${status})`)
-  }
+  if (kind === "wrongAddress") return failed("Endpoint", `${baseUrl} is not the base URL (${status})`)
+  if (HttpFailure.isTransient(kind)) return failed("Moment", `${baseUrl} is unavailable (${status})`)
   if (error.isAboutTemperature) return failed("Temperature", `${model} does not take this temperature (${status})`)
   return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
@@ -115,6 +115,6 @@ export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): Jud
 
 /** No answer: the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
-  const code = ConnectionFailure.codesOf(ConnectionFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
+  const code = HttpFailure.codesOf(HttpFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
   return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })
 }

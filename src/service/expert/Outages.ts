@@ -5,6 +5,7 @@
  * after its first answer; an item that it fails on is retried at growing intervals, while others continue. Kept in
  * memory: after a restart everything is tried immediately.
  */
+import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
 
 interface Failures {
@@ -23,8 +24,6 @@ const tolerated = 3
 const seconds = 1_000
 const minutes = 60 * seconds
 const hours = 60 * minutes
-
-const backoff = (first: number, max: number, failures: number) => Math.min(first * 2 ** (failures - 1), max)
 
 export const make = () => {
   const experts = new Map<string, Failures>()
@@ -48,7 +47,7 @@ export const make = () => {
       if (general.until <= now) {
         general.failures++
         const excess = general.failures - tolerated
-        if (excess > 0) general.until = now + backoff(1 * seconds, 5 * minutes, excess)
+        if (excess > 0) general.until = now + Backoff.millisAfter(excess, 1 * seconds, 5 * minutes)
       }
       general.until = Math.max(general.until, now + (error?.retryAfter ?? 0))
       experts.set(expert, general)
@@ -56,7 +55,7 @@ export const make = () => {
       const here = items.get(itemId) ?? new Map<string, ItemFailures>()
       const failures = (here.get(expert)?.failures ?? 0) + 1
       const breakdowns = (here.get(expert)?.breakdowns ?? 0) + (error === undefined ? 1 : 0)
-      const until = now + backoff(10 * seconds, 30 * minutes, failures)
+      const until = now + Backoff.millisAfter(failures, 10 * seconds, 30 * minutes)
       here.set(expert, { failures, breakdowns, until, reported: false })
       items.set(itemId, here)
       nextDue = Math.min(nextDue, until)

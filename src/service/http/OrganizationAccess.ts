@@ -24,25 +24,24 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
   const take =
     options.rateLimit === undefined ? () => Effect.succeed(unlimited) : yield* RateLimit.make(options.rateLimit)
 
+  /** Whose token it is; none where it is not accepted. */
   const accept = (token: string): Effect.Effect<Option.Option<AcceptedToken>> => {
     if (token === "") return Effect.succeedNone
     const hash = Secrets.hash(token)
     return hash === given ? Effect.succeedSome({ tokenId: "given", organization: "default" }) : tokens.accept(hash)
   }
 
-  return { accept, take, hasGiven: given !== undefined }
+  return {
+    accept,
+    /** Takes one request out of the token's rate limit. A refused request takes nothing. */
+    take,
+    /** Whether a token was given to the layer. */
+    hasGiven: given !== undefined,
+  }
 })
 
-export class OrganizationAccess extends Context.Service<
-  OrganizationAccess,
-  {
-    /** Whose token it is; none where it is not accepted. */
-    readonly accept: (token: string) => Effect.Effect<Option.Option<AcceptedToken>>
-    /** Whether a token was given to the layer. */
-    readonly hasGiven: boolean
-    /** Takes one request out of the token's rate limit. A refused request takes nothing. */
-    readonly take: (tokenId: string) => Effect.Effect<RateLimit.Allowance>
-  }
->()("prefstream/service/OrganizationAccess") {
+export class OrganizationAccess extends Context.Service<OrganizationAccess, Effect.Success<ReturnType<typeof make>>>()(
+  "prefstream/service/OrganizationAccess",
+) {
   static readonly layer = (options: OrganizationAccessOptions) => Layer.effect(OrganizationAccess, make(options))
 }

@@ -65,6 +65,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     localNames.has(host.replace(/:\d+$/, "")) ||
     localNames.has(URL.parse(`http://${host}`)?.hostname ?? "")
 
+  /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
   const isOwnOrigin = (origin: string, host: string | undefined) => {
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
@@ -73,6 +74,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
   }
 
+  /** The address that a request comes from, or its network. */
   const clientOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
     const peer = Option.flatMap(remoteAddress, parseAddress)
     const forwarded =
@@ -89,12 +91,16 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     NetAddress.isInetAddress(address) && NetAddress.isUnspecified(address.address)
       ? `http://127.0.0.1:${port}`
       : HttpServer.formatAddress(address)
+  /** Whether browsers reach the service by TLS, so that cookies can demand it. */
   const secure = publicUrl?.protocol === "https:"
   return {
+    /** The origin of links to the service, without a slash at the end. */
     origin: publicUrl?.origin ?? local,
     secure,
     // A port bound to more than loopback is open to others, whatever the public name.
+    /** Whether traffic with users is private: over TLS, or within this machine. */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
+    /** Whether only this machine can reach the service: it is bound to loopback, and has no public URL. */
     localOnly: loopback && publicUrl === undefined,
     answersTo,
     isOwnOrigin,
@@ -102,24 +108,9 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   }
 })
 
-export class ServiceAddress extends Context.Service<
-  ServiceAddress,
-  {
-    /** The origin of links to the service, without a slash at the end. */
-    readonly origin: string
-    /** Whether browsers reach the service by TLS, so that cookies can demand it. */
-    readonly secure: boolean
-    /** Whether traffic with users is private: over TLS, or within this machine. */
-    readonly encrypted: boolean
-    /** Whether only this machine can reach the service: it is bound to loopback, and has no public URL. */
-    readonly localOnly: boolean
-    readonly answersTo: (host: string | undefined) => boolean
-    /** Whether a request with this `Origin` and `Host` comes from one of the service's own pages. */
-    readonly isOwnOrigin: (origin: string, host: string | undefined) => boolean
-    /** The address that a request comes from, or its network. */
-    readonly clientOf: (request: HttpServerRequest.HttpServerRequest) => string
-  }
->()("prefstream/service/ServiceAddress") {
+export class ServiceAddress extends Context.Service<ServiceAddress, Effect.Success<ReturnType<typeof make>>>()(
+  "prefstream/service/ServiceAddress",
+) {
   /** @param options `publicUrl` is the address behind a proxy: `https://annotate.example` */
   static readonly layer = (options: { readonly publicUrl?: string | undefined } = {}) =>
     Layer.effect(ServiceAddress, make(options))

@@ -55,6 +55,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     turn.tasks.clear()
   }
 
+  /** Makes automatic experts check these items again. */
   const reconsider = (itemIds: Iterable<number>) => {
     for (const itemId of itemIds) {
       for (const turn of turns.values()) {
@@ -64,6 +65,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
+  /** Makes automatic experts check all items again, because who may judge has changed. Call it within the write that changes it. */
   const reconsiderAll = () => {
     turns.clear()
     work.openUnsafe()
@@ -187,6 +189,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       }),
     )
 
+  /** Claims items of the oldest tasks that one of these automatic experts can judge now. */
   const claim = (asking: ClaimRequest) =>
     work.close.pipe(
       Effect.andThen(claimOnce(asking)),
@@ -261,6 +264,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return false
   })
 
+  /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */
   const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     const now = yield* Clock.currentTimeMillis
     const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))
@@ -282,7 +286,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
+    /** Waits until an item was created or returned to the queue since the last `claim`. */
     awaitWork: work.await,
+    /** Announces a new task. Part of the write that creates it. */
     wake: Effect.asVoid(work.open),
   }
 })

@@ -190,6 +190,7 @@ const make = Effect.gen(function* () {
   const decisionOn = (itemId: number) =>
     Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
 
+  /** The lead's judgment is the item's result from now on. `NotNow`: the task is cancelled, the prompt withdrawn, or somebody is judging it. */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
     changeDecision(
       taskId,
@@ -214,6 +215,7 @@ const make = Effect.gen(function* () {
     ),
   )
 
+  /** Nobody judges the prompt any more, and its result is that there is none. What people hold of it is taken from them. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(
@@ -260,6 +262,7 @@ const make = Effect.gen(function* () {
       ),
     )
 
+  /** The item's votes decide again; where it misses some, it returns to the queue. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
     deleteDecision(
       taskId,
@@ -270,6 +273,7 @@ const make = Effect.gen(function* () {
     ),
   )
 
+  /** The reverse: where it misses votes, it returns to the queue. */
   const restorePrompt = Effect.fn("Desk.restorePrompt")((taskId: string, promptIndex: number) =>
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
@@ -303,6 +307,12 @@ const make = Effect.gen(function* () {
     return isProblem(outcome) ? yield* outcome : outcome
   })
 
+  /**
+   * Asks for that many more votes on each of these prompts, by default all, from experts who have not judged them. The
+   * task's result stays available until they are there.
+   *
+   * @returns the number of prompts; decided and withdrawn ones are left out
+   */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
       changeNeeds(
@@ -328,6 +338,7 @@ const make = Effect.gen(function* () {
       ),
   )
 
+  /** Asks no further for such votes, except for those that experts are about to give. @returns the number of prompts */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(
       taskId,
@@ -387,6 +398,7 @@ const make = Effect.gen(function* () {
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
   type Moved = { readonly item_id: number; readonly correct: number | null; readonly given_at: number }
 
+  /** Takes all valid votes of an expert out of the results. Items that miss a vote by it return to the queue, for others. */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const begun = yield* change(
@@ -418,6 +430,7 @@ const make = Effect.gen(function* () {
     return { voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
+  /** The reverse, except for votes that were replaced meanwhile. */
   const restoreVotes = Effect.fn("Desk.restoreVotes")(function* (voidingId: number, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const begun = yield* change(
@@ -465,66 +478,16 @@ const make = Effect.gen(function* () {
     endReopening,
     voidVotes,
     restoreVotes,
+    /** None: there is no such task. */
     guidelines,
+    /** A new version for all tasks that came with the same guidelines. */
     editGuidelines,
     ...(yield* DeskReports.make),
     ...(yield* VoteExport.make),
   }
 })
 
-export class Desk extends Context.Service<
-  Desk,
-  {
-    /** The lead's judgment is the item's result from now on. `NotNow`: the task is cancelled, the prompt withdrawn, or somebody is judging it. */
-    readonly decide: (judgment: Judgment) => Effect.Effect<void, NothingThere | NotNow | SqlError>
-    /** The item's votes decide again; where it misses some, it returns to the queue. */
-    readonly withdrawDecision: (
-      taskId: string,
-      promptIndex: number,
-    ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
-    /** Nobody judges the prompt any more, and its result is that there is none. What people hold of it is taken from them. */
-    readonly withdrawPrompt: (
-      taskId: string,
-      promptIndex: number,
-      reason: string,
-      operator: string,
-    ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
-    /** The reverse: where it misses votes, it returns to the queue. */
-    readonly restorePrompt: (
-      taskId: string,
-      promptIndex: number,
-    ) => Effect.Effect<void, NothingThere | NotNow | SqlError>
-    /**
-     * Asks for that many more votes on each of these prompts, by default all, from experts who have not judged them. The
-     * task's result stays available until they are there.
-     *
-     * @returns the number of prompts; decided and withdrawn ones are left out
-     */
-    readonly reopen: (
-      taskId: string,
-      votes: number,
-      promptIndices: ReadonlyArray<number> | undefined,
-    ) => Effect.Effect<number, NothingThere | NotNow | SqlError>
-    /** Asks no further for such votes, except for those that experts are about to give. @returns the number of prompts */
-    readonly endReopening: (taskId: string) => Effect.Effect<number, NothingThere | NotNow | SqlError>
-    /** None: there is no such task. */
-    readonly guidelines: Voting.Voting["guidelines"]["history"]
-    /** A new version for all tasks that came with the same guidelines. */
-    readonly editGuidelines: Voting.Voting["guidelines"]["edit"]
-    /** Takes all valid votes of an expert out of the results. Items that miss a vote by it return to the queue, for others. */
-    readonly voidVotes: (
-      expertId: string,
-      reason: string,
-      operator: string,
-    ) => Effect.Effect<Voided, NothingThere | NotNow | SqlError>
-    /** The reverse, except for votes that were replaced meanwhile. */
-    readonly restoreVotes: (
-      voidingId: number,
-      operator: string,
-    ) => Effect.Effect<Voided, NothingThere | NotNow | SqlError>
-  } & Effect.Success<typeof DeskReports.make> &
-    Effect.Success<typeof VoteExport.make>
->()("prefstream/service/Desk") {
+export class Desk extends Context.Service<Desk, Effect.Success<typeof make>>()("prefstream/service/Desk") {
   static readonly layer: Layer.Layer<Desk, SqlError, Database | VoteQueue | Webhooks> = Layer.effect(Desk, make).pipe(
     Layer.provide(TaskRequests.layer),
   )

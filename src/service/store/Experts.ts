@@ -85,6 +85,7 @@ const make = Effect.gen(function* () {
     return Predicate.isTagged(created, "NameTaken") ? yield* created : created
   })
 
+  /** An automatic expert; created if missing. */
   const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
     const now = yield* Clock.currentTimeMillis
     return yield* write(insert({ expert_id: name, name, kind: "automatic" }, now))
@@ -94,6 +95,11 @@ const make = Effect.gen(function* () {
     rows.map(toSummary),
   ).pipe(Effect.withSpan("Experts.list"))
 
+  /**
+   * None where there is no such expert. What one who is not active holds returns to the queue;
+   * what an automatic one is at work on, when it is recorded, without its votes.
+   * @param along statements that belong to the same write
+   */
   const setActive = Effect.fn("Experts.setActive")(function* (
     expertId: string,
     active: boolean,
@@ -119,6 +125,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)
 
+  /** Remembers that the expert was here, and is awaited again; written once a minute at most. */
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const seen = yield* sql`SELECT 1 FROM expert
@@ -130,28 +137,7 @@ const make = Effect.gen(function* () {
   return { create, ensure, list, find, setActive, touch }
 })
 
-export class Experts extends Context.Service<
-  Experts,
-  {
-    readonly create: (name: string) => Effect.Effect<ExpertSummary, NameTaken | SqlError>
-    /** An automatic expert; created if missing. */
-    readonly ensure: (name: string) => Effect.Effect<ExpertSummary, SqlError>
-    readonly list: Effect.Effect<ReadonlyArray<ExpertSummary>, SqlError>
-    readonly find: (expertId: string) => Effect.Effect<Option.Option<ExpertSummary>, SqlError>
-    /**
-     * None where there is no such expert. What one who is not active holds returns to the queue;
-     * what an automatic one is at work on, when it is recorded, without its votes.
-     * @param along statements that belong to the same write
-     */
-    readonly setActive: (
-      expertId: string,
-      active: boolean,
-      along?: Effect.Effect<void, SqlError>,
-    ) => Effect.Effect<Option.Option<ExpertSummary>, SqlError>
-    /** Remembers that the expert was here, and is awaited again; written once a minute at most. */
-    readonly touch: (expertId: string) => Effect.Effect<void, SqlError>
-  }
->()("prefstream/service/Experts") {
+export class Experts extends Context.Service<Experts, Effect.Success<typeof make>>()("prefstream/service/Experts") {
   static readonly layer: Layer.Layer<Experts, SqlError, Database | VoteQueue> = Layer.effect(Experts, make).pipe(
     Layer.provide(SecureRandom.layerWebCrypto),
   )

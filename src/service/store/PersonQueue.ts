@@ -181,6 +181,10 @@ export const make = Effect.fnUntraced(function* (options: {
     } satisfies HeldItem
   })
 
+  /**
+   * The item that the expert holds, with its hold renewed, or else the next item; none if nothing is left for this
+   * expert. Ids of qualification items are negative.
+   */
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const random = yield* Random.Random
@@ -205,6 +209,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return Option.some("isQualification" in found ? found : yield* show(found))
   })
 
+  /** Saves a draft, and renews the hold. */
   const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, draft: string) {
     const heldUntil = (yield* Clock.currentTimeMillis) + holdMillis
     const saved = yield* write(
@@ -276,6 +281,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.fromResult(outcome)
   })
 
+  /** The expert has seen this version of the guidelines of the item, which he or she holds. */
   const acknowledge = Effect.fn("VoteQueue.acknowledge")(function* (expertId: string, itemId: number, version: number) {
     yield* write(
       Effect.gen(function* () {
@@ -287,6 +293,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
+  /** The item goes to others; a flag is shown to the operator, and goes into the task's result. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const outcome = yield* write(
@@ -310,6 +317,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (!outcome) return yield* new NotHeld()
   })
 
+  /** Takes back the expert's last vote, if its task is open. `draft` makes the draft of it, in places. */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string, draft: (vote: PersonVote) => string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(
@@ -426,18 +434,21 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.asVoid,
     )
 
+  /** Returns what a deactivated expert holds to the queue. */
   const release = Effect.fn("VoteQueue.release")((expertId: string) =>
     releaseWhere(
       sql`expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) AND held_until IS NOT NULL`,
     ),
   )
 
+  /** Returns expired holds to the queue, and stops waiting for absent people. Also runs every minute. */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
+  /** The item goes to all experts again, also to those who set it aside; its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     yield* write(
       Effect.gen(function* () {
@@ -457,6 +468,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
+  /** What others than its experts hold of the group returns to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
     const outcome = yield* write(
@@ -484,6 +496,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.fromResult(outcome)
   })
 
+  /** Nobody gets any of the group, or of a task without one, until it goes on; what people hold of it returns to the queue. */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
     const found = yield* write(
       Effect.gen(function* () {
@@ -516,6 +529,7 @@ export const make = Effect.fnUntraced(function* (options: {
     returnItem,
     setGroup,
     pauseGroup,
+    /** Groups and tasks without one that are open, in the order of the queue; of the latter those after a number. */
     groups: voting.lanes.list,
   }
 })

@@ -55,6 +55,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     (SELECT COUNT(DISTINCT item_id) FROM flagged_item
       WHERE item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}) AS flagged`
 
+  /** Newest first. */
   const list = Effect.fn("TaskStore.list")(function* (page: {
     readonly before?: number | undefined
     readonly limit?: number | undefined
@@ -75,6 +76,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })
 
+  /** One task, and its items from `from` on, up to 20. */
   const detail = Effect.fn("TaskStore.detail")(function* (taskId: string, from: number) {
     const rows = yield* sql<SummaryRow>`SELECT ${columns} FROM task WHERE task_id = ${taskId}`
     const row = rows[0]

@@ -4,7 +4,6 @@
  * Guarantees: memory is bounded by the size of the cached requests, not by their number.
  */
 import { Context, Effect, Layer, Schema } from "effect"
-import type { SqlError } from "effect/sql/SqlError"
 import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
 import type { Metadata } from "../../domain/PromptItem.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
@@ -36,6 +35,7 @@ const make = Effect.gen(function* () {
     kept.delete(seq)
   }
 
+  /** Keeps what was just stored, for it is asked for next. */
   const keep = (seq: number, content: TaskContent, bytes: number) => {
     forget(seq)
     kept.set(seq, { content, bytes })
@@ -55,6 +55,7 @@ const make = Effect.gen(function* () {
   })
 
   return {
+    /** @param seq number of a task that is stored */
     of: (seq: number) =>
       Effect.suspend(() => {
         const found = kept.get(seq)
@@ -69,14 +70,8 @@ const make = Effect.gen(function* () {
 
 const decode = Schema.decodeEffect(Schema.fromJsonString(ServiceTaskRequest))
 
-export class TaskRequests extends Context.Service<
-  TaskRequests,
-  {
-    /** @param seq number of a task that is stored */
-    readonly of: (seq: number) => Effect.Effect<TaskContent, SqlError>
-    /** Keeps what was just stored, for it is asked for next. */
-    readonly keep: (seq: number, content: TaskContent, bytes: number) => void
-  }
->()("prefstream/service/TaskRequests") {
+export class TaskRequests extends Context.Service<TaskRequests, Effect.Success<typeof make>>()(
+  "prefstream/service/TaskRequests",
+) {
   static readonly layer = Layer.effect(TaskRequests, make)
 }

@@ -11,7 +11,6 @@ import { Hex } from "effect/encoding"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
 import * as Zstd from "../../node/Zstd.ts"
-import type { Overview, TaskDetail, TaskSummary } from "../pageApi/DashboardApi.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import { contentOf } from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
@@ -168,34 +167,18 @@ const make = Effect.gen(function* () {
     )
   })
 
+  /** Says that an open task will get no results. False where there is no such task, or it has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
-  return { create, find, cancel, cancelUnanswered: (taskId: string) => cancelTask(taskId, true), ...reports }
+  /** The same because no expert has an answer: the task is opened again at the next start. */
+  const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
+
+  return { create, find, cancel, cancelUnanswered, ...reports }
 })
 
-export class TaskStore extends Context.Service<
-  TaskStore,
-  {
-    readonly create: (task: NewTask) => Effect.Effect<TaskState, IdempotencyKeyConflict | SqlError>
-    readonly find: (organization: string, taskId: string) => Effect.Effect<Option.Option<FoundTask>, SqlError>
-    /** Says that an open task will get no results. False where there is no such task, or it has ended. */
-    readonly cancel: (taskId: string) => Effect.Effect<boolean, SqlError>
-    /** The same because no expert has an answer: the task is opened again at the next start. */
-    readonly cancelUnanswered: (taskId: string) => Effect.Effect<boolean, SqlError>
-    readonly overview: Effect.Effect<Overview, SqlError>
-    /** Newest first. */
-    readonly list: (page: {
-      readonly before?: number | undefined
-      /** 50 by default, 200 at most. */
-      readonly limit?: number | undefined
-      readonly status?: TaskStatus | undefined
-      /** Part of the id of the task or of its group, in either case. */
-      readonly text?: string | undefined
-    }) => Effect.Effect<{ readonly tasks: ReadonlyArray<TaskSummary>; readonly next: number | null }, SqlError>
-    /** One task, and its items from `from` on, up to 20. */
-    readonly detail: (taskId: string, from: number) => Effect.Effect<Option.Option<TaskDetail>, SqlError>
-  }
->()("prefstream/service/TaskStore") {
+export class TaskStore extends Context.Service<TaskStore, Effect.Success<typeof make>>()(
+  "prefstream/service/TaskStore",
+) {
   static readonly layer: Layer.Layer<TaskStore, SqlError, Database | VoteQueue | Webhooks> = Layer.effect(
     TaskStore,
     make,

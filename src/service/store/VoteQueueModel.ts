@@ -63,17 +63,6 @@ export type SetAside =
       readonly comment: string
     }
 
-export interface ExpertProgress {
-  readonly judged: number
-  /** Since midnight, UTC. */
-  readonly judgedToday: number
-  /** Votes that open tasks still miss, from any experts. */
-  readonly votesNeeded: number
-  readonly undoable: boolean
-  /** Why the expert gets no work, in a plain sentence. */
-  readonly stopped: string | undefined
-}
-
 /** The expert does not hold the item, or its hold has expired. */
 export class NotHeld extends Schema.TaggedError<NotHeld>()("NotHeld", {}) {}
 /** There is no vote that can be taken back. */

@@ -8,7 +8,7 @@
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import { AddressRefused } from "../../node/GuardedHttpClient.ts"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import type { WebhookSecret } from "../../api/WebhookSignature.ts"
@@ -48,13 +48,13 @@ const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
 
 /** Why no answer came, for the delivery log. */
 const explain = (error: unknown): string => {
-  const chain = ConnectionFailure.causes(error)
+  const chain = HttpFailure.causes(error)
   const refused = chain.find(Schema.is(AddressRefused))
   if (refused !== undefined) return `not sent: ${refused.message}`
-  const codes = ConnectionFailure.codesOf(chain)
-  const known = codes.find((code) => ConnectionFailure.descriptions[code] !== undefined)
-  if (known !== undefined) return `${ConnectionFailure.descriptions[known]} (${known})`
-  const insecure = codes.find(ConnectionFailure.isInsecure)
+  const codes = HttpFailure.codesOf(chain)
+  const known = codes.find((code) => HttpFailure.descriptions[code] !== undefined)
+  if (known !== undefined) return `${HttpFailure.descriptions[known]} (${known})`
+  const insecure = codes.find(HttpFailure.isInsecure)
   if (insecure !== undefined) return `no secure connection (${insecure})`
   const innermost = chain.findLast((cause) => cause instanceof Error)
   return `${innermost?.message ?? "the request failed"}${codes[0] === undefined ? "" : ` (${codes[0]})`}`.slice(0, 300)

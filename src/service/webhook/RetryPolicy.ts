@@ -4,7 +4,8 @@
  * Guarantees: a delay is at least the receiver's `Retry-After`, up to a day; `Retry-After` never shortens a delay or
  * extends the schedule.
  */
-import { Duration, Effect, Random } from "effect"
+import { Duration, Effect } from "effect"
+import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 
 /** The delay before each attempt, from the end of the one before. The first is that of the first attempt. */
@@ -31,10 +32,6 @@ const maxRetryAfter = Duration.hours(24)
 /** How long all deliveries wait when the receiver is overloaded, in milliseconds. */
 const maxPause = Duration.hours(1)
 
-/** The delay ± 20%, so that messages that failed together are not retried together. */
-export const jittered = (delay: Duration.Duration): Effect.Effect<Duration.Duration> =>
-  Effect.map(Random.nextBetween(0.8, 1.2), (factor) => Duration.times(delay, factor))
-
 /** Milliseconds that a `Retry-After` header asks for, in either of its forms, at most a day; 0 where it is absent or malformed. */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
   Effect.map(RateLimit.retryAfter(header, maxRetryAfter), (millis) => millis ?? 0)
@@ -43,7 +40,7 @@ export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
   const delay = schedule[step]
   if (delay === undefined) return undefined
-  return Math.max(Math.round(Duration.toMillis(yield* jittered(Duration.fromInputUnsafe(delay)))), retryAfter)
+  return Math.max(Math.round(yield* Backoff.jittered(Duration.toMillis(Duration.fromInputUnsafe(delay)))), retryAfter)
 })
 
 /** Milliseconds for which nothing is sent to a receiver, by the status and the `Retry-After` of its answer. */

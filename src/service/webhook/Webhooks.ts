@@ -8,14 +8,12 @@
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { SqlError } from "effect/sql/SqlError"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import * as WebhookSignature from "../../api/WebhookSignature.ts"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 import { version } from "../../node/Version.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import type { Delivery, DeliveryDetail, WebhookSettings } from "../pageApi/DashboardApi.ts"
 import * as Attempt from "./Attempt.ts"
 import * as Endpoint from "./Endpoint.ts"
 import * as Outbox from "./Outbox.ts"
@@ -108,9 +106,11 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   const noWebhook = Effect.fail(new NoWebhook())
 
   return {
+    /** Says that something was committed that is to be delivered. */
     wake,
     settings: endpoint.settings,
 
+    /** Statements only: for use within a write of `Database`. Stores nothing where no webhook is set. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,
@@ -124,6 +124,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
+    /** Statements only. The group is not complete: what is stored of it and was never attempted is not sent. */
     withdraw: (organization: string, groupId: string) =>
       Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 
@@ -207,34 +208,9 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   }
 })
 
-export class Webhooks extends Context.Service<
-  Webhooks,
-  {
-    /** Statements only: for use within a write of `Database`. Stores nothing where no webhook is set. */
-    readonly enqueue: (event: GroupCompleted) => Effect.Effect<void, SqlError>
-    /** Statements only. The group is not complete: what is stored of it and was never attempted is not sent. */
-    readonly withdraw: (organization: string, groupId: string) => Effect.Effect<void, SqlError>
-    /** Says that something was committed that is to be delivered. */
-    readonly wake: Effect.Effect<void>
-    readonly settings: Effect.Effect<WebhookSettings, SqlError>
-    readonly set: (
-      url: string,
-    ) => Effect.Effect<
-      { readonly settings: WebhookSettings; readonly secret: Option.Option<string> },
-      WebhookTargetRefused | SqlError
-    >
-    readonly remove: Effect.Effect<void, SqlError>
-    readonly rotateSecret: (
-      keepHours: number,
-    ) => Effect.Effect<{ readonly settings: WebhookSettings; readonly secret: string }, NoWebhook | SqlError>
-    readonly test: Effect.Effect<string, NoWebhook | SqlError>
-    readonly deliveries: (
-      page: Page,
-    ) => Effect.Effect<{ readonly deliveries: ReadonlyArray<Delivery>; readonly next: number | null }, SqlError>
-    readonly delivery: (messageId: string) => Effect.Effect<Option.Option<DeliveryDetail>, SqlError>
-    readonly resend: (messageId: string) => Effect.Effect<void, NoSuchDelivery | NoWebhook | SqlError>
-  }
->()("prefstream/service/Webhooks") {
+export class Webhooks extends Context.Service<Webhooks, Effect.Success<ReturnType<typeof make>>>()(
+  "prefstream/service/Webhooks",
+) {
   static readonly layer = (options: WebhooksOptions = {}): Layer.Layer<Webhooks, never, Database> => {
     const client = clientOptions(options)
     return Layer.effect(Webhooks, make(options, client)).pipe(

@@ -10,6 +10,7 @@ import * as Base64 from "effect/encoding/Base64"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import * as HttpClient from "effect/http/HttpClient"
 import * as HttpClientRequest from "effect/http/HttpClientRequest"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import * as NodeHttpClient from "../../node/HttpClient.ts"
 import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input } from "./Input.ts"
@@ -146,13 +147,13 @@ const checkStatus = (
           unreadable(name, `the server sends the file compressed (${encoding}), although this was not accepted`),
         )
   }
-  if (status === 404 || status === 410)
-    return Effect.fail(new SourceError({ reason: new FileNotFound({ file: name }) }))
-  if (status === 429 || status === 408 || status >= 500) {
+  const kind = HttpFailure.kindOf(status)
+  if (kind === "notFound") return Effect.fail(new SourceError({ reason: new FileNotFound({ file: name }) }))
+  if (kind === "rateLimited" || kind === "timeout" || kind === "serverError") {
     const seconds = Number(headers["retry-after"])
     return Effect.fail(
       new Remote.ConnectionLost({
-        problem: `the server answered ${status}${status === 429 ? " (too many requests)" : ""}`,
+        problem: `the server answered ${status}${kind === "rateLimited" ? " (too many requests)" : ""}`,
         ...(seconds > 0 ? { retryAfter: seconds * 1000 } : undefined),
       }),
     )

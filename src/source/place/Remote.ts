@@ -4,6 +4,8 @@
  * (`idle`).
  */
 import { Context, Duration, Effect, Predicate, Schedule, Schema, type Scope, Stream } from "effect"
+import * as Backoff from "../../io/Backoff.ts"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import { type SourceError, unreadable } from "../record/SourceError.ts"
 import type { Input, Version } from "./Input.ts"
 
@@ -151,7 +153,7 @@ const idleProblem = (idle: Duration.Duration): string =>
   `no data for ${Duration.format(idle)}; --idle-timeout sets a longer limit`
 
 const retrySchedule = ({ pause, retries }: RemoteTimeouts) =>
-  Schedule.min([Schedule.exponential(pause), Schedule.spaced(maxPause)]).pipe(
+  Backoff.exponential(pause, maxPause).pipe(
     Schedule.setInputType<SourceError | ConnectionLost>(),
     Schedule.upTo({ times: retries }),
     Schedule.while(({ input }) => isConnectionLost(input)),
@@ -169,11 +171,10 @@ export const disconnected = (name: string, error: unknown): SourceError | Connec
   const cause = innermost(error)
   const code = Predicate.hasProperty(cause, "code") ? String(cause.code) : ""
   const problem = cause instanceof Error && cause.message !== "" ? cause.message : `no connection ${code}`.trim()
-  return persistentCodes.test(code) ? unreadable(name, problem, cause) : new ConnectionLost({ problem, cause })
+  // A failed handshake (EPROTO) may succeed over another connection.
+  const isPersistent = code === "ENOTFOUND" || (HttpFailure.isInsecure(code) && code !== "EPROTO")
+  return isPersistent ? unreadable(name, problem, cause) : new ConnectionLost({ problem, cause })
 }
 
 const innermost = (error: unknown): unknown =>
   Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
-
-/** Codes of failures that persist: the name has no address, or the certificate is invalid. */
-const persistentCodes = /^(ENOTFOUND|CERT_.*|.*SELF_SIGNED.*|UNABLE_TO_.*|ERR_TLS_.*|ERR_SSL_.*)$/

@@ -5,6 +5,7 @@
  * programs that do not use S3 need not install it.
  */
 import { Config, Data, Effect, Option, Predicate, type Scope } from "effect"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import { FileNotFound, SourceError, unreadable } from "../record/SourceError.ts"
 import * as Remote from "./Remote.ts"
 
@@ -141,7 +142,7 @@ const failure = (name: string, error: unknown): SourceError | Remote.ConnectionL
   const problem = problems.get(code)
   if (problem !== undefined) return unreadable(name, problem, error)
   if (status === undefined) return Remote.disconnected(name, error)
-  if (status === 429 || status >= 500) {
+  if (["rateLimited", "serverError"].includes(HttpFailure.kindOf(status))) {
     return new Remote.ConnectionLost({ problem: `the storage answered ${status} (${code})`, cause: error })
   }
   return unreadable(name, `the storage answered ${status} (${code})`, error)

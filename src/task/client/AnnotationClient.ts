@@ -7,7 +7,8 @@
  * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
  * a request contains is a protocol: that of the `Contract`, or one of a program (`Protocol`).
  */
-import { Context, Duration, Effect, Layer, Option, Random, Result, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Option, Result, Schema } from "effect"
+import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import { ServiceProfile } from "../../api/ServiceProfile.ts"
 import { AnnotationClientError, asksTooMuch, maybeDone, seemsDown, Unavailable } from "./AnnotationClientError.ts"
@@ -19,7 +20,7 @@ import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
-/** What a caller records around the request that creates a task. */
+/** The caller's records around the request that creates a task. */
 export interface Sending<E> {
   /** Whether an earlier try may have created the task, which no refusal rules out. */
   readonly isDoubtful: boolean
@@ -58,12 +59,12 @@ const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
   again: (failure: E) => Effect.Effect<boolean, E2>,
 ): Effect.fn.Return<A, E | E2> {
-  for (let delay = minDelay; ; delay = Math.min(2 * delay, maxDelay)) {
+  for (let failures = 1; ; failures++) {
     const outcome = yield* Effect.result(effect)
     if (Result.isSuccess(outcome)) return outcome.success
     if (!(yield* again(outcome.failure))) return yield* Effect.fail(outcome.failure)
-    const jitter = yield* Random.nextBetween(0.8, 1.2)
-    yield* Effect.interruptible(Effect.sleep(Duration.millis(delay * jitter)))
+    const delay = yield* Backoff.jittered(Backoff.millisAfter(failures, minDelay, maxDelay))
+    yield* Effect.interruptible(Effect.sleep(delay))
   }
 })
 
@@ -112,6 +113,7 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
+  /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -156,6 +158,7 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persisting(sent, again)
   })
 
+  /** The state of a task. `tries` is 1 for callers that poll again anyway. */
   const poll = Effect.fn("AnnotationClient.poll")(function* (
     taskId: string,
     tries = 1,
@@ -179,20 +182,10 @@ const make = Effect.fnUntraced(function* <R>(
   return { create, poll }
 })
 
-/** What `submit` and `collect` need of a service. */
-export class AnnotationClient extends Context.Service<
-  AnnotationClient,
-  {
-    /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
-    readonly create: <E = never>(
-      body: Uint8Array,
-      idempotencyKey: string,
-      sending?: Sending<E>,
-    ) => Effect.Effect<string, AnnotationClientError | E>
-    /** The state of a task. `tries` is 1 for callers that poll again anyway. */
-    readonly poll: (taskId: string, tries?: number) => Effect.Effect<TaskView, AnnotationClientError>
-  }
->()("prefstream/task/AnnotationClient") {
+/** `submit` and `collect` use a service by these two calls. */
+export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>()(
+  "prefstream/task/AnnotationClient",
+) {
   /** Speaks the protocol of the contract to the service of the `ServiceProfile`, over the `HttpClient`. */
   static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
 

@@ -6,7 +6,7 @@
  */
 import { DateTime, Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
-import * as ConnectionFailure from "../../io/ConnectionFailure.ts"
+import * as HttpFailure from "../../io/HttpFailure.ts"
 import { depthProblem } from "../../io/JsonProblem.ts"
 import { causeMessage, excerpt } from "../../io/Values.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
@@ -22,10 +22,10 @@ export const instant = (millis: number): string =>
 
 const answered = { status: Schema.Int, detail: Schema.String }
 
-/** 401 or 403: the token is missing, wrong, or not allowed. No request will succeed. */
+/** The token is missing, wrong, or not allowed. No request will succeed. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", answered) {}
 
-/** 402, 407, or 426: the service, or a proxy in front of it, refuses every request. This one created nothing. */
+/** The service, or a proxy in front of it, refuses every request. This one created nothing. */
 export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", answered) {}
 
 /** The service refused the first tasks of a run and accepted none. Status and detail are those of the last refusal. */
@@ -41,16 +41,16 @@ export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchSe
   detail: Schema.String,
 }) {}
 
-/** The service refuses this request permanently (400, 422, and others). */
+/** The service refuses this request permanently. */
 export class Refused extends Schema.TaggedClass<Refused>()("Refused", answered) {}
 
-/** 413: the request is too large; half of it may pass. */
+/** The request is too large; half of it may pass. */
 export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", {
   /** What the service said, on one line: at most 300 characters. */
   detail: Schema.String,
 }) {}
 
-/** 404 or 410: the service does not know this task. */
+/** The service does not know this task. */
 export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", answered) {}
 
 /** No answer, or one that asks to try later. */
@@ -151,10 +151,10 @@ export const endsPolling = (failure: AnnotationClientError, patience: Duration.D
 /** No answer, a 5xx, or an answer of something else in its place. A service that limits the rate is up. */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
-    ? reason.status === undefined || reason.status === 408 || reason.status >= 500
+    ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))
     : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** The reason that a status and `Retry-After` give. 429 and 425 mean that the request was not carried out. */
+/** The reason that a status and `Retry-After` give. */
 export const refusal = (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
@@ -164,55 +164,45 @@ export const refusal = (
 ): AnnotationClientError["reason"] => {
   const { status } = response
   const detail = problemDetail(text)
-  if (status === 401 || status === 403) return new AccessDenied({ status, detail })
-  if (status === 402 || status === 407 || status === 426) return new ServiceBlocked({ status, detail })
-  if (status === 413) return new TooLarge({ detail })
-  if ((status === 404 || status === 410) && onNotFound === "task") return new TaskUnknown({ status, detail })
-  if (status < 400 || status === 404 || status === 405 || status === 410) {
-    return new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
+  const kind = HttpFailure.kindOf(status)
+  switch (kind) {
+    case "unauthorized":
+      return new AccessDenied({ status, detail })
+    case "blocked":
+      return new ServiceBlocked({ status, detail })
+    case "tooLarge":
+      return new TooLarge({ detail })
+    case "rejected":
+      return new Refused({ status, detail })
+    case "notFound":
+    case "wrongAddress":
+      return kind === "notFound" && onNotFound === "task"
+        ? new TaskUnknown({ status, detail })
+        : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // 409 is how a service says that the first request with this idempotency key is still in flight.
-  if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500) {
-    return new Unavailable({
-      status,
-      detail,
-      ...(retryAfter === undefined ? {} : { retryAfter }),
-      // A gateway also answers 503 when the service behind it broke off. With a time to come back it is mostly a
-      // refusal, which is good enough where another try under the same key does no harm.
-      maybeDone: !(
-        status === 429 ||
-        status === 425 ||
-        (status === 503 && retryAfter !== undefined && idempotencyKey === "honored")
-      ),
-    })
-  }
-  return new Refused({ status, detail })
+  // A gateway also answers 503 when the service behind it broke off. With a time to come back it is mostly a
+  // refusal, which is good enough where another try under the same key does no harm.
+  const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
+  return new Unavailable({
+    status,
+    detail,
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    maybeDone: kind !== "rateLimited" && kind !== "tooEarly" && !isDeferred,
+  })
 }
-
-/** Without a connection, or without TLS, nothing was sent. */
-const notConnected = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-])
 
 export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   if (HttpClientError.isHttpClientError(failure) && failure.reason._tag === "InvalidUrlError") {
     return new NoSuchService({ detail: failure.message })
   }
-  const codes = ConnectionFailure.codesOf(ConnectionFailure.causes(failure))
-  const [unsendable] = codes.filter((code) =>
-    /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code),
-  )
+  const codes = HttpFailure.codesOf(HttpFailure.causes(failure))
+  const unsendable = codes.find(HttpFailure.isUnsendable)
   if (unsendable !== undefined) return new NoSuchService({ detail: `the request cannot be sent (${unsendable})` })
   const [code] = codes
-  const description = code && ConnectionFailure.descriptions[code]
+  const description = code && HttpFailure.descriptions[code]
   return new Unavailable({
     detail: description === undefined ? (code ?? causeMessage(failure)) : `${description} (${code})`,
-    maybeDone: !codes.some((code) => notConnected.has(code) || ConnectionFailure.isInsecure(code)),
+    maybeDone: !codes.some(HttpFailure.isUnsent),
   })
 }
 

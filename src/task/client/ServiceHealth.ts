@@ -7,7 +7,8 @@
  *
  * Effect's `CircuitBreaker` rejects calls, which wait here, and uses the next call as its probe, even one that creates a task.
  */
-import { Duration, Effect, Random, Result } from "effect"
+import { Duration, Effect, Result } from "effect"
+import * as Backoff from "../../io/Backoff.ts"
 import * as SteadyClock from "../../io/SteadyClock.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { shorten } from "../../io/Values.ts"
@@ -105,8 +106,7 @@ export const make = Effect.fnUntraced(function* (
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
       } else {
-        const delay = Math.min(minProbeDelay * 2 ** Math.min(probes, 10), maxWait)
-        const wait = Math.max(delay * (yield* Random.nextBetween(0.8, 1.2)), asked)
+        const wait = Math.max(yield* Backoff.jittered(Backoff.millisAfter(probes + 1, minProbeDelay, maxWait)), asked)
         yield* Effect.sleep(Duration.millis(Math.min(wait, deadline - now)))
       }
       yield* throttle.count

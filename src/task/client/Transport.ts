@@ -40,7 +40,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** What an answer of 429 or 503, or with a time to wait, means for all requests. */
+  /** Slows down all requests after an answer of 429 or 503, or one with a time to wait. */
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
     if (reason._tag !== "Unavailable") return

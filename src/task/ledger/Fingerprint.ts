@@ -9,11 +9,11 @@
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Sha256 from "../../node/Sha256.ts"
-import { readEarlierRuns } from "./EarlierRuns.ts"
-import { importPrefix, readItems } from "./Items.ts"
-import type { LedgerContext } from "./Model.ts"
-import { readRuns } from "./Runs.ts"
-import { endedVotesSeen, readSpending, wantedVotes } from "./Spending.ts"
+import { readEarlierRuns } from "./reads/EarlierRuns.ts"
+import { importPrefix, readItems } from "./writes/Items.ts"
+import type { LedgerContext } from "./schema/Model.ts"
+import { readRuns } from "./writes/Runs.ts"
+import { endedVotesSeen, readSpending, wantedVotes } from "./writes/Spending.ts"
 
 /** The columns of `task` that a dataset or its report may depend on. */
 export const taskColumns = [

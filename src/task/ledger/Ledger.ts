@@ -15,24 +15,24 @@ import * as SqliteClient from "../../node/SqliteClient.ts"
 import * as GroupCommit from "../../sql/GroupCommit.ts"
 import * as Snapshot from "../../sql/Snapshot.ts"
 import * as Readiness from "../../telemetry/Readiness.ts"
-import { readBudget, writeBudget } from "./Budget.ts"
-import * as BodyCache from "./BodyCache.ts"
-import { readEarlierRuns } from "./EarlierRuns.ts"
+import { readBudget, writeBudget } from "./writes/Budget.ts"
+import * as BodyCache from "./schema/BodyCache.ts"
+import { readEarlierRuns } from "./reads/EarlierRuns.ts"
 import { readFingerprint } from "./Fingerprint.ts"
-import { readFurtherVotes, writeFurtherVotes } from "./FurtherVotes.ts"
-import { readHints, writeHints } from "./Hints.ts"
-import { readItems, writeItems } from "./Items.ts"
-import * as Jobs from "./Jobs.ts"
-import type { LedgerContext } from "./Model.ts"
-import * as Parts from "./Parts.ts"
-import { readAttempts, writeDecisions } from "./Resolve.ts"
-import * as ReaderLock from "./ReaderLock.ts"
-import { ensureExpertKey, readRuns, writeRuns } from "./Runs.ts"
-import { readSpending } from "./Spending.ts"
-import { readStatus } from "./Status.ts"
-import { readStreams } from "./Streams.ts"
-import { checkVersion, migrate } from "./Tables.ts"
-import { readTasks, writeTasks } from "./Tasks.ts"
+import { readFurtherVotes, writeFurtherVotes } from "./writes/FurtherVotes.ts"
+import { readHints, writeHints } from "./writes/Hints.ts"
+import { readItems, writeItems } from "./writes/Items.ts"
+import * as Jobs from "./schema/Jobs.ts"
+import type { LedgerContext } from "./schema/Model.ts"
+import * as Parts from "./writes/Parts.ts"
+import { readAttempts, writeDecisions } from "./writes/Resolve.ts"
+import * as ReaderLock from "./writes/ReaderLock.ts"
+import { ensureExpertKey, readRuns, writeRuns } from "./writes/Runs.ts"
+import { readSpending } from "./writes/Spending.ts"
+import { readStatus } from "./reads/Status.ts"
+import { readStreams } from "./reads/Streams.ts"
+import { checkVersion, migrate } from "./schema/Tables.ts"
+import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
 /** Which ledger of a database. */
 export interface LedgerOptions {
@@ -88,7 +88,7 @@ const readerOf = (context: LedgerContext) => ({
   ...readBudget(context),
   /** The `seq` of results that could not be read and were named in the log, each once however often they are read. */
   leftOut: new Set<number>(),
-  /** What an effect reads of the ledger is of one moment, also while others write. The effect must not write. */
+  /** The effect sees the ledger as it is at one moment, also while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
@@ -178,7 +178,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       ),
     )
 
-  /** In an SQLite file, created if missing, and locked against a second process. */
+  /** Opens an SQLite file, which is created if missing, and locked against a second process. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),
@@ -186,8 +186,8 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
     )
 
   /**
-   * In a PostgreSQL database, or a schema of one, that holds nothing else; its job is locked against a second process, or
-   * against any but workers.
+   * Opens a PostgreSQL database, or a schema of one, that holds nothing else. The job is locked against a second process,
+   * or against any but workers.
    */
   static readonly layerPostgres = ({
     job = defaultJob,

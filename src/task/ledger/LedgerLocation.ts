@@ -11,8 +11,8 @@ import * as PostgresLock from "../../node/PostgresLock.ts"
 import * as PostgresUrl from "../../node/PostgresUrl.ts"
 import * as SqliteClient from "../../node/SqliteClient.ts"
 import { defaultJob, Ledger, LedgerReader, type Shared } from "./Ledger.ts"
-import * as Jobs from "./Jobs.ts"
-import { checkVersion, exists } from "./Tables.ts"
+import * as Jobs from "./schema/Jobs.ts"
+import { checkVersion, exists } from "./schema/Tables.ts"
 
 /** A database of PostgreSQL, and the job to use. */
 export interface PostgresLocation {

@@ -5,7 +5,7 @@
  * plan and a preview of the same batches come to the same end.
  */
 import { Array as Arr } from "effect"
-import type { BatchItem } from "../ledger/Model.ts"
+import type { BatchItem } from "../ledger/schema/Model.ts"
 import type { Batch } from "./Batch.ts"
 
 export interface Allotment {

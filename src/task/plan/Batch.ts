@@ -9,7 +9,7 @@
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
 import { LazyItem } from "../../domain/LazyItem.ts"
-import type { BatchItem } from "../ledger/Model.ts"
+import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface BatchLimits {
   /** Prompts per task. */

@@ -5,7 +5,7 @@
  */
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Reject } from "../../domain/Reject.ts"
-import type { BatchItem, Classification } from "../ledger/Model.ts"
+import type { BatchItem, Classification } from "../ledger/schema/Model.ts"
 import type { Draw } from "./CompletionDraw.ts"
 import { beyondLimits, conflict, identifyReordered } from "./TaskRequests.ts"
 

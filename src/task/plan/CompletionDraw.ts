@@ -9,8 +9,8 @@ import * as ItemBytes from "../../domain/ItemBytes.ts"
 import type { Metadata, SourceItem } from "../../domain/PromptItem.ts"
 import { isBlank } from "../../domain/Text.ts"
 import * as Sha256 from "../../node/Sha256.ts"
-import { apply } from "../ledger/CompletionOrder.ts"
-import type { BatchItem } from "../ledger/Model.ts"
+import { apply } from "../ledger/schema/CompletionOrder.ts"
+import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
   /** Completions of an item that are sent, 2 or more; of an item that has more, these are drawn. Default: all. */

@@ -5,7 +5,7 @@
  * chance once in 9,000 times.
  */
 import * as Sha256 from "../../node/Sha256.ts"
-import type { BatchItem } from "../ledger/Model.ts"
+import type { BatchItem } from "../ledger/schema/Model.ts"
 
 type Identity = Pick<BatchItem, "contentHash" | "itemId">
 

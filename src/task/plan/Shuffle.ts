@@ -5,7 +5,7 @@
  * Durstenfeld 1964 (Algorithm 235) from the bytes of SHA-256; draws beyond the last multiple of the range are drawn again.
  */
 import * as Sha256 from "../../node/Sha256.ts"
-import type { CompletionOrder } from "../ledger/CompletionOrder.ts"
+import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"
 
 /** Numbers below 2^32 that follow from a text. */
 const draws = function* (text: string): Generator<number, never> {

@@ -20,9 +20,9 @@ import {
   type NewTask,
   type RunTerms,
   type StoredRequest,
-} from "../ledger/Model.ts"
-import type { CompletionOrder } from "../ledger/CompletionOrder.ts"
-import * as Payload from "../ledger/Payload.ts"
+} from "../ledger/schema/Model.ts"
+import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"
+import * as Payload from "../ledger/schema/Payload.ts"
 import * as Shuffle from "./Shuffle.ts"
 
 const encoder = new TextEncoder()

@@ -6,7 +6,7 @@ import { ServiceProfile, type ServiceSettings } from "../../../src/api/ServicePr
 import { collect } from "../../../src/task/Collect.ts"
 import * as Results from "../../../src/task/Results.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import type { TaskState } from "../../../src/task/ledger/Model.ts"
+import type { TaskState } from "../../../src/task/ledger/schema/Model.ts"
 import { submit } from "../../../src/task/Submit.ts"
 import { items, records } from "../../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../../support/job.ts"

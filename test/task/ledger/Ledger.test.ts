@@ -4,6 +4,7 @@ import { Context, Effect, FileSystem, Layer, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Ledger, LedgerReader } from "../../../src/task/ledger/Ledger.ts"
+import * as Tasks from "../../../src/task/Tasks.ts"
 import { start, temporaryPath } from "../../node/support.ts"
 import { ledgerConformance } from "./ledgerConformance.ts"
 import { newTasks, plan, reject } from "../support.ts"
@@ -26,15 +27,14 @@ const lockedBy = Effect.fnUntraced(function* (path: string) {
   return failure.reason
 })
 
-/** What a reader sees of the ledger. */
-const look = Effect.gen(function* () {
-  const ledger = yield* LedgerReader
-  const [completed, rejects] = yield* Effect.all([
-    Stream.runCollect(ledger.completed),
-    Stream.runCollect(ledger.rejects(1)),
-  ])
-  return { counts: yield* ledger.counts, completed, rejects, lastRun: yield* ledger.lastRun }
-})
+const look = Tasks.LedgerReader.use((ledger) =>
+  Effect.all({
+    counts: ledger.counts,
+    completed: Stream.runCollect(ledger.completed),
+    rejects: Stream.runCollect(ledger.rejects(1)),
+    lastRun: ledger.lastRun,
+  }),
+)
 
 /** One task completed, one submitted, one planned. */
 const work = Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import { type CampaignTerms, type Run, TaskState } from "../../../src/task/ledger/Model.ts"
+import { type CampaignTerms, type Run, TaskState } from "../../../src/task/ledger/schema/Model.ts"
 import { batchItem, batchItems, newTasks, nothing, reject, type LedgerTest } from "../support.ts"
 
 const kind: CampaignTerms = { guidelines: "Be kind.\nBe brief." }

@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { maxPollsPerMinute } from "../../../src/task/ledger/Hints.ts"
+import { maxPollsPerMinute } from "../../../src/task/ledger/writes/Hints.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../support.ts"
 

@@ -8,7 +8,7 @@ import { Duration, Effect, Exit, Layer, Option, Stream, Struct, Tracer } from "e
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { defaultJob, Ledger, type LedgerOptions } from "../../../src/task/ledger/Ledger.ts"
-import * as LedgerCheck from "../../../src/task/ledger/LedgerCheck.ts"
+import * as LedgerCheck from "../../../src/task/ledger/care/LedgerCheck.ts"
 import {
   type CompletedTask,
   type Delivery,
@@ -16,9 +16,9 @@ import {
   type Run,
   type StateCounts,
   TaskState,
-} from "../../../src/task/ledger/Model.ts"
+} from "../../../src/task/ledger/schema/Model.ts"
 import * as Sha256 from "../../../src/node/Sha256.ts"
-import * as Payload from "../../../src/task/ledger/Payload.ts"
+import * as Payload from "../../../src/task/ledger/schema/Payload.ts"
 import { items } from "../../support/items.ts"
 import { difficultTexts } from "../../support/pairs.ts"
 import { campaignConformance } from "./campaignConformance.ts"

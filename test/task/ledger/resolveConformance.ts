@@ -4,8 +4,8 @@ import { Effect, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as Sha256 from "../../../src/node/Sha256.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import type { TaskState } from "../../../src/task/ledger/Model.ts"
-import * as Payload from "../../../src/task/ledger/Payload.ts"
+import type { TaskState } from "../../../src/task/ledger/schema/Model.ts"
+import * as Payload from "../../../src/task/ledger/schema/Payload.ts"
 import { newTasks, plan, type LedgerTest } from "../support.ts"
 
 /** Brings the task at `seq`, which is planned, into a state. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import fc from "fast-check"
 import * as Batch from "../../../src/task/plan/Batch.ts"
-import type { BatchItem } from "../../../src/task/ledger/Model.ts"
+import type { BatchItem } from "../../../src/task/ledger/schema/Model.ts"
 
 const item = (bytes: number, i = 0, prompt = i): BatchItem => ({
   item: { prompt: `p${prompt}`, completions: ["a", "b"] },

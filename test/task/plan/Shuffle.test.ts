@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import fc from "fast-check"
 import type { Annotations } from "../../../src/domain/Task.ts"
 import { Vote } from "../../../src/domain/Vote.ts"
-import * as CompletionOrder from "../../../src/task/ledger/CompletionOrder.ts"
+import * as CompletionOrder from "../../../src/task/ledger/schema/CompletionOrder.ts"
 import * as Shuffle from "../../../src/task/plan/Shuffle.ts"
 
 /** Any order of up to nine, and the seed of nothing else. */

@@ -1,0 +1,16 @@
+/**
+ * Waits between retries: doubled after each failure up to a maximum. Jitter is ±20%, so that requests that failed together
+ * are not retried together.
+ */
+import { type Duration, Effect, Random, Schedule } from "effect"
+
+/** Retries without end. */
+export const exponential = (first: Duration.Input, max: Duration.Input) =>
+  Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
+
+/** The wait after so many failures in a row, for callers that store the time of the retry. In milliseconds. */
+export const millisAfter = (failures: number, first: number, max: number): number =>
+  Math.min(first * 2 ** Math.min(failures - 1, 30), max)
+
+export const jittered = (millis: number): Effect.Effect<number> =>
+  Effect.map(Random.nextBetween(0.8, 1.2), (factor) => millis * factor)

@@ -1,0 +1,81 @@
+/**
+ * The kind of each failed HTTP request: by its status, or by the error codes of Node and undici among its causes, never by a
+ * message's text.
+ *
+ * Every client decides by these kinds: whether to retry, and whether the item, the run, or the address is at fault.
+ */
+
+/** A status that is not listed is rejected from 400 on, a server error from 500 on; below 400 it has no place here. */
+const kinds = {
+  401: "unauthorized",
+  /** A service, or a proxy in front of it, refuses every request: a run ends. */
+  402: "blocked",
+  403: "unauthorized",
+  404: "notFound",
+  405: "wrongAddress",
+  407: "blocked",
+  408: "timeout",
+  /** The first request with this idempotency key is still in flight, or somebody else changed the resource. */
+  409: "conflict",
+  410: "notFound",
+  413: "tooLarge",
+  /** The request was not carried out, as with 429. */
+  425: "tooEarly",
+  426: "blocked",
+  429: "rateLimited",
+} as const
+
+export type Kind = (typeof kinds)[keyof typeof kinds] | "rejected" | "serverError"
+
+const listed: { readonly [status: number]: Kind } = kinds
+
+/** The kind of a status other than 2xx. */
+export const kindOf = (status: number): Kind =>
+  listed[status] ?? (status < 400 ? "wrongAddress" : status < 500 ? "rejected" : "serverError")
+
+/** Whether the same request may succeed a moment later. */
+export const isTransient = (kind: Kind): boolean =>
+  kind === "timeout" || kind === "conflict" || kind === "tooEarly" || kind === "rateLimited" || kind === "serverError"
+
+/** An error and its causes, innermost last. */
+export const causes = (error: unknown): ReadonlyArray<object> => {
+  const chain: Array<object> = []
+  for (let at = error; typeof at === "object" && at !== null && !chain.includes(at);) {
+    chain.push(at)
+    if ("errors" in at && Array.isArray(at.errors))
+      chain.push(...at.errors.filter((inner) => typeof inner === "object"))
+    at = "cause" in at ? at.cause : "reason" in at ? at.reason : undefined
+  }
+  return chain
+}
+
+/** The codes among these causes. */
+export const codesOf = (chain: ReadonlyArray<object>): ReadonlyArray<string> =>
+  chain.flatMap((cause) => ("code" in cause && typeof cause.code === "string" ? [cause.code] : []))
+
+/** Certificates that are not accepted, and receivers that do not speak TLS. */
+export const isInsecure = (code: string): boolean =>
+  /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/.test(code)
+
+/** Without a connection, or without TLS, nothing was sent. */
+export const isUnsent = (code: string): boolean =>
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code) || isInsecure(code)
+
+/** No request can be made of this URL or these headers. */
+export const isUnsendable = (code: string): boolean =>
+  /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code)
+
+export const descriptions: { readonly [code: string]: string } = {
+  EAI_AGAIN: "the host's name could not be resolved",
+  ECONNREFUSED: "connection refused",
+  ECONNRESET: "the connection broke off",
+  EHOSTUNREACH: "host unreachable",
+  ENETUNREACH: "network unreachable",
+  ENOTFOUND: "the host's name is not known",
+  EPIPE: "the connection broke off",
+  ETIMEDOUT: "no answer in time",
+  UND_ERR_BODY_TIMEOUT: "no answer in time",
+  UND_ERR_CONNECT_TIMEOUT: "no connection in time",
+  UND_ERR_HEADERS_TIMEOUT: "no answer in time",
+  UND_ERR_SOCKET: "the connection broke off",
+}

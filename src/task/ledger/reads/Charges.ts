@@ -1,0 +1,102 @@
+/**
+ * Votes by the price that they count at: each at the highest of the prices that held when its task was planned, and at that of its expert's
+ * kind once its result is there; at the job's present prices, where its task was planned without any.
+ *
+ * Guarantees: a task's first result makes no vote count for more. One that the service puts in its place later can, by a dearer kind.
+ */
+import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as Cost from "../../../domain/Cost.ts"
+import * as Prices from "../../../domain/Prices.ts"
+import type { Issue, LedgerContext } from "../schema/Model.ts"
+import * as VoteKinds from "../schema/VoteKinds.ts"
+
+export type Here = Pick<LedgerContext, "job" | "sql">
+
+/** Votes and what they cost. */
+export interface Charge {
+  readonly votes: number
+  readonly cost: Cost.Decimal
+}
+
+/** How many votes of an attempt in this state count when another one follows, in columns of its task. */
+export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
+  const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
+  if (state === "refused" || wasUnsent) return "0"
+  return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
+}
+
+/** Imported votes are completed without having been submitted. */
+const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
+  AND NOT (state = 'completed' AND submitted_at IS NULL)`
+
+/** The prices that tasks were planned with, by their numbers. */
+export const priceLists = ({ job, sql }: Here) =>
+  Effect.map(
+    sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`,
+    (rows) => new Map(rows.map(({ list, prices }) => [list, Prices.decode(prices)])),
+  )
+
+export const free: Prices.Prices = { other: Cost.zero, kinds: new Map() }
+
+/** The prices of a task by the number of its price list. */
+export type PricesOf = (list: number | null) => Prices.Prices
+
+/** @param present the job's, which hold for tasks that were planned without any */
+export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
+  Effect.map(priceLists(here), (lists): PricesOf => {
+    const now = Option.getOrElse(present, () => free)
+    return (list) => (list === null ? undefined : lists.get(list)) ?? now
+  })
+
+/** Votes at one price. */
+export interface Counted {
+  readonly standing: "open" | "given" | "ended"
+  readonly kind: string | null
+  readonly votes: number
+  readonly price: Cost.Decimal
+}
+
+/** All votes that count against a budget. */
+export const countedVotes = Effect.fnUntraced(function* ({ job, sql }: Here, pricesOf: PricesOf) {
+  const rows = yield* sql<
+    Pick<Counted, "standing" | "votes"> & { list: number | null; kinds: string | null; tasks: number }
+  >`SELECT price_list AS list, vote_kinds AS kinds, CASE WHEN state = 'completed' THEN 'given'
+        WHEN ${sql.in("state", openStates)} THEN 'open' ELSE 'ended' END AS standing,
+      COUNT(*) AS tasks, SUM(item_count) AS votes
+      FROM task WHERE job = ${job} AND seq >= 0 AND ${sql.literal(isCounted)} GROUP BY 1, 2, 3
+    UNION ALL SELECT price_list, NULL, 'ended', COUNT(*), SUM(votes) FROM task_attempt
+      WHERE job = ${job} AND votes > 0 GROUP BY price_list`
+  return rows.flatMap(({ kinds, list, standing, tasks, votes }): ReadonlyArray<Counted> => {
+    const prices = pricesOf(list)
+    if (standing !== "given" || kinds === null) {
+      return [{ standing, kind: null, votes, price: Prices.highest(prices) }]
+    }
+    return VoteKinds.paidAs(kinds, prices).map(({ items, kind }) => ({
+      standing,
+      kind,
+      votes: items * tasks,
+      price: Prices.priceOf(prices, kind),
+    }))
+  })
+})
+
+const openStates = ["planned", "submitting", "submitted", "in_doubt"] as const
+
+export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { other }: Prices.Prices): Charge =>
+  votes.reduce(
+    (sum, { price, votes }) => ({ votes: sum.votes + votes, cost: Cost.plus(sum.cost, Cost.times(price, votes)) }),
+    { votes: 0, cost: Cost.times(other, 0) },
+  )
+
+/** The prices that planned tasks count at; those that are held back are planned again at the present ones. */
+export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
+
+/** How many tasks that are planned, or would be, there are of a condition, and what they cost at most. */
+export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
+  const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
+    SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(item_count) AS votes
+    FROM task WHERE job = ${job} AND seq >= 0 AND ${condition} GROUP BY 1`
+  const votes = rows.map(({ list, votes }) => ({ votes, price: Prices.highest(pricesOf(list)) }))
+  return { tasks: rows.reduce((sum, { tasks }) => sum + tasks, 0), ...sum(votes, pricesOf(null)) }
+})

@@ -1,0 +1,72 @@
+/**
+ * Counts and rejects of files that only earlier runs have read: those of the last run leave them out.
+ *
+ * Guarantees: a run that reads a file to its end replaces what earlier runs said of it, whatever the file held then. Of a
+ * file that no run has read to its end, the last run with a reject in it counts. What a run read of a source that is no
+ * file (`Source.make`) is replaced by the next run.
+ */
+import { Effect, Option, Stream } from "effect"
+import type { Reject } from "../../../domain/Reject.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import type { LedgerContext, ReadCounts } from "../schema/Model.ts"
+import { readStreams } from "./Streams.ts"
+
+export const readEarlierRuns = (context: LedgerContext) => {
+  const { job, sql } = context
+  const { rejects } = readStreams(context)
+  /** @param campaign none for all */
+  const within = (campaign: Option.Option<number>) =>
+    Option.match(campaign, {
+      onNone: () => sql`job = ${job}`,
+      onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
+    })
+
+  /** By file, the last run that read it to its end; and how many records of such files each run read. */
+  const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
+    const rows = yield* sql<{ file: string; run: number; records: number }>`
+      SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`
+    const runOf = new Map(rows.map(({ file, run }) => [file, run]))
+    const recordsOf = new Map<number, number>()
+    for (const { file, records, run } of rows) {
+      if (runOf.get(file) === run) recordsOf.set(run, (recordsOf.get(run) ?? 0) + records)
+    }
+    return { runOf, recordsOf }
+  })
+
+  /** Earlier runs of which no later run has read a file, as far as all records read are those of files. */
+  const earlierRuns = Effect.fn("Ledger.earlierRuns")(function* (run: number, campaign: Option.Option<number>) {
+    const { recordsOf } = yield* lastReads(campaign)
+    const runs = yield* sql<
+      Pick<ReadCounts, "read" | "known" | "duplicates" | "reordered"> & { readonly run: number }
+    >`SELECT run, read_count AS read, known_count AS known, duplicate_count AS duplicates,
+        reordered_count AS reordered FROM run WHERE ${within(campaign)} AND run < ${run} AND read_count > 0 ORDER BY run`
+    return runs.filter(({ read, run }) => recordsOf.get(run) === read)
+  })
+
+  /** Rejects of runs before `run` in files that no later run has read; those of later runs first. */
+  const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
+    Effect.gen(function* () {
+      const runs = yield* sql<{ run: number; finished: number }>`
+        SELECT run, read_finished AS finished FROM run WHERE ${within(campaign)} AND run < ${run} AND rejected_count > 0
+          AND (read_finished = 0 OR run IN (SELECT run FROM input WHERE job = ${job})) ORDER BY run DESC`
+      if (runs.length === 0) return Stream.empty
+      const { runOf } = yield* lastReads(campaign)
+      /** Files with rejects in later runs. */
+      const later = new Set<string>()
+      yield* Stream.runForEach(rejects(run), ({ file }) => Effect.sync(() => void later.add(file)))
+      return Stream.flatMap(Stream.fromIterable(runs), ({ finished, run }) => {
+        const own = new Set<string>()
+        const isLast = ({ file }: Reject) => {
+          own.add(file)
+          const last = runOf.get(file)
+          return !later.has(file) && (last === run || (finished === 0 && (last === undefined || last < run)))
+        }
+        return rejects(run).pipe(
+          Stream.filter(isLast),
+          Stream.onEnd(Effect.sync(() => own.forEach((file) => later.add(file)))),
+        )
+      })
+    }).pipe(Stream.unwrap)
+
+  return { earlierRuns, earlierRejects }
+}

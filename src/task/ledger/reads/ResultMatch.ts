@@ -1,0 +1,193 @@
+/**
+ * A result joined to its task's request: by position, or by the prompt's text where positions do not agree.
+ *
+ * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
+ * names the place; a withdrawn prompt gives none, and says so; every index points into completions in the order of the input, whatever order was sent.
+ */
+import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
+import { SchemaJITCompiler } from "effect/schema"
+import type { SqlError } from "effect/sql/SqlError"
+import { depthProblem } from "../../../io/JsonProblem.ts"
+import { causeMessage, describeValue } from "../../../io/Values.ts"
+import type { Judgment, Withdrawn } from "../../../domain/Judgment.ts"
+import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../../domain/Task.ts"
+import * as CompletionOrder from "../schema/CompletionOrder.ts"
+import * as Expected from "../schema/Expected.ts"
+import type { CompletedTask, ParsedRequest } from "../schema/Model.ts"
+import * as Payload from "../schema/Payload.ts"
+import { promptOf } from "../schema/Rows.ts"
+import type { ReadKinds } from "../schema/VoteKinds.ts"
+
+/** Where another service may list several judgments, which are not read there. */
+const unreadNames = ["annotations", "judgments", "votes"] as const
+const Several = Schema.optionalKey(Schema.Unknown)
+const AnsweredItem = Schema.Struct({
+  ...ResultItem.fields,
+  // Where the contract has an object, another service may have something else, of which nothing is used.
+  annotations: Several,
+  judgments: Several,
+  votes: Several,
+})
+
+const isAnnotations = (value: { readonly rationale?: unknown }): value is Annotations =>
+  Predicate.isNullish(value.rationale) || Predicate.isString(value.rationale)
+
+/** What is used of `annotations`: an object, whose rationale becomes text. */
+const annotationsOf = (value: unknown): Annotations =>
+  !Predicate.isObject(value)
+    ? {}
+    : isAnnotations(value)
+      ? value
+      : { ...value, rationale: rationaleOf(value["rationale"]) }
+
+/** Null without such a mark is a mistake of the service's. */
+const isWithdrawn = (annotations: unknown): boolean =>
+  Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
+
+/** The completed answer, as far as it is used. */
+const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
+SchemaJITCompiler.enable(Answer.ast)
+const decode = Schema.decodeUnknownResult(Answer)
+
+/** Annotations are bounded, so that whatever reads them later, at any depth, comes to an end. */
+const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
+  Result.flatMap(
+    Result.mapError(decode(text), ({ message }) => message.replace(/\s+/g, " ")),
+    (answer) => {
+      for (const [i, { annotations }] of answer.results.entries()) {
+        const problem = depthProblem(annotations, `results[${i}].annotations`)
+        if (problem !== undefined) return Result.fail(problem)
+      }
+      return Result.succeed(answer)
+    },
+  )
+
+/** The judgments of one task, in the order of its prompts, with what takes their place where prompts were withdrawn, or the reason why its result does not fit. */
+export const match = (
+  taskId: string,
+  { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
+  result: string,
+  {
+    completedAt,
+    read = identity,
+    vote = 1,
+  }: {
+    readonly vote?: number | undefined
+    /** Epoch milliseconds. */
+    readonly completedAt?: number | undefined
+    /** Brings annotations into prefstream's own shape. */
+    readonly read?: ((annotations: Annotations) => Annotations) | undefined
+  } = {},
+): Result.Result<ReadonlyArray<Judgment | Withdrawn>, string> => {
+  const answer = readAnswer(result)
+  if (Result.isFailure(answer)) return Result.fail(answer.failure)
+  const { results } = answer.success
+  if (results.length !== prompts.length) {
+    return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
+  }
+  const aligned = align(prompts, results)
+  const judgments: Array<Judgment | Withdrawn> = []
+  for (let i = 0; i < prompts.length; i++) {
+    const { prompt, completions } = prompts[i]!
+    const found = aligned[i]
+    if (found === undefined || found.prompt !== prompt) {
+      return Result.fail(
+        `results[${i}]: expected the prompt ${describeValue(prompt)}, found ${describeValue(results[i]!.prompt)}`,
+      )
+    }
+    const details = items[i]!
+    const isCheck = details.check === true
+    const index = found.best_completion_index
+    if (index === null && isWithdrawn(found.annotations)) {
+      judgments.push({ isWithdrawn: true, taskId, itemId: details.item_id, isCheck })
+      continue
+    }
+    if (index === null || index < 0 || index >= completions.length) {
+      return Result.fail(`results[${i}].best_completion_index: expected 0 to ${completions.length - 1}, found ${index}`)
+    }
+    const { order } = details
+    const annotations = read(annotationsOf(found.annotations))
+    const unread = unreadNames.find((name) => Array.isArray(found[name]) && found[name].length > 1)
+    judgments.push({
+      taskId,
+      itemId: details.item_id,
+      prompt: promptOf(prompt, details),
+      completions,
+      models: details.models,
+      ...(details.as_messages !== undefined && { asMessages: details.as_messages }),
+      ...(details.tools !== undefined && { tools: details.tools }),
+      bestCompletionIndex: order?.[index] ?? index,
+      annotations: order === undefined ? annotations : CompletionOrder.undoAnnotations(annotations, order),
+      ...(unread !== undefined && { unread }),
+      ...(completedAt !== undefined && { completedAt }),
+      metadata: details.metadata,
+      gold: details.gold,
+      isCheck,
+      origin: details.origin,
+      vote,
+      order: order ?? [...completions.keys()],
+    })
+  }
+  return Result.succeed(judgments)
+}
+
+/** Matches a result as the ledger keeps it. */
+export const matchStored = (
+  { taskId, ...request }: Pick<CompletedTask, "items" | "prompts" | "taskId">,
+  result: Uint8Array,
+  options?: Parameters<typeof match>[3],
+) =>
+  Result.flatMap(Result.try({ try: () => Payload.decode(result), catch: causeMessage }), (text) =>
+    match(taskId, request, text, options),
+  )
+
+/**
+ * Whether what is answered of the task at `seq` fits, with the kinds of its experts, or why it does not. An id of the ledger's other tasks makes it a
+ * misfit, so that one result is not taken for several votes; other content of `task_id` may be an id of another kind.
+ */
+export const checkAnswer = Effect.fnUntraced(function* (
+  ledger: {
+    readonly ownerOf: (taskId: string, seq: number) => Effect.Effect<Option.Option<number>, SqlError>
+    readonly expected: (seq: number) => Effect.Effect<Expected.Expected, SqlError>
+    readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
+  },
+  seq: number,
+  taskId: string,
+  { body, named }: { readonly body: string; readonly named?: string | undefined },
+  kindsIn: ReadKinds,
+) {
+  if (named !== undefined && named !== taskId && Option.isSome(yield* ledger.ownerOf(named, seq))) {
+    return Result.fail(`task_id: expected ${describeValue(taskId)}, found ${describeValue(named)}`)
+  }
+  const answer = readAnswer(body)
+  if (Result.isFailure(answer)) return Result.fail(answer.failure)
+  const { results } = answer.success
+  const kinds = kindsIn(results)
+  if (Expected.isMetBy(yield* ledger.expected(seq), results)) return Result.succeed(kinds)
+  return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
+})
+
+/** Whether the result that the ledger has of a task can be used; one of an earlier version of prefstream may not. */
+export const isUsable = Effect.fnUntraced(function* (
+  ledger: {
+    readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>
+    readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
+  },
+  { seq, taskId }: { readonly seq: number; readonly taskId: string },
+) {
+  const result = yield* ledger.storedResult(seq)
+  if (Option.isNone(result)) return false
+  return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
+})
+
+/** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */
+const align = (
+  prompts: ReadonlyArray<TaskPrompt>,
+  results: ReadonlyArray<typeof AnsweredItem.Type>,
+): ReadonlyArray<typeof AnsweredItem.Type | undefined> => {
+  if (prompts.every(({ prompt }, i) => results[i]!.prompt === prompt)) return results
+  const byPrompt = new Map(results.map((result) => [result.prompt, result]))
+  return new Set(prompts.map(({ prompt }) => prompt)).size === prompts.length
+    ? prompts.map(({ prompt }) => byPrompt.get(prompt))
+    : results
+}

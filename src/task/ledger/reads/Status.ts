@@ -1,0 +1,219 @@
+/**
+ * Counts and times of tasks and items, and the tasks that wait for a person.
+ *
+ * Guarantees: the counts of all states are of the same moment. They read each task's small row once or twice, which is
+ * quick for a hundred thousand tasks. An item counts once, by its most advanced task.
+ */
+import { Duration, Effect, Option, Record } from "effect"
+import * as SteadyClock from "../../../io/SteadyClock.ts"
+import { inCampaign, isAskedBy } from "../schema/Rows.ts"
+import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../schema/Model.ts"
+
+/** States that a person has to resolve. */
+const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
+
+/** `items` are those of tasks: an item with several votes counts in each. */
+interface CountRow {
+  readonly campaign: number
+  readonly state: TaskState
+  readonly tasks: number
+  readonly items: number
+}
+
+const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
+  const of = (state: TaskState) =>
+    rows
+      .filter((row) => row.state === state)
+      .reduce((sum, { items, tasks }) => ({ tasks: sum.tasks + tasks, items: sum.items + items }), {
+        tasks: 0,
+        items: 0,
+      })
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key for each state
+  return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
+}
+
+/** How far an item has come, the furthest first. Of `refused` and `given_up`, each of its tasks is one of the two. */
+export const itemOutcomes = [
+  "judged",
+  "pruned",
+  "waiting",
+  "not_submitted",
+  "in_doubt",
+  "invalid",
+  "failed",
+  "refused",
+  "given_up",
+] as const
+export type ItemOutcome = (typeof itemOutcomes)[number]
+
+export type OutcomeCounts = (outcome: ItemOutcome) => number
+
+export interface Arrivals {
+  readonly tasks: number
+  readonly items: number
+}
+
+export interface Progress {
+  readonly counts: StateCounts
+  /** Those of one campaign. */
+  readonly countsOf: (campaign: number) => StateCounts
+  /** Items of the input by the state of their first vote, in one campaign; gold items that were mixed in are none. */
+  readonly inputOf: (campaign: number) => StateCounts
+  /** Maximum votes of an item. */
+  readonly votes: number
+  /** Gold items mixed in. */
+  readonly gold: number
+  /** When the first task was submitted, in epoch milliseconds. */
+  readonly firstSubmittedAt: Option.Option<number>
+  /** The outstanding task that waits longest. */
+  readonly oldestOutstanding: Option.Option<{
+    readonly number: number
+    readonly taskId: string
+    readonly submittedAt: number
+  }>
+  /** When an outstanding task is polled next; in the past where that is due. */
+  readonly nextPollAt: Option.Option<number>
+  readonly lastResultAt: Option.Option<number>
+  readonly lastHour: Arrivals
+  readonly lastDay: Arrivals
+  /**
+   * Tasks and items judged since the oldest outstanding task was submitted, at most a day ago, in campaigns with open tasks,
+   * and when the last of them was.
+   */
+  readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
+}
+
+const optional = (values: ReadonlyArray<number | null>, choose: (...values: Array<number>) => number) => {
+  const found = values.flatMap((value) => (value === null ? [] : [value]))
+  return found.length === 0 ? Option.none<number>() : Option.some(choose(...found))
+}
+
+/** The columns of `task` that make an `Issue`. */
+export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, task_id AS "taskId",
+  idempotency_key AS "idempotencyKey", item_count AS items, reason, sent_at AS "sentAt"`
+
+export const readStatus = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
+
+  // Naming `seq` makes the database use the primary key, the fastest index for all rows.
+  const all = sql`${here} AND seq >= 0`
+
+  const counts = Effect.gen(function* () {
+    const rows = yield* sql<CountRow>`SELECT 0 AS campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items
+      FROM task WHERE ${all} GROUP BY state`
+    return countsOf(rows)
+  }).pipe(Effect.withSpan("Ledger.counts"))
+
+  const progress = Effect.gen(function* () {
+    const now = yield* SteadyClock.now
+    const hour = now - Duration.toMillis("1 hour")
+    const day = now - Duration.toMillis("1 day")
+    const rows = yield* sql<
+      CountRow & {
+        readonly newItems: number
+        readonly votes: number
+        readonly gold: number
+        readonly firstAt: number | null
+        readonly lastAt: number | null
+      }
+    >`SELECT campaign, state, COUNT(*) AS tasks, SUM(item_count) AS items, SUM(new_items) AS "newItems", MAX(votes) AS votes,
+        SUM(CASE WHEN vote = 1 THEN item_count - new_items ELSE 0 END) AS gold,
+        MIN(submitted_at) AS "firstAt", MAX(completed_at) AS "lastAt"
+      FROM task WHERE ${all} GROUP BY campaign, state`
+    const next = yield* sql<{ at: number }>`SELECT due_at AS at FROM task
+      WHERE ${here} AND state = 'submitted' ORDER BY due_at, seq LIMIT 1`
+    const waitingSince = rows.filter(({ state }) => state === "submitted").map((row) => row.firstAt)
+    const oldestAt = optional(waitingSince, Math.min)
+    const oldest = yield* Option.match(oldestAt, {
+      onNone: () => Effect.succeed([]),
+      onSome: (at) => sql<{ number: number; taskId: string; submittedAt: number }>`SELECT seq + 1 AS number,
+        task_id AS "taskId", submitted_at AS "submittedAt" FROM task WHERE ${all} AND state = 'submitted' AND submitted_at = ${at} ORDER BY seq LIMIT 1`,
+    })
+    const firstSubmittedAt = optional(
+      rows.map((row) => row.firstAt),
+      Math.min,
+    )
+    const paceSince = Option.map(
+      Option.orElse(oldestAt, () => firstSubmittedAt),
+      (at) => Math.max(at, day),
+    )
+    const waiting = rows.filter(({ state }) => state === "planned" || state === "submitting" || state === "submitted")
+    const ofWaiting = sql.in(
+      "campaign",
+      waiting.map(({ campaign }) => campaign),
+    )
+    const inPace = sql`${ofWaiting} AND completed_at > ${Option.getOrElse(paceSince, () => now)}`
+    const [recent] = yield* sql<{
+      readonly [Name in "tasks" | "items" | "hourTasks" | "hourItems" | "paceTasks" | "paceItems" | "paceLastAt"]:
+        | number
+        | null
+    }>`
+      SELECT COUNT(*) AS tasks, SUM(item_count) AS items,
+        SUM(CASE WHEN completed_at > ${hour} THEN 1 ELSE 0 END) AS "hourTasks",
+        SUM(CASE WHEN completed_at > ${hour} THEN item_count ELSE 0 END) AS "hourItems",
+        SUM(CASE WHEN ${inPace} THEN 1 ELSE 0 END) AS "paceTasks",
+        SUM(CASE WHEN ${inPace} THEN item_count ELSE 0 END) AS "paceItems",
+        MAX(CASE WHEN ${inPace} THEN completed_at END) AS "paceLastAt"
+      FROM task WHERE ${all} AND state = 'completed' AND completed_at > ${day}`
+    return {
+      counts: countsOf(rows),
+      countsOf: (campaign) => countsOf(rows.filter((row) => row.campaign === campaign)),
+      inputOf: (campaign) =>
+        countsOf(
+          rows
+            .filter((row) => row.campaign === campaign)
+            .map(({ newItems, state, tasks }) => ({ campaign, state, tasks, items: newItems })),
+        ),
+      votes: Math.max(1, ...rows.map(({ votes }) => votes)),
+      gold: rows.reduce((sum, { gold }) => sum + gold, 0),
+      firstSubmittedAt,
+      oldestOutstanding: Option.fromNullishOr(oldest[0]),
+      nextPollAt: Option.map(Option.fromNullishOr(next[0]), ({ at }) => at),
+      lastResultAt: optional(
+        rows.filter(({ state }) => state === "completed").map((row) => row.lastAt),
+        Math.max,
+      ),
+      lastHour: { tasks: recent?.hourTasks ?? 0, items: recent?.hourItems ?? 0 },
+      lastDay: { tasks: recent?.tasks ?? 0, items: recent?.items ?? 0 },
+      pace: Option.map(paceSince, (since) => ({
+        since,
+        tasks: recent?.paceTasks ?? 0,
+        items: recent?.paceItems ?? 0,
+        lastAt: recent?.paceLastAt ?? since,
+      })),
+    } satisfies Progress
+  }).pipe(Effect.withSpan("Ledger.progress"))
+
+  /** Tasks that wait for a person, those in doubt first; or those in the states that are named. */
+  const issues = Effect.fn("Ledger.issues")(
+    (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
+      sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
+        ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`,
+  )
+
+  /** Items whose results were pruned. */
+  const prunedItems = Effect.suspend(
+    () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
+      WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,
+  ).pipe(
+    Effect.map((rows) => rows[0]?.items ?? 0),
+    Effect.withSpan("Ledger.prunedItems"),
+  )
+
+  /** How many items of a campaign, or of all, have which outcome. Gold items that were mixed in do not count. */
+  const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
+    const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
+        SELECT item.seq, MIN(CASE t.state
+          WHEN 'completed' THEN CASE WHEN t.pruned_at IS NULL THEN 0 ELSE 1 END
+          WHEN 'submitted' THEN 2 WHEN 'in_doubt' THEN 4 WHEN 'invalid' THEN 5 WHEN 'failed' THEN 6
+          WHEN 'refused' THEN 7 WHEN 'given_up' THEN 8 ELSE 3 END) AS outcome
+        FROM task t JOIN item ON item.job = t.job AND ${sql.literal(isAskedBy("t"))}
+        WHERE t.job = ${job} AND ${inCampaign(sql, campaign)}
+        GROUP BY item.seq) AS items GROUP BY outcome`
+    const counts = new Map(rows.map(({ items, outcome }) => [outcome, items]))
+    const itemsOf: OutcomeCounts = (outcome) => counts.get(itemOutcomes.indexOf(outcome)) ?? 0
+    return itemsOf
+  })
+
+  return { counts, progress, issues, prunedItems, itemsByOutcome }
+}

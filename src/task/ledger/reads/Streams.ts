@@ -1,0 +1,207 @@
+/** Streams of results, rejects and prompts: page by page in bounded memory, in the order of the items. */
+import { Effect, Option, Result, Schema, Stream, Struct } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Prompt } from "../../../domain/Message.ts"
+import type { PromptItem } from "../../../domain/PromptItem.ts"
+import { Reject } from "../../../domain/Reject.ts"
+import {
+  type BatchPlace,
+  type CompletedTask,
+  type ItemDetails,
+  type LedgerContext,
+  lostStates,
+} from "../schema/Model.ts"
+import * as Payload from "../schema/Payload.ts"
+import { batchColumns, inCampaign, parsePrompts, promptOf } from "../schema/Rows.ts"
+
+/** An item that nobody will judge, as the input had it. */
+interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
+
+export interface PlannedItem extends Pick<ItemDetails, "models"> {
+  readonly itemId: string
+  readonly prompt: Prompt
+}
+
+export interface DroppedTask {
+  readonly state: "refused" | "given_up"
+  readonly reason: string
+  readonly items: ReadonlyArray<DroppedItem>
+}
+
+/** Small, since a row of `completed` holds a task's whole request and result. */
+const pageSize = 16
+
+/** Rows without payloads. */
+const smallRows = 1024
+
+const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
+
+export const readStreams = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
+
+  /** Pages through rows by a growing `seq`, in arrays, in bounded memory. */
+  const pages = <Row extends { readonly seq: number }, A>(
+    page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
+    decode: (row: Row) => A,
+  ): Stream.Stream<A, SqlError> =>
+    Stream.paginate(-1, (after) =>
+      Effect.map(page(after), (rows) => {
+        const last = rows.at(-1)
+        return [rows.map(decode), last === undefined ? Option.none() : Option.some(last.seq)] as const
+      }),
+    )
+
+  const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
+
+  /**
+   * Reads the next page while this one is processed, if another process reads it, and in a snapshot, in which nothing comes
+   * in meanwhile. Reading takes a sixth of an export's time, so that several parts read in parallel would save no more.
+   */
+  const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+    Stream.unwrap(
+      Effect.map(Effect.serviceOption(sql.transactionService), (snapshot) =>
+        isElsewhere && Option.isSome(snapshot) ? Stream.bufferArray(pages, { capacity: 1 }) : pages,
+      ),
+    )
+
+  /** Tasks with their results: of one campaign, or of all. */
+  const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
+    pages(
+      (after) => sql<
+        BatchPlace & {
+          seq: number
+          taskId: string
+          completedAt: number | null
+          body: Uint8Array
+          items: Uint8Array
+          result: Uint8Array
+        }
+      >`SELECT t.seq, t.task_id AS "taskId", ${sql.literal(batchColumns)},
+        CASE WHEN t.submitted_at IS NULL THEN NULL ELSE t.completed_at END AS "completedAt",
+        q.body, q.items, r.body AS result FROM task t
+      JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+      JOIN task_result r ON r.job = t.job AND r.seq = t.seq
+      WHERE t.job = ${job} AND t.state = 'completed' AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
+      ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => row,
+    ).pipe(
+      readAhead,
+      Stream.rechunk(1),
+      Stream.map(({ body, ...row }) => ({ ...row, ...parsePrompts({ body, items: row.items }) })),
+    )
+
+  const rejects = (run: number): Stream.Stream<Reject, SqlError> =>
+    pages(
+      (after) => sql<{ seq: number; record: string }>`SELECT ordinal AS seq, record FROM reject
+        WHERE ${here} AND run = ${run} AND ordinal > ${after} ORDER BY ordinal LIMIT ${pageSize}`,
+      (row) => decodeReject(row.record),
+    )
+
+  /** The other votes of a batch of which something may still come: which of its places they ask for. */
+  const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
+    const rows =
+      votes === 1
+        ? []
+        : yield* sql<{ seq: number; vote: number; items: number }>`
+      SELECT seq, vote, item_count AS items FROM task WHERE ${here} AND seq >= ${batch}
+        AND seq < ${batch + votes * batchItems} AND NOT ${sql.in("state", lostStates)}`
+    return rows.map(({ items, seq, vote }) => {
+      const first = seq - (vote - 1) * batchItems
+      return { first, end: first + items }
+    })
+  })
+
+  /** The results of the other votes on the items of a task, as far as they are there and can be read; none of a task whose items have one vote. */
+  const resultsBeside = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
+      SELECT o.task_id AS "taskId", r.body AS result FROM task t
+      JOIN task o ON o.job = t.job AND o.seq >= t.batch AND o.seq < t.batch + t.votes * t.batch_items AND o.vote <> t.vote
+      JOIN task_result r ON r.job = o.job AND r.seq = o.seq
+      WHERE t.job = ${job} AND t.seq = ${seq} AND t.votes > 1 AND o.state = 'completed' ORDER BY o.seq`
+    return rows.flatMap(({ result, taskId }) =>
+      Result.match(
+        Result.try(() => Payload.decode(result)),
+        { onFailure: () => [], onSuccess: (text) => [{ taskId, result: text }] },
+      ),
+    )
+  })
+
+  /**
+   * Tasks of a campaign that the service refused, or a person gave up, with those of their items that
+   * nobody will judge: each in its first vote.
+   */
+  const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
+    pages(
+      (after) => sql<
+        BatchPlace & {
+          seq: number
+          state: "refused" | "given_up"
+          reason: string | null
+          body: Uint8Array
+          items: Uint8Array
+        }
+      >`SELECT t.seq, t.state, t.reason, ${sql.literal(batchColumns)}, q.body, q.items FROM task t
+      JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+      WHERE t.job = ${job} AND ${sql.in("t.state", lostStates)} AND t.vote = 1
+        AND ${inCampaign(sql, campaign)} AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+      (row) => row,
+    ).pipe(
+      Stream.mapEffect(
+        Effect.fnUntraced(function* (row) {
+          const open = yield* placesOpen(row)
+          const { items, prompts } = parsePrompts(row)
+          const isLost = (i: number) => {
+            const at = row.seq + i
+            return items[i]!.check !== true && !open.some(({ end, first }) => first <= at && at < end)
+          }
+          return {
+            state: row.state,
+            reason: row.reason ?? "",
+            items: items.flatMap((details, i): ReadonlyArray<DroppedItem> => {
+              const { completions, prompt } = prompts[i]!
+              return isLost(i) ? [{ ...details, prompt: promptOf(prompt, details), completions }] : []
+            }),
+          }
+        }),
+      ),
+    )
+
+  /**
+   * Ids, prompts, and models of all items that were planned, judged or not, in the order in which they were, over all campaigns:
+   * where several have an item, once in each. Without gold items that were mixed in, and without what was pruned.
+   */
+  const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
+    (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
+      JOIN task_request q ON q.job = t.job AND q.seq = t.seq
+      WHERE t.job = ${job} AND t.vote = 1 AND t.seq > ${after} ORDER BY t.seq LIMIT ${pageSize}`,
+    (row) => {
+      const { items, prompts } = parsePrompts(row)
+      return items.flatMap((details, i) =>
+        details.check === true
+          ? []
+          : [
+              {
+                itemId: details.item_id,
+                prompt: promptOf(prompts[i]!.prompt, details),
+                ...Struct.pick(details, ["models"]),
+              },
+            ],
+      )
+    },
+  ).pipe(Stream.flattenIterable)
+
+  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all, that was sent. */
+  const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
+    pages(
+      (after) => sql<{
+        seq: number
+        millis: number
+      }>`SELECT t.seq, t.completed_at - t.submitted_at AS millis FROM task t
+        WHERE t.job = ${job} AND t.state = 'completed' AND t.submitted_at IS NOT NULL
+          AND ${inCampaign(sql, campaign)} AND t.seq > ${after}
+        ORDER BY t.seq LIMIT ${smallRows}`,
+      ({ millis }) => millis,
+    )
+
+  return { completed: completedOf(Option.none()), completedOf, resultsBeside, rejects, dropped, prompts, turnarounds }
+}

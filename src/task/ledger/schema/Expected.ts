@@ -1,0 +1,42 @@
+/**
+ * What a task's result must fit, so that it is checked without parsing the request: the hash of the prompts, and the number of
+ * completions of each.
+ *
+ * Guarantees: a result that meets it has each prompt in its place, and indices of its completions. One that does not may fit
+ * nevertheless, by the prompts' texts, or with a withdrawn prompt: `ResultMatch.match` decides.
+ */
+import { Schema } from "effect"
+import type { ResultItem } from "../../../domain/Task.ts"
+import * as Sha256 from "../../../node/Sha256.ts"
+
+export const Expected = Schema.Struct({
+  /** The hash of the JSON array of the prompts. */
+  prompts_sha256: Schema.String,
+  completions: Schema.Array(Schema.Int),
+})
+export type Expected = typeof Expected.Type
+
+const hashOf = (prompts: ReadonlyArray<{ readonly prompt: string }>): string =>
+  Sha256.hex(JSON.stringify(prompts.map(({ prompt }) => prompt)))
+
+/** The completions are counted, and not read. */
+export const encode = (
+  prompts: ReadonlyArray<{ readonly prompt: string; readonly completions: { readonly length: number } }>,
+): string => {
+  const expected: Expected = {
+    prompts_sha256: hashOf(prompts),
+    completions: prompts.map(({ completions }) => completions.length),
+  }
+  return JSON.stringify(expected)
+}
+
+/** @throws where it was not `encode` that wrote it */
+export const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Expected))
+
+export const isMetBy = (
+  { completions, prompts_sha256 }: Expected,
+  results: ReadonlyArray<Pick<ResultItem, "prompt" | "best_completion_index">>,
+): boolean =>
+  results.length === completions.length &&
+  results.every(({ best_completion_index: best }, i) => best !== null && best >= 0 && best < completions[i]!) &&
+  hashOf(results) === prompts_sha256

@@ -1,0 +1,266 @@
+/**
+ * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
+ *
+ * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is
+ * halved becomes two rows without renumbering others. Each vote of a batch takes `batch_items`
+ * numbers, also where it is not planned, the first one from `batch` on; an `item` has its number in the first vote.
+ */
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Migrations from "../../../sql/Migrations.ts"
+
+/** What was read, and under which terms. `max_rejects` and `failure` say why a run ended; `shuffle_seed` is null without shuffling. */
+const createInput = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = yield* Migrations.bytes
+  yield* sql`CREATE TABLE job (
+    job INTEGER NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    parts INTEGER NOT NULL
+  )`
+  const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
+  // `guidelines` is UTF-8, so that no database refuses a character of it.
+  yield* sql`CREATE TABLE campaign (
+    job INTEGER NOT NULL,
+    campaign INTEGER NOT NULL,
+    task_type TEXT NOT NULL,
+    guidelines ${bytes},
+    fingerprint TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    PRIMARY KEY (job, campaign)
+  )`
+  yield* sql`CREATE UNIQUE INDEX campaign_fingerprint ON campaign (job, fingerprint)`
+  yield* sql`CREATE TABLE run (
+    job INTEGER NOT NULL,
+    run BIGINT NOT NULL,
+    campaign INTEGER NOT NULL,
+    started_at BIGINT NOT NULL,
+    ended_at BIGINT,
+    read_count BIGINT NOT NULL DEFAULT 0,
+    new_count BIGINT NOT NULL DEFAULT 0,
+    known_count BIGINT NOT NULL DEFAULT 0,
+    duplicate_count BIGINT NOT NULL DEFAULT 0,
+    reordered_count BIGINT NOT NULL DEFAULT 0,
+    rejected_count BIGINT NOT NULL DEFAULT 0,
+    read_finished INTEGER NOT NULL DEFAULT 0,
+    votes INTEGER NOT NULL DEFAULT 1,
+    shuffle_seed BIGINT,
+    max_rejects TEXT,
+    failure TEXT,
+    PRIMARY KEY (job, run)
+  )`
+  // `content_hash` is null where it is the item's id; `run` is the one that found it.
+  yield* sql`CREATE TABLE item (
+    job INTEGER NOT NULL,
+    campaign INTEGER NOT NULL,
+    item_id TEXT NOT NULL,
+    content_hash TEXT,
+    batch BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    run BIGINT NOT NULL,
+    PRIMARY KEY (job, campaign, item_id)
+  ) ${compact}`
+  yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
+  // Items of earlier runs that the last run read again, as spans of their numbers: `end_seq` is the one after the last.
+  yield* sql`CREATE TABLE known (
+    job INTEGER NOT NULL,
+    run BIGINT NOT NULL,
+    first_seq BIGINT NOT NULL,
+    end_seq BIGINT NOT NULL,
+    PRIMARY KEY (job, run, first_seq)
+  )`
+  yield* sql`CREATE TABLE reject (
+    job INTEGER NOT NULL,
+    run BIGINT NOT NULL,
+    ordinal BIGINT NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (job, run, ordinal)
+  )`
+  yield* sql`CREATE TABLE input (
+    job INTEGER NOT NULL,
+    campaign INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    bytes BIGINT NOT NULL,
+    records BIGINT NOT NULL,
+    -- Empty where they are not known.
+    sha256 TEXT NOT NULL,
+    etag TEXT NOT NULL,
+    last_modified TEXT NOT NULL,
+    PRIMARY KEY (job, campaign, file, sha256, etag, last_modified)
+  )`
+  yield* sql`CREATE TABLE setting (
+    job INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (job, name)
+  )`
+})
+
+/**
+ * One small row per task, so that a change of state does not rewrite its request and result.
+ *
+ * `new_items` counts the items of the input that it brought: none in a later vote, and no gold item. `attempt` grows when
+ * the items are planned again under another key. `part` is the number of the batch, modulo the job's parts. `sent_at` is when the first try began that may have been taken, or null.
+ * `resend_at` is when a person asked to send it again, `pruned_at` when its request and result were removed. No two tasks
+ * have the same `task_id`, so that no result counts twice. `expected` is what a result must fit: see `Expected.ts`.
+ * If several processes share a job, `part_owner` says who owns which part, and `claim_epoch` and `claim_until` in which
+ * of its epochs a task was claimed for sending, and for how long: see `Parts.ts`.
+ */
+const createTasks = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const bytes = yield* Migrations.bytes
+  yield* sql`CREATE TABLE task (
+    job INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    campaign INTEGER NOT NULL,
+    item_count INTEGER NOT NULL,
+    new_items INTEGER NOT NULL,
+    batch BIGINT NOT NULL,
+    batch_items INTEGER NOT NULL,
+    vote INTEGER NOT NULL,
+    votes INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    attempt INTEGER NOT NULL DEFAULT 1,
+    idempotency_key TEXT NOT NULL,
+    state TEXT NOT NULL,
+    task_id TEXT,
+    reason TEXT,
+    planned_at BIGINT NOT NULL,
+    resend_at BIGINT,
+    sent_at BIGINT,
+    submitted_at BIGINT,
+    completed_at BIGINT,
+    pruned_at BIGINT,
+    due_at BIGINT NOT NULL DEFAULT 0,
+    claim_epoch BIGINT,
+    claim_until BIGINT,
+    PRIMARY KEY (job, seq)
+  )`
+  yield* sql`CREATE INDEX task_due ON task (job, state, due_at, seq, part)`
+  yield* sql`CREATE UNIQUE INDEX task_by_id ON task (job, task_id)`
+  yield* sql`CREATE TABLE part_owner (
+    job INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    epoch BIGINT NOT NULL,
+    owner TEXT NOT NULL,
+    renewed_at BIGINT NOT NULL,
+    progressed_at BIGINT NOT NULL,
+    answered_at BIGINT NOT NULL,
+    PRIMARY KEY (job, part)
+  )`
+  yield* sql`CREATE TABLE budget (
+    job INTEGER NOT NULL PRIMARY KEY,
+    free_at DOUBLE PRECISION NOT NULL,
+    paused_at BIGINT NOT NULL,
+    paused_until BIGINT NOT NULL,
+    share DOUBLE PRECISION NOT NULL,
+    cuts BIGINT NOT NULL,
+    cut_at BIGINT NOT NULL
+  )`
+  yield* sql`CREATE TABLE task_attempt (
+    job INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    attempt INTEGER NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    task_id TEXT,
+    state TEXT NOT NULL,
+    reason TEXT,
+    sent_at BIGINT,
+    ended_at BIGINT NOT NULL,
+    PRIMARY KEY (job, seq, attempt)
+  )`
+  yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (job, task_id)`
+  // SQLite reads a row from its beginning: the largest column comes last.
+  yield* sql`CREATE TABLE task_request (
+    job INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    expected TEXT NOT NULL,
+    items ${bytes} NOT NULL,
+    body ${bytes} NOT NULL,
+    PRIMARY KEY (job, seq)
+  )`
+  yield* sql`CREATE TABLE task_result (
+    job INTEGER NOT NULL,
+    seq BIGINT NOT NULL,
+    body ${bytes} NOT NULL,
+    PRIMARY KEY (job, seq)
+  )`
+})
+
+/**
+ * `delivery` remembers recent webhook deliveries, so that a repeated one is known. A row of `hint` says that a poll of a
+ * task is worthwhile (of all where `task_id` is empty); `followed` counts the polls since `since_at` that it led to.
+ */
+const createDeliveries = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE delivery (
+    job INTEGER NOT NULL,
+    delivery_id TEXT NOT NULL,
+    sent_at BIGINT NOT NULL,
+    received_at BIGINT NOT NULL,
+    PRIMARY KEY (job, delivery_id)
+  )`
+  yield* sql`CREATE INDEX delivery_received ON delivery (job, received_at)`
+  yield* sql`CREATE TABLE hint (
+    job INTEGER NOT NULL,
+    task_id TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    pending INTEGER NOT NULL,
+    followed INTEGER NOT NULL,
+    since_at BIGINT NOT NULL,
+    PRIMARY KEY (job, task_id)
+  )`
+})
+
+/**
+ * `canceled` says of a failed task that the service canceled it; `votes` of an attempt how many of its votes count against a
+ * budget; `over_budget_count` how many new items of a run were not planned, since the budget did not allow it.
+ * `price_list` is the number of the prices that held when a task was planned, or null if there were none; `prices` are as
+ * `domain/Prices` encodes them, `vote_kinds`, of a task with a result, as `VoteKinds` does.
+ */
+const addSpending = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE task ADD COLUMN canceled INTEGER NOT NULL DEFAULT 0`
+  yield* sql`ALTER TABLE task_attempt ADD COLUMN votes INTEGER NOT NULL DEFAULT 0`
+  yield* sql`ALTER TABLE run ADD COLUMN over_budget_count BIGINT NOT NULL DEFAULT 0`
+  yield* sql`CREATE TABLE price_list (job INTEGER NOT NULL, list INTEGER NOT NULL, prices TEXT NOT NULL, PRIMARY KEY (job, list))`
+  yield* sql`ALTER TABLE task ADD COLUMN price_list INTEGER`
+  yield* sql`ALTER TABLE task ADD COLUMN vote_kinds TEXT`
+  yield* sql`ALTER TABLE task_attempt ADD COLUMN price_list INTEGER`
+  yield* sql`UPDATE task_attempt SET votes = CASE
+      WHEN state = 'refused' OR (state IN ('planned', 'superseded') AND sent_at IS NULL) THEN 0
+      ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
+})
+
+/** `least_votes` of `votes` are planned with the batch; the others item by item, if at all. Null where all are planned. */
+const addFurtherVotes = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
+})
+
+/** `run` is the last one that read the file to its end. Of an older ledger, the last run stands for all. */
+const addRunOfInput = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
+  yield* sql`UPDATE input SET run = COALESCE((SELECT MAX(run) FROM run WHERE run.job = input.job), 0)`
+})
+
+const migrations: Migrations.MigrationsOptions = {
+  what: "the ledger",
+  table: "prefstream_migration",
+  migrations: {
+    "0001_ledger": Effect.all([createInput, createTasks, createDeliveries], { discard: true }),
+    "0002_spending": addSpending,
+    "0003_further_votes": addFurtherVotes,
+    "0004_run_of_input": addRunOfInput,
+  },
+}
+
+/** Creates the tables, or brings those of an older version up to date. */
+export const migrate = Migrations.run(migrations)
+
+/** Refuses the tables of a newer version. */
+export const checkVersion = Migrations.check(migrations)
+
+/** Whether there is a ledger; other tables than its own must not be there. */
+export const exists = Migrations.exist(migrations)

@@ -1,0 +1,56 @@
+/**
+ * The kinds of experts who gave the votes of a task, as a column of its row: what its votes cost follows from them.
+ *
+ * Guarantees: the same result has the same text. An item with votes of several kinds keeps all of them, so that it counts at
+ * the highest of their prices.
+ */
+import { Result, Schema } from "effect"
+import * as Cost from "../../../domain/Cost.ts"
+import * as ExpertKind from "../../../domain/ExpertKind.ts"
+import * as Prices from "../../../domain/Prices.ts"
+import * as FieldPath from "../../../io/FieldPath.ts"
+
+/** How many items have votes of these kinds, each named once, in order; null is an unknown one. */
+const Group = Schema.Struct({ items: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
+type Group = typeof Group.Type
+
+const Groups = Schema.fromJsonString(Schema.Array(Group))
+const decode = Schema.decodeUnknownSync(Groups)
+
+/** Reads the kinds of a result's votes; null where the service tells none. */
+export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>) => string | null
+
+const compare = (a: string | null, b: string | null): number => ((a ?? "") < (b ?? "") ? -1 : 1)
+
+/** @param path where a vote has its kind; one that can't be parsed leads nowhere */
+export const reader = (path: string): ReadKinds => {
+  const parsed = Result.getOrUndefined(FieldPath.parse(path))
+  if (parsed === undefined) return () => null
+  return (results) => {
+    const counts = new Map<string, Group>()
+    for (const { annotations } of results) {
+      const [first = null, ...rest] = [...new Set(ExpertKind.inAnnotations(annotations, parsed.get))].toSorted(compare)
+      const kinds = [first, ...rest] as const
+      const name = JSON.stringify(kinds)
+      counts.set(name, { items: (counts.get(name)?.items ?? 0) + 1, kinds })
+    }
+    const groups = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+    return groups.every(({ kinds }) => kinds.every((kind) => kind === null)) ? null : JSON.stringify(groups)
+  }
+}
+
+/**
+ * The items of a task by the kind that they are paid as: the dearest of their votes' kinds, or the first by name of several.
+ */
+export const paidAs = (
+  text: string,
+  prices: Prices.Prices,
+): ReadonlyArray<{ readonly kind: string | null; readonly items: number }> =>
+  decode(text).map(({ items, kinds: [first, ...rest] }) => ({
+    items,
+    kind: rest.reduce(
+      (dearest, kind) =>
+        Cost.minus(Prices.priceOf(prices, kind), Prices.priceOf(prices, dearest)).units > 0n ? kind : dearest,
+      first,
+    ),
+  }))

@@ -1,0 +1,211 @@
+/**
+ * Votes that are planned item by item, once the votes before are in.
+ *
+ * Guarantees: another vote on an item is planned only if all its votes before have ended, and while the budget allows it,
+ * both decided in the transaction that plans it; so nothing is planned twice, whenever a process is killed.
+ */
+import { Array as Arr, Effect, type Latch, Option } from "effect"
+import * as SteadyClock from "../../../io/SteadyClock.ts"
+import type { BatchPlace, LedgerContext, NewTask, StoredRequest, TaskState } from "../schema/Model.ts"
+import type { Parts } from "./Parts.ts"
+import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from "../schema/Rows.ts"
+import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
+import type { readTasks } from "./Tasks.ts"
+
+/** An item, by its number in its first vote. */
+export interface ItemPlace {
+  readonly seq: number
+  readonly batch: number
+}
+
+/** The votes of an item, and their states. */
+export interface VoteCourse {
+  /** Whether a vote is planned, outstanding, or in doubt. */
+  readonly isWaiting: boolean
+  /** Whether such a vote is a further one, which was not planned with the item. */
+  readonly waitsForFurther: boolean
+  /** The number of the vote that comes next; none if the item has all that it may have. */
+  readonly next: Option.Option<number>
+  /** How many votes it may still have. */
+  readonly left: number
+}
+
+interface VoteRow extends BatchPlace {
+  readonly seq: number
+  readonly items: number
+  readonly state: TaskState
+  readonly leastVotes: number
+}
+
+const openStates: ReadonlyArray<TaskState> = ["planned", "submitting", "submitted", "in_doubt", "superseded"]
+
+const rowColumns = `seq, item_count AS items, state, least_votes AS "leastVotes", ${batchColumns}`
+
+/** @param rows the tasks of the item's batch */
+const courseOf = (place: number, rows: ReadonlyArray<VoteRow>): VoteCourse => {
+  const own = rows.filter(({ batch, batchItems, items, seq, vote }) => {
+    const first = seq - batch - (vote - 1) * batchItems
+    return first <= place && place < first + items
+  })
+  const open = own.filter(({ state }) => openStates.includes(state))
+  const last = Math.max(0, ...own.map(({ vote }) => vote))
+  const left = Math.max(0, (rows[0]?.votes ?? 0) - last)
+  return {
+    isWaiting: open.length > 0,
+    waitsForFurther: open.some(({ leastVotes, vote }) => vote > leastVotes),
+    next: left > 0 ? Option.some(last + 1) : Option.none(),
+    left,
+  }
+}
+
+export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
+
+  /** From which items get no further votes; none where no run of the job has asked for such. */
+  const confidence = Effect.map(settingOf({ job, sql }, "confidence"), (text) =>
+    Option.map(Option.fromUndefinedOr(text), Number),
+  )
+
+  /** How many votes have ended, with a result or without. */
+  const endedVotes = Effect.map(
+    sql<{ votes: number }>`SELECT COALESCE(SUM(item_count), 0) AS votes FROM task
+      WHERE ${here} AND seq >= 0 AND NOT (${sql.in("state", openStates)})`,
+    (rows) => rows[0]!.votes,
+  )
+
+  /** Whether items may want further votes: some have ended since it was last known which do. */
+  const hasUnseenVotes = Effect.gen(function* () {
+    if (Option.isNone(yield* confidence)) return false
+    return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
+  })
+
+  /** The same, once no vote is planned, being sent, or outstanding. */
+  const isChoiceDue = Effect.gen(function* () {
+    if (Option.isNone(yield* confidence)) return false
+    const awaited = yield* sql`SELECT 1 FROM task
+      WHERE ${here} AND ${sql.in("state", ["planned", "submitting", "submitted"])} LIMIT 1`
+    return awaited.length === 0 && (yield* hasUnseenVotes)
+  }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
+
+  /** The courses of the items of a campaign that may have further votes, by their numbers in the first vote. */
+  const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
+    const rows = yield* sql<VoteRow>`SELECT ${sql.literal(rowColumns)} FROM task
+      WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
+    const courses = new Map<number, VoteCourse>()
+    for (const [batch, of] of Map.groupBy(rows, ({ batch }) => batch)) {
+      for (let place = 0; place < of[0]!.batchItems; place++) courses.set(batch + place, courseOf(place, of))
+    }
+    return courses
+  })
+
+  return { confidence, endedVotes, hasUnseenVotes, isChoiceDue, voteCourses }
+}
+
+/** Items in a transaction. */
+const itemsPerStep = 512
+
+type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
+
+/** How further votes are planned. */
+export interface FurtherVotesOptions {
+  /** How many are planned at most. Default: any number. */
+  readonly atOnce?: number | undefined
+  /** How many votes had ended when the items were chosen. */
+  readonly ended: number
+  /** The request for another vote on items of this one, which follow one another. */
+  readonly request: (
+    question: StoredRequest,
+    of: { readonly first: number; readonly count: number; readonly vote: number },
+  ) => NewVote
+}
+
+export const writeFurtherVotes = (
+  { job, sql, tell, write }: LedgerContext & Pick<Parts, "tell">,
+  planned: Latch.Latch,
+  { storedRequest }: Pick<ReturnType<typeof readTasks>, "storedRequest">,
+) => {
+  const here = sql`job = ${job}`
+
+  /** The tasks for another vote on items of a batch. */
+  const tasksOf = Effect.fnUntraced(function* (
+    batch: number,
+    seqs: ReadonlyArray<number>,
+    { request }: FurtherVotesOptions,
+  ) {
+    const now = yield* SteadyClock.now
+    const rows = yield* sql<VoteRow & { readonly campaign: number; readonly part: number }>`
+      SELECT ${sql.literal(rowColumns)}, campaign, part FROM task
+      WHERE ${here} AND batch = ${batch} AND seq >= ${batch} AND seq < ${batch} + (
+        SELECT votes * batch_items FROM task WHERE ${here} AND seq = ${batch}) ORDER BY seq`
+    const wanted = seqs.flatMap((seq) => {
+      const { isWaiting, next } = courseOf(seq - batch, rows)
+      const origin = rows.find(({ items, seq: first, vote }) => vote === 1 && first <= seq && seq < first + items)
+      return isWaiting || Option.isNone(next) || origin === undefined ? [] : [{ seq, vote: next.value, origin }]
+    })
+    const together = Arr.chop(wanted, (rest) => {
+      const [{ origin, seq, vote }] = rest
+      const end = rest.findIndex((other, i) => other.origin !== origin || other.vote !== vote || other.seq !== seq + i)
+      return Arr.splitAt(rest, end === -1 ? rest.length : end)
+    })
+    return yield* Effect.forEach(together, ([{ origin, seq, vote } = wanted[0]!, ...rest]) =>
+      Effect.map(
+        storedRequest(origin.seq),
+        // None where it was pruned.
+        Option.map((question) => {
+          const { batchItems, campaign, leastVotes, part, votes } = origin
+          const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote })
+          const place = { batch, batchItems, vote, votes, leastVotes, seq: seq + (vote - 1) * batchItems }
+          return { ...withPayload(found), ...place, campaign, part, plannedAt: now }
+        }),
+      ),
+    ).pipe(Effect.map(Arr.getSomes))
+  })
+
+  /** Notes how many items want another vote that is not planned, and by how many ended votes; until another run begins. */
+  const noteWanted = (items: number, ended: number) =>
+    write(
+      Effect.andThen(
+        setSetting({ job, sql }, wantedVotes, String(items)),
+        setSetting({ job, sql }, endedVotesSeen, String(ended)),
+      ),
+    )
+
+  /**
+   * Plans another vote on each of these items, in their order, while the budget allows it. Gives the number of votes, and
+   * of items that the budget has none for.
+   */
+  const planFurther = Effect.fn("Ledger.planFurther")(function* (
+    places: ReadonlyArray<ItemPlace>,
+    options: FurtherVotesOptions,
+  ) {
+    const { atOnce = Infinity, ended } = options
+    let votes = 0
+    for (const some of Arr.chunksOf(places.slice(0, atOnce), itemsPerStep)) {
+      const step = yield* write(
+        Effect.gen(function* () {
+          const within = some.slice(0, yield* votesLeft({ job, sql })).toSorted((a, b) => a.seq - b.seq)
+          const tasks = (yield* Effect.forEach(
+            Map.groupBy(within, ({ batch }) => batch),
+            ([batch, of]) =>
+              tasksOf(
+                batch,
+                of.map(({ seq }) => seq),
+                options,
+              ),
+          )).flat()
+          yield* insertTasks({ job, sql }, tasks)
+          if (tasks.length > 0) yield* tell("again")
+          return tasks.reduce((sum, { items }) => sum + items.length, 0)
+        }),
+      )
+      votes += step
+    }
+    const wanted = places.length - votes
+    yield* noteWanted(wanted, ended)
+    const beyond = Math.max(0, wanted - (yield* votesLeft({ job, sql })))
+    if (votes > 0) yield* planned.open
+    return { votes, beyond }
+  })
+
+  return { planFurther, noteWanted }
+}

@@ -1,0 +1,38 @@
+/**
+ * Which of the processes that share a job reads input into it.
+ *
+ * Guarantees: one at a time; whoever has lost the lock writes nothing more, since it is held in the session of all
+ * transactions. A worker waits while a command holds the lock. If another worker holds it and does not release it (it may
+ * be suspended or disconnected), its session is ended. A command does not wait.
+ */
+import { Duration, Effect, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import { FileLocked, FileLockError } from "../../../node/FileLock.ts"
+import * as PostgresLock from "../../../node/PostgresLock.ts"
+
+/** A worker that is no longer to read has five seconds to stop. */
+const interval = Duration.millis(250)
+const tries = 20
+
+const lockOf = (job: string) => `${job} reader`
+
+export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
+  const lock = lockOf(job)
+  // A lock that was taken is released: only the waiting can be interrupted.
+  const take = Effect.gen(function* () {
+    for (let tried = 1; !(yield* PostgresLock.tryTake(sql, lock)); tried++) {
+      if (by === "command") {
+        const holder = Option.filter(yield* PostgresLock.holder(sql, lock), (holder) => holder !== "unknown")
+        return yield* new FileLockError({
+          reason: new FileLocked({
+            path: "the input of this job",
+            ...(Option.isSome(holder) && { holder: holder.value }),
+          }),
+        })
+      }
+      if (tried % (repeats + 1) === 0) yield* PostgresLock.endWorker(sql, lock)
+      yield* Effect.interruptible(Effect.sleep(interval))
+    }
+  })
+  return Effect.acquireRelease(take, () => Effect.ignore(PostgresLock.release(sql, lock)))
+}

@@ -1,0 +1,273 @@
+/**
+ * Decisions about tasks that are stuck, by a person or by a rule that a person chose.
+ *
+ * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
+ * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
+ * and poll others.
+ */
+import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../../../io/SteadyClock.ts"
+import * as Sha256 from "../../../node/Sha256.ts"
+import { votesOfAttempt } from "../reads/Charges.ts"
+import type { Issue, LedgerContext, TaskState } from "../schema/Model.ts"
+import { NoSuchTask, NotResolvable, TaskIdTaken } from "../schema/NotResolved.ts"
+import { forUpdate, inChunks, ownerOf, priceListOf } from "../schema/Rows.ts"
+import type { Parts } from "./Parts.ts"
+import { votesLeft } from "./Spending.ts"
+import { issueColumns } from "../reads/Status.ts"
+
+/** States that an attempt may be in when the items are planned again. */
+export type Replannable = "failed" | "invalid" | "refused"
+
+/** States of tasks that can be matched to a task at the service, or sent again. */
+const settleable: ReadonlyArray<TaskState> = ["in_doubt", "failed", "invalid", "refused", "given_up"]
+const givable: ReadonlyArray<TaskState> = [
+  "planned",
+  "submitted",
+  "in_doubt",
+  "failed",
+  "invalid",
+  "refused",
+  "superseded",
+]
+
+/** The key of the attempt after the one with this key. */
+const nextKey = (key: string, attempt: number): string => Sha256.hex(JSON.stringify([key, attempt + 1]))
+
+export const readAttempts = ({ job, sql }: LedgerContext) => {
+  const here = sql`job = ${job}`
+
+  /** Tasks by their numbers, in the order of the numbers. */
+  const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
+    const rows = yield* inChunks(
+      numbers,
+      (some) =>
+        sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in(
+          "seq",
+          some.map((number) => number - 1),
+        )} ORDER BY seq`,
+    )
+    const tasks = new Map(rows.flat().map((task) => [task.number, task]))
+    return yield* Effect.forEach([...new Set(numbers)], (number) => {
+      const task = tasks.get(number)
+      return task === undefined ? Effect.fail(new NoSuchTask({ number })) : Effect.succeed(task)
+    })
+  })
+
+  /** Attempts of a task before the present one, the first one first. */
+  const attempts = Effect.fn("Ledger.attempts")(function* (number: number) {
+    return yield* sql<{
+      readonly attempt: number
+      readonly taskId: string | null
+      readonly state: TaskState
+      readonly reason: string | null
+      readonly sentAt: number | null
+      readonly endedAt: number
+    }>`SELECT attempt, task_id AS "taskId", state, reason, sent_at AS "sentAt", ended_at AS "endedAt" FROM task_attempt
+      WHERE ${here} AND seq = ${number - 1} ORDER BY attempt`
+  })
+
+  return { tasksOf, attempts }
+}
+
+export const writeDecisions = (
+  { job, sql, tell, write }: LedgerContext & Pick<Parts, "tell">,
+  planned: Latch.Latch,
+  { tasksOf }: ReturnType<typeof readAttempts>,
+) => {
+  const here = sql`job = ${job}`
+
+  /** Carries out a decision about tasks, or those in one state, if the state of each allows it. Gives them as they were. */
+  const decide = Effect.fnUntraced(function* <E = never>(
+    numbers: ReadonlyArray<number>,
+    verb: NotResolvable["verb"],
+    states: ReadonlyArray<TaskState>,
+    change: (tasks: ReadonlyArray<Issue>, now: number) => Effect.Effect<Result.Result<void, E>, SqlError>,
+    only?: TaskState,
+  ) {
+    const now = yield* SteadyClock.now
+    const decided = yield* write(
+      Effect.gen(function* (): Effect.fn.Return<
+        Result.Result<ReadonlyArray<Issue>, E | NoSuchTask | NotResolvable>,
+        SqlError
+      > {
+        yield* inChunks(
+          numbers,
+          (some) =>
+            sql`SELECT 1 FROM task WHERE ${here} AND ${sql.in(
+              "seq",
+              some.map((number) => number - 1),
+            )} ORDER BY seq ${forUpdate(sql)}`,
+        )
+        const found = yield* Effect.result(tasksOf(numbers))
+        if (Result.isFailure(found))
+          return found.failure._tag === "SqlError" ? yield* found.failure : Result.fail(found.failure)
+        const tasks = found.success.filter(({ state }) => only === undefined || state === only)
+        const other = tasks.find(({ state }) => !states.includes(state))
+        return other === undefined
+          ? Result.map(yield* change(tasks, now), () => tasks)
+          : Result.fail(new NotResolvable({ number: other.number, state: other.state, verb }))
+      }),
+    )
+    return yield* Effect.fromResult(decided)
+  })
+
+  const keepAttempt = ({ attempt, idempotencyKey, reason, sentAt, seq, state, taskId }: Issue, now: number) =>
+    sql`INSERT INTO task_attempt
+      (job, seq, attempt, idempotency_key, task_id, state, reason, sent_at, ended_at, price_list, votes)
+      SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now}, price_list,
+        ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
+
+  /** A task as it was before it was given up. */
+  const revive = Effect.fnUntraced(function* (task: Issue) {
+    if (task.state !== "given_up") return task
+    const rows = yield* sql<{ state: TaskState; reason: string | null }>`DELETE FROM task_attempt
+      WHERE ${here} AND seq = ${task.seq} AND attempt = ${task.attempt} RETURNING state, reason`
+    return rows[0] === undefined ? task : { ...task, ...rows[0] }
+  })
+
+  /** The items of a task planned as another attempt, under another key and at the present prices. */
+  const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
+    yield* keepAttempt(task, now)
+    yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
+      idempotency_key = ${nextKey(task.idempotencyKey, task.attempt)}, task_id = NULL, reason = NULL,
+      price_list = ${yield* priceListOf({ job, sql })}, planned_at = ${now}, resend_at = NULL, sent_at = NULL, submitted_at = NULL, completed_at = NULL, due_at = 0
+      WHERE ${here} AND seq = ${task.seq}`
+  })
+
+  /**
+   * Takes a task for the one of this id at the service: from now on its result is asked for.
+   * That it is there, and asks for the same items, is for the caller to know.
+   */
+  const adopt = Effect.fn("Ledger.adopt")(function* (
+    number: number,
+    taskId: string,
+  ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable | TaskIdTaken> {
+    return yield* decide(
+      [number],
+      "adopt",
+      settleable,
+      Effect.fnUntraced(function* ([found], now) {
+        const owner = yield* ownerOf({ job, sql }, taskId, number - 1)
+        if (Option.isSome(owner)) return Result.fail(new TaskIdTaken({ taskId, number: owner.value + 1 }))
+        const task = yield* revive(found!)
+        const again = task.state !== "in_doubt" && task.taskId !== taskId
+        if (again) yield* keepAttempt(task, now)
+        yield* sql`UPDATE task SET state = 'submitted', task_id = ${taskId}, reason = NULL, due_at = 0,
+          attempt = ${task.attempt + (again ? 1 : 0)},
+          idempotency_key = ${again ? nextKey(task.idempotencyKey, task.attempt) : task.idempotencyKey},
+          submitted_at = ${task.sentAt ?? now}, completed_at = NULL WHERE ${here} AND seq = ${task.seq}`
+        yield* tell("again")
+        return Result.void
+      }),
+    )
+  })
+
+  /**
+   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt goes under its own
+   * key, and is paid for twice where it was created and the service ignores keys; any other is another attempt.
+   */
+  const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
+    numbers: ReadonlyArray<number>,
+    only?: TaskState,
+  ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable> {
+    const tasks = yield* decide(
+      numbers,
+      "send again",
+      settleable,
+      Effect.fnUntraced(function* (tasks, now) {
+        for (const given of tasks) {
+          const task = yield* revive(given)
+          const { seq, state } = task
+          // A task that was never sent, or may have been sent under its key, keeps that key.
+          if (state === "superseded") {
+            yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
+          }
+          yield* state === "in_doubt" || state === "planned" || state === "superseded"
+            ? sql`UPDATE task SET state = 'planned', reason = NULL, sent_at = NULL, due_at = 0
+                WHERE ${here} AND seq = ${seq}`
+            : planAgain(task, now)
+          yield* sql`UPDATE task SET resend_at = ${now} WHERE ${here} AND seq = ${seq}`
+        }
+        yield* tell("again")
+        return Result.void
+      }),
+      only,
+    )
+    yield* planned.open
+    return tasks
+  })
+
+  /** Has tasks never sent again, nor waited for. Their items are counted as rejected. */
+  const giveUp = Effect.fn("Ledger.giveUp")(function* (
+    numbers: ReadonlyArray<number>,
+    only?: TaskState,
+  ): Effect.fn.Return<ReadonlyArray<Issue>, SqlError | NoSuchTask | NotResolvable> {
+    return yield* decide(
+      numbers,
+      "give up",
+      givable,
+      Effect.fnUntraced(function* (tasks, now) {
+        for (const task of tasks) {
+          yield* keepAttempt(task, now)
+          const before = task.reason === null ? task.state.replace("_", " ") : task.reason
+          yield* sql`UPDATE task SET state = 'given_up', reason = ${`given up; before: ${before}`}
+            WHERE ${here} AND seq = ${task.seq}`
+        }
+        return Result.void
+      }),
+      only,
+    )
+  })
+
+  /** Tasks of a campaign that are in these states, and have had fewer than `maxAttempts` attempts. */
+  const replannable = Effect.fn("Ledger.replannable")(function* (
+    campaign: number,
+    states: ReadonlyArray<Replannable>,
+    maxAttempts: number,
+  ) {
+    if (!Arr.isReadonlyArrayNonEmpty(states)) return []
+    const rows = yield* sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task
+      WHERE ${here} AND campaign = ${campaign} AND ${sql.in("state", states)} AND attempt < ${maxAttempts} ORDER BY seq`
+    return rows
+  })
+
+  /** Plans those of them again that are `only`, each as another attempt, while the budget allows it. Gives their number. */
+  const replan = Effect.fn("Ledger.replan")(function* (
+    campaign: number,
+    states: ReadonlyArray<Replannable>,
+    maxAttempts: number,
+    only?: ReadonlySet<number>,
+  ) {
+    const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
+    const now = yield* SteadyClock.now
+    /** Locks the task; false if a worker has polled it meanwhile, and found something else. */
+    const isStill = ({ attempt, seq, state }: Issue) =>
+      Effect.map(
+        sql`UPDATE task SET state = state
+          WHERE ${here} AND seq = ${seq} AND state = ${state} AND attempt = ${attempt} RETURNING seq`,
+        (rows) => rows.length > 0,
+      )
+    const counts = yield* Effect.forEach(Arr.chunksOf(tasks, 256), (some) =>
+      write(
+        Effect.gen(function* () {
+          let left = yield* votesLeft({ job, sql })
+          const still = (yield* Effect.filter(some, isStill)).filter(({ items }) => {
+            const isWithin = items <= left
+            if (isWithin) left -= items
+            return isWithin
+          })
+          yield* Effect.forEach(still, (task) => planAgain(task, now))
+          yield* tell("again")
+          return still.length
+        }),
+      ),
+    )
+    const count = Num.sumAll(counts)
+    if (count > 0) yield* planned.open
+    return count
+  })
+
+  return { adopt, sendAgain, giveUp, replannable, replan }
+}

@@ -1,0 +1,330 @@
+/**
+ * Campaigns, runs, and the files that they read.
+ *
+ * Guarantees: all runs under the same terms belong to one campaign; terms other than the last run's need `newCampaign`, so that
+ * a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another campaign that were never sent stay unsent
+ * unless a person asked for it.
+ */
+/* oxlint-disable max-lines -- campaigns, runs and inputs are written in the same transactions */
+import { Array as Arr, Effect, Option, Record } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Fragment } from "effect/sql/Statement"
+import * as SteadyClock from "../../../io/SteadyClock.ts"
+import { describeValue } from "../../../io/Values.ts"
+import type { InputFile } from "../../../domain/InputFile.ts"
+import { rlhfRanking } from "../../../domain/Task.ts"
+import * as Pseudonym from "../../../node/Pseudonym.ts"
+import * as Sha256 from "../../../node/Sha256.ts"
+import * as Model from "../schema/Model.ts"
+import { inChunks, priceListOf, setSetting, settingOf, storable, supersede } from "../schema/Rows.ts"
+import { endedVotesSeen, holdBack, setTerms, type SpendingTerms, wantedVotes } from "./Spending.ts"
+import { NoSuchCampaign, TermsChanged } from "../schema/WrongLedger.ts"
+
+const expertKeySetting = "expert_key"
+
+/** Gives the job a key for experts' pseudonyms, once. */
+export const ensureExpertKey = Effect.fnUntraced(function* ({ job, sql }: Pick<Model.LedgerContext, "job" | "sql">) {
+  if ((yield* settingOf({ job, sql }, expertKeySetting)) !== undefined) return
+  const row = { job, name: expertKeySetting, value: yield* Pseudonym.drawKey }
+  yield* sql.withTransaction(sql`INSERT INTO setting ${sql.insert(row)} ON CONFLICT DO NOTHING`)
+})
+
+interface CampaignRow extends Omit<Model.Campaign, "guidelines"> {
+  readonly guidelines: Uint8Array | null
+}
+
+const campaignOfRow = (row: CampaignRow): Model.Campaign => ({
+  ...row,
+  guidelines: row.guidelines === null ? undefined : new TextDecoder().decode(row.guidelines),
+})
+
+type NewTerms = Model.RunTerms & SpendingTerms & { readonly newCampaign?: boolean | undefined }
+
+export const readRuns = ({ job, sql }: Model.LedgerContext) => {
+  const here = sql`job = ${job}`
+
+  /** Oldest first. */
+  const campaigns = Effect.suspend(
+    () => sql<CampaignRow>`SELECT campaign, task_type AS "taskType", guidelines, fingerprint, started_at AS "startedAt"
+      FROM campaign WHERE ${here} ORDER BY campaign`,
+  ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
+
+  /** Whether or not it has read anything. */
+  const newestRun = Effect.gen(function* () {
+    const rows = yield* sql<{
+      run: number
+      campaign: number
+      startedAt: number
+      endedAt: number | null
+      readFinished: number
+      failure: string | null
+    }>`SELECT run, campaign, started_at AS "startedAt", ended_at AS "endedAt", read_finished AS "readFinished", failure
+      FROM run WHERE ${here} ORDER BY run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
+      ...row,
+      endedAt: Option.fromNullishOr(row.endedAt),
+      /** Whether its input was read to the end. */
+      readFinished: row.readFinished === 1,
+      failure: Option.fromNullishOr(row.failure),
+    }))
+  }).pipe(Effect.withSpan("Ledger.newestRun"))
+
+  /** The campaign of the last run that has read anything, or else of the last run. */
+  const lastCampaign = Effect.gen(function* () {
+    const rows = yield* sql<{ campaign: number }>`SELECT campaign FROM run WHERE ${here}
+      ORDER BY CASE WHEN read_count > 0 THEN 0 ELSE 1 END, run DESC LIMIT 1`
+    return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => campaign)
+  }).pipe(Effect.withSpan("Ledger.lastCampaign"))
+
+  /** Fails where there is no such campaign. Default: that of the last run. */
+  const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
+    if (Option.isNone(campaign)) return yield* lastCampaign
+    const numbers = (yield* campaigns).map(({ campaign }) => campaign)
+    if (numbers.includes(campaign.value)) return campaign
+    return yield* new NoSuchCampaign({ campaign: campaign.value, campaigns: numbers })
+  })
+
+  const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
+    Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
+
+  /** The campaign that a run with these terms belongs to; other terms than the last run's need `newCampaign`. */
+  const campaignFor = Effect.fnUntraced(function* (terms: NewTerms) {
+    const { taskType = rlhfRanking } = terms
+    const guidelines = normalize(terms.guidelines)
+    const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
+    const known = yield* campaigns
+    const same = known.find((campaign) => campaign.fingerprint === fingerprint)
+    // A campaign without items gives its number to the next one.
+    const judged = yield* Effect.filter(known, isJudged)
+    const before = yield* Effect.map(
+      lastCampaign,
+      (last) => judged.find(({ campaign }) => Option.contains(last, campaign)) ?? judged.at(-1),
+    )
+    if (before !== undefined && same?.campaign !== before.campaign && terms.newCampaign !== true) {
+      return yield* new TermsChanged({
+        campaign: before.campaign,
+        changes: changesOf(before, { guidelines, taskType }),
+        ...(same === undefined ? {} : { earlier: same.campaign }),
+      })
+    }
+    const campaign = same?.campaign ?? (judged.at(-1)?.campaign ?? 0) + 1
+    return { campaign, isNew: same === undefined, fingerprint, guidelines, taskType }
+  })
+
+  const runWhere = Effect.fnUntraced(function* (condition: Fragment) {
+    const rows = yield* sql<
+      Model.ReadCounts & {
+        readonly run: number
+        readonly campaign: number
+        readonly readFinished: number
+        readonly votes: number
+        readonly overBudget: number
+        readonly maxRejects: string | null
+        readonly shuffleSeed: number | null
+      }
+    >`SELECT run, campaign, read_finished AS "readFinished", votes, max_rejects AS "maxRejects",
+        shuffle_seed AS "shuffleSeed", read_count AS read, new_count AS new, known_count AS known,
+        duplicate_count AS duplicates, reordered_count AS reordered, rejected_count AS rejected,
+        over_budget_count AS "overBudget"
+      FROM run WHERE ${here} AND ${condition} ORDER BY run DESC LIMIT 1`
+    return Option.map(
+      Option.fromNullishOr(rows[0]),
+      ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, votes, ...counts }) => ({
+        run,
+        campaign,
+        /** Whether its input was read to the end. */
+        readFinished: readFinished === 1,
+        /** Votes per new item. */
+        votes,
+        /** New items that were not planned, since the budget did not allow it. */
+        overBudget,
+        /** None where completions are sent in the order of the input. */
+        shuffleSeed: Option.fromNullishOr(shuffleSeed),
+        /** The limit of rejects that was exceeded. */
+        maxRejects: Option.fromNullishOr(maxRejects),
+        counts: counts satisfies Model.ReadCounts,
+      }),
+    )
+  })
+
+  const runOf = Effect.fn("Ledger.runOf")((run: number) => runWhere(sql`run = ${run}`))
+
+  /** The last run that has read anything. */
+  const lastRun = runWhere(sql`read_count > 0`).pipe(Effect.withSpan("Ledger.lastRun"))
+
+  /** The last run of a campaign that has read anything. */
+  const lastRunIn = Effect.fn("Ledger.lastRunIn")((campaign: number) =>
+    runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
+  )
+
+  /** The files of a campaign's runs, or of all, by name. */
+  const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
+    Effect.map(
+      sql<
+        Required<InputFile>
+      >`SELECT DISTINCT file, bytes, records, sha256, etag, last_modified FROM input WHERE ${here} AND ${Option.match(
+        campaign,
+        { onNone: () => sql.literal("1 = 1"), onSome: (campaign) => sql`campaign = ${campaign}` },
+      )} ORDER BY file, sha256, etag, last_modified`,
+      (rows) =>
+        rows.map(({ bytes, file, records, ...versions }) => ({
+          file,
+          bytes,
+          records,
+          ...Record.filter(versions, (text) => text !== ""),
+        })),
+    )
+
+  /** The identity of the service that the ledger is bound to; none before the first run. */
+  const service = Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
+    Effect.withSpan("Ledger.service"),
+  )
+
+  /** The key of experts' pseudonyms; none in a ledger that only an earlier version has written to. */
+  const expertKey = Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr)
+
+  return {
+    campaigns,
+    expertKey,
+    newestRun,
+    lastCampaign,
+    campaignFor,
+    campaignOf,
+    runOf,
+    lastRun,
+    lastRunIn,
+    inputsOf,
+    service,
+  }
+}
+
+export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
+  const here = sql`job = ${job}`
+
+  /** Starts a run in the campaign of its terms; other terms than the last run's need `newCampaign`. */
+  const startRun = Effect.fn("Ledger.startRun")(function* (
+    terms: NewTerms = {},
+  ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
+    const now = yield* SteadyClock.now
+    const { campaign, fingerprint, guidelines, isNew, taskType } = yield* campaignFor(terms)
+    return yield* write(
+      Effect.gen(function* () {
+        if (isNew) {
+          yield* sql`DELETE FROM campaign WHERE ${here} AND campaign = ${campaign}`
+          yield* sql`INSERT INTO campaign ${sql.insert({
+            job,
+            campaign,
+            task_type: taskType,
+            guidelines: guidelines === undefined ? null : new TextEncoder().encode(guidelines),
+            fingerprint,
+            started_at: now,
+          })}`
+        }
+        yield* setTerms({ job, sql }, terms)
+        yield* sql`UPDATE task SET state = 'planned', reason = NULL, price_list = ${yield* priceListOf({ job, sql })}
+          WHERE ${here} AND state = 'superseded' AND campaign = ${campaign}`
+        const { shuffleSeed = Model.defaultShuffleSeed, votes = 1 } = terms
+        const rows = yield* sql<{
+          run: number
+        }>`INSERT INTO run (job, run, campaign, started_at, votes, shuffle_seed)
+          SELECT ${job}, COALESCE(MAX(run), 0) + 1, ${campaign}, ${now}, ${votes}, ${shuffleSeed === false ? null : shuffleSeed}
+          FROM run WHERE ${here} RETURNING run`
+        yield* supersede({ job, sql }, sql`1 = 1`)
+        yield* sql`DELETE FROM setting WHERE ${here} AND ${sql.in("name", [wantedVotes, endedVotesSeen])}`
+        if (terms.confidence !== undefined) yield* setSetting({ job, sql }, "confidence", String(terms.confidence))
+        else if (terms.votes !== undefined) yield* sql`DELETE FROM setting WHERE ${here} AND name = 'confidence'`
+        yield* holdBack({ job, sql })
+        return { run: rows[0]!.run, campaign }
+      }),
+    )
+  })
+
+  /** A run that was killed has no end. */
+  const endRun = Effect.fn("Ledger.endRun")(function* (
+    { run }: Model.Run,
+    {
+      failure,
+      maxRejects,
+    }: {
+      /** The limit of rejects that was exceeded. */
+      readonly maxRejects?: string | undefined
+      readonly failure?: string | undefined
+    } = {},
+  ) {
+    const now = yield* SteadyClock.now
+    yield* write(sql`UPDATE run SET ended_at = ${now}, max_rejects = ${maxRejects ?? null},
+      failure = ${storable(failure ?? null)} WHERE ${here} AND run = ${run}`)
+  })
+
+  const recordInputs = Effect.fn("Ledger.recordInputs")(function* (
+    { campaign, run }: Model.Run,
+    files: ReadonlyArray<InputFile>,
+  ) {
+    const rows = files.map((file) => ({
+      job,
+      campaign,
+      run,
+      records: 0,
+      sha256: "",
+      etag: "",
+      last_modified: "",
+      ...file,
+    }))
+    // A statement updates a row once, although a run may read a file twice.
+    const different = new Map(rows.map((row) => [JSON.stringify(Object.values(row)), row]))
+    yield* write(
+      inChunks(
+        [...different.values()],
+        (rows) => sql`INSERT INTO input ${sql.insert(rows)}
+          ON CONFLICT (job, campaign, file, sha256, etag, last_modified) DO UPDATE SET run = excluded.run`,
+      ),
+    )
+  })
+
+  return { startRun, endRun, recordInputs }
+}
+
+/** Guidelines for comparison: line endings and whitespace at the end don't count. */
+const normalize = (guidelines: string | undefined): string | undefined => {
+  const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
+  return text === "" ? undefined : text
+}
+
+const changesOf = (
+  before: Pick<Model.Campaign, "guidelines" | "taskType">,
+  now: Pick<Model.Campaign, "guidelines" | "taskType">,
+): Arr.NonEmptyReadonlyArray<string> => {
+  const changes = [
+    ...(before.taskType === now.taskType
+      ? []
+      : [`the task type was ${describeValue(before.taskType)}, and is ${describeValue(now.taskType)}`]),
+    ...(before.guidelines === now.guidelines ? [] : [guidelinesChange(before.guidelines, now.guidelines)]),
+  ]
+  return Arr.isReadonlyArrayNonEmpty(changes) ? changes : ["the guidelines differ"]
+}
+
+const guidelinesChange = (before: string | undefined, now: string | undefined): string => {
+  if (before === undefined) return `there were no guidelines, and now there are: ${describeValue(now ?? "")}`
+  if (now === undefined) return `there were guidelines, and now there are none: ${describeValue(before)}`
+  const was = before.split("\n")
+  const is = now.split("\n")
+  const [old, fresh] = apart(before, now)
+  if (was.length === 1 && is.length === 1) return `the guidelines were ${old}, and are ${fresh}`
+  const differs = was.findIndex((line, i) => line !== is[i])
+  const at = differs === -1 ? was.length : differs
+  const [oldLine, freshLine] = apart(was[at], is[at])
+  return [
+    `line ${at + 1} of the guidelines`,
+    was[at] === undefined ? "was not there," : `was ${oldLine},`,
+    is[at] === undefined ? "and is not there" : `and is ${freshLine}`,
+  ].join(" ")
+}
+
+/** Two texts from shortly before their first difference. */
+const apart = (a = "", b = ""): readonly [string, string] => {
+  let same = 0
+  while (same < a.length && a[same] === b[same]) same++
+  const from = same <= 40 ? 0 : same - 20
+  const quote = (text: string) => describeValue(`${from > 0 ? "…" : ""}${text.slice(from)}`)
+  return [quote(a), quote(b)]
+}

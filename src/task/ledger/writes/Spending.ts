@@ -1,0 +1,248 @@
+/**
+ * The cost of a job's votes, and how many its budget allows.
+ *
+ * A vote is an item in a task. It counts once it is planned: while it is sent, outstanding, or in doubt, and when it was
+ * given. It does not count if the service refused its task or canceled it, if it was never sent and will not be, or if it was
+ * imported. What it counts at, `Charges` says.
+ *
+ * Guarantees: prices and budget of the last run that set them hold for the job; votes are counted from the rows of tasks
+ * and attempts, never from a running total, so that a count inside a transaction is exact at each kill.
+ */
+import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as Cost from "../../../domain/Cost.ts"
+import * as Prices from "../../../domain/Prices.ts"
+import * as Charges from "../reads/Charges.ts"
+import type { Charge, Here } from "../reads/Charges.ts"
+import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
+import { priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
+
+/** The setting that counts the items that want another vote that is not planned, as it was last known. */
+export const wantedVotes = "votes_wanted"
+
+/** The setting that counts the votes that had ended when that was last known. */
+export const endedVotesSeen = "votes_ended_seen"
+
+/** Prices and budget. Those of an earlier run of the job hold without them. */
+export interface SpendingTerms {
+  /**
+   * Price of a vote: of an item in a task; or by the kind of its expert, as the service tells it, with the price of all others
+   * under `default`. It holds for tasks that are planned from now on, in place of all prices before.
+   */
+  readonly price?: Prices.Price | undefined
+  /** What all votes of the job may cost at most, those of earlier runs included; `none` lifts it. Needs a price. */
+  readonly budget?: Cost.Amount | undefined
+}
+
+/** The items that a budget allows to plan. */
+export interface AllottedTasks {
+  readonly tasks: ReadonlyArray<NewTask>
+  /** Items of the input that are not planned. */
+  readonly beyond: ReadonlyArray<BatchItem>
+}
+
+export interface Spending {
+  /** For what is planned next. */
+  readonly prices: Prices.Prices
+  readonly budget: Option.Option<Cost.Decimal>
+  /** Votes of tasks that the service created, and that are not open any more. */
+  readonly spent: Charge
+  /** The same by the kind of expert, most votes first; the last is that of unknown ones, also of tasks that ended without a result. */
+  readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
+  /** Votes that are planned, being sent, outstanding, or in doubt. */
+  readonly committed: Charge
+  /** How many more votes the budget allows. */
+  readonly votesLeft: number
+  /** Votes beyond the budget: of tasks of the last run's campaign that are held back, and further ones that items want. */
+  readonly held: number
+  /** Items of the tasks that are held back. */
+  readonly heldItems: number
+}
+
+/** The cost of a job's votes, and its budget. */
+export interface Terms {
+  readonly prices: Option.Option<Prices.Prices>
+  readonly budget: Option.Option<Cost.Decimal>
+}
+
+const noTerms: Terms = { prices: Option.none(), budget: Option.none() }
+
+/** Prices and budget of the job. */
+const termsOf = Effect.fnUntraced(function* (here: Here) {
+  const list = yield* settingOf(here, priceListSetting)
+  const budget = yield* settingOf(here, "budget")
+  return {
+    prices:
+      list === undefined ? Option.none() : Option.fromUndefinedOr((yield* Charges.priceLists(here)).get(Number(list))),
+    budget: Option.flatMap(Option.fromUndefinedOr(budget), Cost.parse),
+  } satisfies Terms
+})
+
+/** Prices and budget with these terms; those of the job where they have none. */
+export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
+  prices: price === undefined ? known.prices : Prices.parse(price),
+  budget: budget === undefined ? known.budget : Cost.parse(budget),
+})
+
+/** The spending of a job without votes. */
+export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
+  Charges.sum(
+    [],
+    Option.getOrElse(prices, () => Charges.free),
+  )
+
+/** How many votes the budget leaves beside those that count; any number without one. */
+export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
+  Option.getOrElse(
+    Option.zipWith(budget, prices, (budget, prices) =>
+      Cost.votesWithin(Cost.minus(budget, cost), Prices.highest(prices)),
+    ),
+    () => Infinity,
+  )
+
+/** All votes that count, by the job's present terms. */
+const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
+  const pricesOf = yield* Charges.pricesBy(here, terms.prices)
+  const votes = yield* Charges.countedVotes(here, pricesOf)
+  const charge = (of: ReadonlyArray<Charges.Counted>) => Charges.sum(of, pricesOf(null))
+  return { pricesOf, votes, charge, counted: charge(votes) }
+})
+
+/** How many votes the budget still allows; any number without one. */
+export const votesLeft = Effect.fnUntraced(function* (here: Here) {
+  const terms = yield* termsOf(here)
+  return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted)
+})
+
+const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
+
+export const readSpending = ({ job, sql }: LedgerContext) => ({
+  /** Prices and budget that a run has set. */
+  spendingTerms: termsOf({ job, sql }),
+
+  /** How many votes the budget still allows; any number without one. */
+  votesLeft: votesLeft({ job, sql }),
+
+  /** What a run in this campaign would make of the tasks of earlier ones as it begins: see `startRun` and `holdBack`. */
+  planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, terms: Terms) {
+    const here = { job, sql }
+    const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
+    const planned = sql`((${own}) OR (state = 'planned' AND NOT (${sql.literal(isUnsent)})))`
+    const { counted, pricesOf } = yield* standing(here, terms)
+    const before = yield* Charges.planOf(here, sql`state = 'planned'`, pricesOf)
+    const all = yield* Charges.planOf(here, planned, pricesOf)
+    const next = {
+      votes: counted.votes - before.votes + all.votes,
+      cost: Cost.plus(Cost.minus(counted.cost, before.cost), all.cost),
+    }
+    const excess = Option.map(terms.budget, (budget) => Cost.minus(next.cost, budget))
+    const last = yield* lastOf(here, sql`${own} AND ${sql.literal(isUnsent)}`, excess, pricesOf)
+    const held = yield* Charges.planOf(here, last, pricesOf)
+    const [sending] = yield* sql<{ tasks: number }>`SELECT COUNT(*) AS tasks FROM task
+      WHERE job = ${job} AND seq >= 0 AND state = 'submitting'`
+    const charge = { votes: next.votes - held.votes, cost: Cost.minus(next.cost, held.cost) }
+    return {
+      planned: all.tasks - held.tasks + sending!.tasks,
+      counted: charge,
+      votesLeft: leftOf(terms, charge),
+      held: { votes: held.votes, items: yield* itemsOf(here, last) },
+    }
+  }),
+
+  /** Items that want another vote that is not planned. */
+  wantedVotes: wanted({ job, sql }),
+
+  /** None without a price. */
+  spending: Effect.gen(function* () {
+    const here = { job, sql }
+    const terms = yield* termsOf(here)
+    if (Option.isNone(terms.prices)) return Option.none<Spending>()
+    const { charge, counted, pricesOf, votes } = yield* standing(here, terms)
+    const spent = votes.filter(({ standing }) => standing !== "open")
+    const isHeld = sql`state = 'superseded' AND campaign = (SELECT campaign FROM run WHERE job = ${job} ORDER BY run DESC LIMIT 1)`
+    const held = yield* Charges.planOf(here, isHeld, pricesOf)
+    const votesLeft = leftOf(terms, counted)
+    const further = Math.max(0, (yield* wanted(here)) - votesLeft)
+    return Option.some<Spending>({
+      prices: terms.prices.value,
+      budget: terms.budget,
+      spent: charge(spent),
+      kinds: [...Map.groupBy(spent, ({ kind }) => kind)]
+        .map(([kind, votes]) => ({ kind, ...charge(votes) }))
+        .toSorted(
+          (a, b) =>
+            Number(a.kind === null) - Number(b.kind === null) ||
+            b.votes - a.votes ||
+            ((a.kind ?? "") < (b.kind ?? "") ? -1 : 1),
+        ),
+      committed: charge(votes.filter(({ standing }) => standing === "open")),
+      votesLeft,
+      held: held.votes + further,
+      heldItems: yield* itemsOf(here, isHeld),
+    })
+  }).pipe(Effect.withSpan("Ledger.spending")),
+})
+
+/** The prices hold for tasks that are planned from now on. */
+const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
+  const text = Prices.encode(prices)
+  const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
+  const list = lists.find(({ prices }) => prices === text)?.list ?? lists.length + 1
+  if (list > lists.length) yield* sql`INSERT INTO price_list ${sql.insert({ job, list, prices: text })}`
+  yield* setSetting({ job, sql }, priceListSetting, String(list))
+})
+
+/** Notes prices and budget, where a run has them. */
+export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price }: SpendingTerms) {
+  const prices = Option.flatMap(Option.fromUndefinedOr(price), Prices.parse)
+  if (Option.isSome(prices)) yield* setPrices(here, prices.value)
+  if (budget === "none") yield* here.sql`DELETE FROM setting WHERE job = ${here.job} AND name = 'budget'`
+  else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
+})
+
+/** The condition for the last of these tasks, as many as cost so much together; none without an excess. */
+const lastOf = Effect.fnUntraced(function* (
+  { job, sql }: Here,
+  unsent: Fragment,
+  excess: Option.Option<Cost.Decimal>,
+  pricesOf: Charges.PricesOf,
+) {
+  if (Option.isNone(excess) || excess.value.units <= 0n) return sql`1 = 0`
+  const tasks = yield* sql<{ seq: number; items: number; list: number | null }>`
+    SELECT seq, item_count AS items, ${sql.literal(Charges.listWhenPlanned)} AS list FROM task
+    WHERE job = ${job} AND ${unsent} ORDER BY seq DESC`
+  let rest = excess.value
+  const first = tasks.find(({ items, list }) => {
+    rest = Cost.minus(rest, Cost.times(Prices.highest(pricesOf(list)), items))
+    return rest.units <= 0n
+  })
+  const last = first ?? tasks.at(-1)
+  return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
+})
+
+/** How many items the tasks of a condition ask for, gold items that were mixed in aside. */
+const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
+  Effect.map(
+    sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
+      SELECT DISTINCT batch, seq - (vote - 1) * batch_items AS first_seq, item_count
+        FROM task WHERE job = ${job} AND seq >= 0 AND ${condition}) t
+    JOIN item ON item.job = ${job} AND item.batch = t.batch
+      AND item.seq >= t.first_seq AND item.seq < t.first_seq + t.item_count`,
+    (rows) => rows[0]!.items,
+  )
+
+const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
+
+/**
+ * Holds back planned tasks that were never sent, the last ones first, until the others cost no more than the budget allows. They
+ * are superseded, until a run begins that may spend more. What a person had sent again stays planned.
+ */
+export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
+  const terms = yield* termsOf({ job, sql })
+  if (Option.isNone(terms.budget) || Option.isNone(terms.prices)) return
+  const { counted, pricesOf } = yield* standing({ job, sql }, terms)
+  const excess = Option.some(Cost.minus(counted.cost, terms.budget.value))
+  const held = yield* lastOf({ job, sql }, sql`state = 'planned' AND ${sql.literal(isUnsent)}`, excess, pricesOf)
+  yield* sql`UPDATE task SET state = 'superseded', reason = ${"held back: the budget does not allow it"}
+    WHERE job = ${job} AND ${held}`
+})

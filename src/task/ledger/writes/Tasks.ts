@@ -1,0 +1,478 @@
+/**
+ * Tasks from planned to completed: their states, requests, and results.
+ *
+ * Guarantees: a change of state is on disk when its effect succeeds.
+ */
+/* oxlint-disable max-lines -- a task's states, whose changes share their statements */
+import { Duration, Effect, type Latch, Option } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as SteadyClock from "../../../io/SteadyClock.ts"
+import type { writeHints } from "./Hints.ts"
+import type * as Model from "../schema/Model.ts"
+import * as Rows from "../schema/Rows.ts"
+import * as Expected from "../schema/Expected.ts"
+import type { Parts } from "./Parts.ts"
+import { changedDueAt, changedDueAtTime, dueOfChanged, notDue } from "../schema/DueTimes.ts"
+import * as Payload from "../schema/Payload.ts"
+import * as Metrics from "../../../telemetry/Metrics.ts"
+import { OtherService } from "../schema/WrongLedger.ts"
+
+const pageSize = 64
+
+/** States in which a task is polled once in each run, since the service may have repaired it. */
+const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
+
+const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
+
+/** Reason of a task that is not resent under its key. */
+const keyExpired = (lifetime: Duration.Duration): string =>
+  `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
+
+/** Reason of a task that is not resent, since the service ignores keys. */
+const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
+
+/** Reason of a task in doubt whose request was answered with the id of another task. */
+const sharedId = (taskId: string, owner: number): string =>
+  `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
+
+export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
+  /** None where it was pruned. */
+  storedRequest: Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
+      SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), (row): Model.StoredRequest => ({
+      ...Rows.parseRequest(row),
+      body: Payload.unpack(row.body),
+    }))
+  }),
+
+  /** None where there is none, or it was pruned. */
+  storedResult: Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
+    return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
+  }),
+})
+
+export const writeTasks = (
+  { bodies, job, owned, sql, write }: Model.LedgerContext & { readonly owned: Parts },
+  submitted: Latch.Latch,
+  { followHints }: Pick<ReturnType<typeof writeHints>, "followHints">,
+  { storedRequest }: ReturnType<typeof readTasks>,
+) => {
+  const here = sql`job = ${job}`
+
+  /** One statement that is a change of the ledger. */
+  const change = (name: string, statement: Effect.Effect<unknown, SqlError>) =>
+    write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
+
+  const holdInterruptedRows = sql`UPDATE task SET state = 'in_doubt',
+      reason = 'the process ended after the request may have been sent'
+    WHERE ${here} AND state = 'submitting'`
+
+  /** Tasks that were being sent when a process ended are in doubt, where the service may ignore keys. */
+  const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
+
+  /** Where keys are honored, such tasks are planned again. Tasks in doubt stay so until the next submit. */
+  const planInterrupted = change(
+    "planInterrupted",
+    sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
+  )
+
+  /**
+   * Before a submit: tasks that were being sent when a process ended, and tasks in doubt, are planned again where the
+   * service honors keys and still remembers theirs; elsewhere they are in doubt, as are planned tasks that may have been
+   * sent. A reason stays until the task is settled. What other workers are sending is left to them.
+   */
+  const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
+    outcome: "planned" | "in_doubt",
+    /** How long the service remembers the keys that it honors. */
+    lifetime: Duration.Duration = Duration.infinity,
+  ) {
+    // A clock's earliest time, where that is for ever.
+    const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
+    yield* write(
+      Effect.gen(function* () {
+        if (outcome === "planned") {
+          yield* sql`UPDATE task SET state = 'planned'
+            WHERE ${here} AND ${sql.in("state", owned.isShared ? ["in_doubt"] : ["submitting", "in_doubt"])}`
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyExpired(lifetime)}
+            WHERE ${here} AND state = 'planned' AND sent_at < ${since}`
+        } else {
+          if (!owned.isShared) yield* holdInterruptedRows
+          yield* sql`UPDATE task SET state = 'in_doubt', reason = ${keyIgnored}
+            WHERE ${here} AND state = 'planned' AND sent_at IS NOT NULL`
+        }
+        yield* owned.tell("again")
+      }),
+    )
+  })
+
+  /** Makes failed and invalid tasks due once more: a poll costs nothing. State and reason stay until it is answered. */
+  const recheck = Effect.suspend(() =>
+    change(
+      "recheck",
+      sql`UPDATE task SET due_at = 0 WHERE ${here} AND ${sql.in("state", rechecked)} AND ${owned.areMine()}`,
+    ),
+  )
+
+  /** Makes completed tasks due once more, whose results the service may have changed. What was pruned or imported stays so. */
+  const recheckCompleted = Effect.suspend(() =>
+    change(
+      "recheckCompleted",
+      sql`UPDATE task SET due_at = ${changedDueAt}
+        WHERE ${here} AND state = 'completed' AND submitted_at IS NOT NULL AND pruned_at IS NULL AND ${owned.areMine()}`,
+    ),
+  )
+
+  /** The result of a completed task stays as it is. */
+  const keepResult = (seq: number) =>
+    change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`)
+
+  /** Binds the ledger to a service. `moved` says that it is the same service at a new address. */
+  const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
+    const bound = yield* Rows.settingOf({ job, sql }, "service")
+    if (bound === identity) return
+    if (bound !== undefined && !moved) {
+      const sent = yield* sql`SELECT 1 FROM task
+        WHERE ${here} AND (task_id IS NOT NULL OR ${sql.in("state", ["submitting", "in_doubt"])}
+          OR (state = 'planned' AND sent_at IS NOT NULL)) LIMIT 1`
+      if (sent.length > 0) return yield* new OtherService({ ledger: bound, asked: identity })
+    }
+    yield* write(Rows.setSetting({ job, sql }, "service", identity))
+  })
+
+  const plannedAfter = Effect.fn("Ledger.plannedAfter")(function* (seq: number) {
+    const rows = yield* sql<
+      Omit<Model.PlannedTask, "sentAt"> & { readonly sentAt: number | null; readonly doubted: number }
+    >`
+      SELECT seq, part, item_count AS "itemCount", idempotency_key AS "idempotencyKey", sent_at AS "sentAt", vote,
+        CASE WHEN reason IS NULL THEN 0 ELSE 1 END AS doubted FROM task
+      WHERE ${owned.areToSend()} AND seq > ${seq} ORDER BY seq LIMIT ${pageSize}`
+    return rows.map(({ doubted, sentAt, ...row }): Model.PlannedTask => ({
+      ...row,
+      sentAt: sentAt ?? undefined,
+      wasDoubted: doubted === 1,
+    }))
+  })
+
+  /** The request of a task without a result, which is never pruned. */
+  const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
+
+  /** The body of its request, as UTF-8. */
+  const requestBody = Effect.fnUntraced(function* (seq: number) {
+    const body = bodies.get(seq)
+    if (body !== undefined) return body
+    const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_request WHERE ${here} AND seq = ${seq}`
+    return Payload.unpack(rows[0]!.body)
+  })
+
+  /** Gives the prompts that a task's result must fit. */
+  const expected = Effect.fnUntraced(function* (seq: number) {
+    const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
+    return Expected.decode(rows[0]!.expected)
+  })
+
+  /** True while the task still has the id that was polled, misses its result or may have another, and nobody has given it up. */
+  const stillNamed = (taskId: string | undefined) =>
+    taskId === undefined
+      ? sql.literal("1 = 1")
+      : sql`task_id = ${taskId} AND (${sql.in("state", ["submitted", "failed", "invalid"])}
+          OR (state = 'completed' AND due_at < 0))`
+
+  const setState = (seq: number, state: Model.TaskState, reason: string, taskId?: string, isCanceled = false) =>
+    sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)},
+      canceled = ${isCanceled ? 1 : 0}
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
+
+  /**
+   * Claims a planned task for a request that may take so many milliseconds; false if it was sent or split after it was
+   * read, or its part was taken by another process.
+   */
+  const claim = Effect.fnUntraced(function* (
+    { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
+    millis = 0,
+  ) {
+    const now = yield* SteadyClock.now
+    const { assignments, claimed, fence } = owned.claiming({ part, seq }, millis)
+    const rows =
+      yield* write(sql`UPDATE task SET state = 'submitting', sent_at = COALESCE(sent_at, ${now}) ${assignments}
+      ${fence} WHERE ${here} AND seq = ${seq} AND state = 'planned' AND idempotency_key = ${idempotencyKey} RETURNING seq`)
+    if (rows.length > 0) claimed()
+    return rows.length > 0
+  })
+
+  /** Claims a task once more, to send its request again; false if its part was taken by another process. */
+  const keepClaim = Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
+    if (owned.worker === undefined) return true
+    const held = owned.isHeld(task.seq)
+    const { assignments, claimed, fence } = owned.claiming(task, millis)
+    const rows = yield* write(sql`UPDATE task SET state = 'submitting' ${assignments}
+      ${fence} WHERE ${here} AND seq = ${task.seq} AND state = 'submitting' AND ${held} RETURNING seq`)
+    if (rows.length > 0) claimed()
+    return rows.length > 0
+  })
+
+  /** Records what a request brought, unless the task was claimed again since. */
+  const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
+    Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
+
+  /** Another worker may have begun another campaign meanwhile. */
+  const supersedeOwn = (seqs: ReadonlyArray<number>) =>
+    owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
+
+  /** Gives back a claimed task that no try of this attempt can have created. */
+  const release = (seq: number) =>
+    settled(
+      seq,
+      Effect.gen(function* () {
+        yield* sql`UPDATE task SET state = 'planned', sent_at = NULL
+          WHERE ${here} AND seq = ${seq} AND state = 'submitting' AND ${owned.isHeld(seq)}`
+        yield* supersedeOwn([seq])
+      }),
+    )
+
+  /** Plans a task that may have been created to be resent under its key. */
+  const markPlanned = (seq: number) =>
+    Effect.asVoid(
+      settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
+    )
+
+  const setHeld = (seq: number, state: Model.TaskState, reason: string) =>
+    sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, due_at = ${dueAtIn(state)}
+      WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)} RETURNING seq`
+  const markHeld = (state: "refused" | "in_doubt") => (seq: number, reason: string) =>
+    settled(seq, setHeld(seq, state, reason)).pipe(
+      Effect.ensuring(Effect.sync(() => bodies.drop(seq))),
+      Effect.flatMap(({ length }) => Metrics.countTasks(state, length)),
+    )
+  const markRefused = markHeld("refused")
+  const markInDoubt = markHeld("in_doubt")
+
+  const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
+  const markKeyIgnored = (seq: number) => markInDoubt(seq, keyIgnored)
+
+  /** The service gave two tasks the same id. */
+  const holdShared = (seq: number, taskId: string, owner: number) => {
+    const reason = sharedId(taskId, owner + 1)
+    return Effect.map(setHeld(seq, "in_doubt", reason), (rows) => ({ rows, reason: Option.some(reason) }))
+  }
+
+  /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
+  const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
+    const now = yield* SteadyClock.now
+    const { reason, rows } = yield* settled(
+      seq,
+      Effect.gen(function* () {
+        const owner = yield* Rows.ownerOf({ job, sql }, taskId, seq)
+        if (Option.isSome(owner)) return yield* holdShared(seq, taskId, owner.value)
+        const named = Effect.map(
+          sql`UPDATE task SET state = 'submitted', reason = NULL, task_id = ${taskId}, submitted_at = ${now},
+            due_at = ${Math.ceil(now + firstPollDelay)}
+            WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)} RETURNING seq`,
+          (rows) => ({ rows, reason: Option.none<string>() }),
+        )
+        if (owned.worker === undefined) return yield* named
+        // Another worker may just have recorded the same id.
+        return yield* sql
+          .withTransaction(named)
+          .pipe(
+            Effect.catchReason("SqlError", "UniqueViolation", (_, failure) =>
+              Effect.flatMap(Rows.ownerOf({ job, sql }, taskId, seq), (owner) =>
+                Option.isSome(owner) ? holdShared(seq, taskId, owner.value) : Effect.fail(failure),
+              ),
+            ),
+          )
+      }),
+    )
+    bodies.drop(seq)
+    yield* Metrics.countTasks(Option.isSome(reason) ? "in_doubt" : "submitted", rows.length)
+    yield* submitted.open
+    return reason
+  })
+
+  /** Replaces a task by two that share its items; the first keeps its place. */
+  const split = Effect.fnUntraced(function* (
+    seq: number,
+    halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
+  ) {
+    const now = yield* SteadyClock.now
+    const rows = halves.map(Rows.withPayload)
+    bodies.drop(seq)
+    yield* settled(
+      seq,
+      Effect.gen(function* () {
+        const [whole] = yield* sql<
+          Model.BatchPlace & {
+            readonly campaign: number
+            readonly part: number
+            readonly attempt: number
+            readonly leastVotes: number | null
+            readonly resendAt: number | null
+            readonly priceList: number | null
+          }
+        >`DELETE FROM task WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}
+          RETURNING campaign, part, attempt, least_votes AS "leastVotes", resend_at AS "resendAt",
+            price_list AS "priceList", ${sql.literal(Rows.batchColumns)}`
+        if (whole === undefined) return
+        yield* sql`DELETE FROM task_request WHERE ${here} AND seq = ${seq}`
+        let at = seq
+        const halves = rows.map((half) => {
+          const first = at
+          at += half.items.length
+          return { ...whole, ...half, seq: first, plannedAt: now }
+        })
+        yield* Rows.insertTasks({ job, sql }, halves)
+        yield* supersedeOwn(halves.map(({ seq }) => seq))
+      }),
+    )
+  })
+
+  /** Makes a failed or invalid task outstanding again. */
+  const markOpen = (seq: number, taskId: string) =>
+    Effect.asVoid(
+      write(sql`UPDATE task SET state = 'submitted', reason = NULL, due_at = 0
+        WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
+    )
+
+  /** Makes every outstanding task due within `millis`: an earlier run may have polled less often. */
+  const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
+    const latest = Math.ceil((yield* SteadyClock.now) + millis)
+    yield* write(sql`UPDATE task SET due_at = ${latest}
+      WHERE ${here} AND state = 'submitted' AND due_at > ${latest} AND ${owned.areMine()}`)
+  })
+
+  /** Makes every outstanding task due at once. */
+  const makeDue = Effect.suspend(() =>
+    change("makeDue", sql`UPDATE task SET due_at = 0 WHERE ${here} AND state = 'submitted' AND ${owned.areMine()}`),
+  )
+
+  /**
+   * Outstanding tasks, and those to be polled once more, that are due (or were at `horizon`), longest due first.
+   * Hints are followed first, except for tasks under way.
+   */
+  const due = Effect.fn("Ledger.due")(function* (
+    limit: number,
+    horizon: Option.Option<number>,
+    underWay: ReadonlySet<string> = new Set(),
+  ) {
+    const hintWait = yield* followHints(underWay)
+    const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
+    // One query per state, so that the index gives its rows in order.
+    const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
+      sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
+        due_at AS "dueAt" FROM task
+        WHERE ${here} AND state = ${state} AND due_at < ${state === "completed" ? 0 : notDue} AND ${owned.areMine()}
+        ORDER BY due_at ${sql.literal(state === "completed" ? "DESC" : "ASC")}, seq LIMIT ${limit}`.pipe(
+        Effect.map((rows) =>
+          rows.map((row) => ({
+            ...row,
+            isRecheck: state !== "submitted",
+            hasResult: state === "completed",
+            dueAt: state === "completed" ? dueOfChanged(row.dueAt) : row.dueAt,
+          })),
+        ),
+      ),
+    )
+    const rows = found
+      .flat()
+      .toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
+      .slice(0, limit)
+    const tasks = rows.filter(({ dueAt }) => dueAt <= at)
+    const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
+    return {
+      tasks,
+      /** Milliseconds until the next task is due, none where nothing is outstanding. */
+      wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
+    }
+  })
+
+  /** Has a task polled again after so many milliseconds, unless it has another id than `taskId` since its items were planned again. */
+  const postpone = Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
+    const now = yield* SteadyClock.now
+    const at = Math.ceil(now + millis)
+    yield* write(sql`UPDATE task SET due_at = CASE state WHEN 'completed' THEN CAST(${changedDueAtTime(at)} AS BIGINT)
+        ELSE CAST(${at} AS BIGINT) END
+      WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
+  })
+
+  /** States that a poll brings, besides the one that it completes. */
+  const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
+    Effect.flatMap(write(setState(seq, state, reason, taskId, isCanceled)), ({ length }) =>
+      Metrics.countTasks(state, length),
+    )
+
+  /** @param isCanceled whether the service canceled it, so that its votes are not paid for */
+  const markFailed = (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
+    markLost("failed", seq, reason, taskId, isCanceled)
+
+  const storeResult = Effect.fnUntraced(function* (
+    seq: number,
+    result: string,
+    state: "completed" | "invalid",
+    reason: string | null,
+    taskId: string | undefined,
+    kinds: string | null = null,
+  ) {
+    const now = yield* SteadyClock.now
+    const body = Payload.encode(result)
+    const { length } = yield* write(
+      Effect.gen(function* () {
+        const rows =
+          yield* sql`UPDATE task SET state = ${state}, reason = ${Rows.storable(reason)}, completed_at = ${Rows.completedAt(sql, now)},
+          due_at = ${dueAtIn(state)}, vote_kinds = ${kinds}
+          WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
+        if (rows.length === 0) return rows
+        yield* sql`INSERT INTO task_result ${sql.insert({ job, seq, body })}
+          ON CONFLICT (job, seq) DO UPDATE SET body = excluded.body`
+        return rows
+      }),
+    )
+    yield* Metrics.countTasks(state, length)
+  })
+
+  /**
+   * Stores a result, unless the task has another id than `taskId` since its items were planned again.
+   *
+   * @param kinds those of its experts, as `VoteKinds` reads them
+   */
+  const markCompleted = (seq: number, result: string, taskId?: string, kinds?: string | null) =>
+    storeResult(seq, result, "completed", null, taskId, kinds)
+  /** Without `result`, an earlier one is kept. */
+  const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
+    result === undefined
+      ? markLost("invalid", seq, reason, taskId)
+      : storeResult(seq, result, "invalid", reason, taskId)
+
+  return {
+    holdInterrupted,
+    planInterrupted,
+    settleInterrupted,
+    recheck,
+    recheckCompleted,
+    keepResult,
+    bindService,
+    plannedAfter,
+    request,
+    requestBody,
+    expected,
+    claim,
+    keepClaim,
+    release,
+    markPlanned,
+    markSubmitted,
+    markRefused,
+    markInDoubt,
+    markKeyExpired,
+    markKeyIgnored,
+    markFailed,
+    markCompleted,
+    markInvalid,
+    ownerOf: (taskId: string, seq: number) => Rows.ownerOf({ job, sql }, taskId, seq),
+    split,
+    markOpen,
+    makeDue,
+    dueWithin,
+    due,
+    postpone,
+  }
+}
