@@ -42,7 +42,6 @@ const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
 }
 
 const typesOf = (fields: Schema.Struct.Fields): { readonly [name: string]: JsonType } =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON Schema of a struct
   (Schema.toJsonSchemaDocument(Schema.Struct(fields)).schema as JsonType).properties!
 
 export interface Column {

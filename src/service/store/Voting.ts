@@ -13,8 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as FullDisk from "../database/FullDisk.ts"
 import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
-import type { Metadata } from "../../domain/PromptItem.ts"
-import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
@@ -113,7 +112,7 @@ export const resultOf = (
   { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
   flags: ReadonlyArray<Flag>,
-): ResultItem & { readonly metadata?: Metadata } => ({
+) => ({
   ...VotedResult.of({ prompt, completions }, votes, flags),
   ...(metadata !== undefined && { metadata }),
 })
