@@ -8,7 +8,7 @@ import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
 import { described } from "./Described.ts"
 import { topOf } from "./Tally.ts"
-import type { Ranking } from "./Vote.ts"
+import type { Ranking } from "./Ranking.ts"
 
 export const fields = {
   strength: described("How much better the best completion is, from 1 for the least.", Schema.Finite),

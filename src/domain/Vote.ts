@@ -7,16 +7,7 @@
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
 import { described } from "./Described.ts"
-
-const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-
-/** Describes a ranking. */
-export const rankingText =
-  "All completions as groups of indices, best first: in `[[2],[0,1]]`, 2 is best, and 0 and 1 are equally good."
-
-/** Groups of completions, best first. No group is empty. */
-export const Ranking = Schema.Array(Schema.NonEmptyArray(Index))
-export type Ranking = typeof Ranking.Type
+import { Index, Ranking, rankingText } from "./Ranking.ts"
 
 /** The fields of a vote. */
 export const fields = {

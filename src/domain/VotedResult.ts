@@ -10,7 +10,8 @@ import { described } from "./Described.ts"
 import { Flag } from "./Flag.ts"
 import * as Tally from "./Tally.ts"
 import type { ResultItem, TaskPrompt } from "./Task.ts"
-import { type ImportedVote, onePerExpert, Ranking, rankingText, Vote } from "./Vote.ts"
+import { Ranking, rankingText } from "./Ranking.ts"
+import { type ImportedVote, onePerExpert, Vote } from "./Vote.ts"
 
 const Action = Schema.Struct({
   by: described("The lead's name.", Schema.String),

@@ -37,8 +37,8 @@ const decodeStored = Schema.decodeUnknownSync(Stored)
 export const keyOf = (vote: ImportedVote): string => {
   const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, typeof value === "number" ? String(value) : value])
-  return Sha256.hex(JSON.stringify(Object.fromEntries(said.toSorted()))).slice(0, 32)
+    .map(([name, value]) => [name, typeof value === "number" ? String(value) : value] as const)
+  return Sha256.hex(JSON.stringify(Object.fromEntries(said.toSorted(([a], [b]) => (a < b ? -1 : 1))))).slice(0, 32)
 }
 
 const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {

@@ -9,12 +9,12 @@
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
-import type { Judgment } from "../../domain/Judgment.ts"
+import type { JudgedItem, Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import { topOf, withFirstIndices } from "../../domain/Tally.ts"
-import { type ImportedVote, onePerExpert, Ranking, Vote } from "../../domain/Vote.ts"
+import { Ranking } from "../../domain/Ranking.ts"
+import { type ImportedVote, onePerExpert, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
 /** With what the vote says besides its choice; ratings are in the order of the completions. */

@@ -135,7 +135,7 @@ const opener = (keywords: Record<string, Json>) => {
         key,
         key === "properties" && isObject(value)
           ? Object.fromEntries(
-              Object.entries(value).map(([name, member]) => [name, { ...(open(member) as Json), ...keywords[name] }]),
+              Object.entries(value).map(([name, member]) => [name, { ...openMembers(member), ...keywords[name] }]),
             )
           : open(value),
       ]),
@@ -143,6 +143,10 @@ const opener = (keywords: Record<string, Json>) => {
     return isObject(additionalProperties) && Object.keys(additionalProperties).length > 0
       ? { ...opened, additionalProperties }
       : opened
+  }
+  const openMembers = (member: unknown): object => {
+    const opened = open(member)
+    return isObject(opened) ? opened : {}
   }
   return open
 }

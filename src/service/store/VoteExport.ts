@@ -31,7 +31,7 @@ const maxReadChars = 4 * 1024 * 1024
 const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()
 
-interface GivenVote extends Omit<Voting.VoteRow, "name"> {
+interface GivenVote extends Omit<Voting.StoredVote, "name"> {
   readonly given_at: number
 }
 
