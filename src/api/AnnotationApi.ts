@@ -16,8 +16,10 @@ import {
   HttpApiSecurity,
   OpenApi,
 } from "effect/http-api"
+import { described } from "../domain/Described.ts"
 import { Metadata } from "../domain/PromptItem.ts"
 import { ResultItem, TaskPrompt, TaskRequest, TaskResult } from "../domain/Task.ts"
+import { VotedAnnotations } from "../domain/VotedResult.ts"
 import * as Problems from "./Problems.ts"
 
 /** The organization whose token a request carries. */
@@ -34,16 +36,17 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
 /** Maximum votes per prompt of a task. */
 export const maxVotes = 25
 
-const metadata = Schema.optionalKey(
-  Metadata.annotate({ description: "A JSON object of your own, returned unchanged in the result." }),
-)
+const metadata = Schema.optionalKey(described("A JSON object of your own, returned unchanged in the result.", Metadata))
 
 /** Unknown members are decoded, so that the answer can name them as warnings. */
 const unknownMembers = [Schema.Record(Schema.String, Schema.Unknown)] as const
 
 const requestMembers = {
   ...TaskRequest.fields,
-  prompts: Schema.Array(Schema.StructWithRest(Schema.Struct({ ...TaskPrompt.fields, metadata }), unknownMembers)),
+  prompts: described(
+    "What is to be judged. Results come back in this order.",
+    Schema.Array(Schema.StructWithRest(Schema.Struct({ ...TaskPrompt.fields, metadata }), unknownMembers)),
+  ),
   metadata,
   votes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })).annotate({
@@ -103,13 +106,21 @@ export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> =>
   return warnings
 }
 
-const TaskStatus = Schema.Literals(["pending", "in_progress", "completed", "cancelled"])
+const TaskStatus = described(
+  "`cancelled` is final, and so is `completed`, but for changed results.",
+  Schema.Literals(["pending", "in_progress", "completed", "cancelled"]),
+)
 
 /** Answer to `POST /tasks`. */
 export const TaskCreated = Schema.Struct({
-  task_id: Schema.String,
+  task_id: TaskResult.fields.task_id,
   status: TaskStatus,
-  warnings: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)),
+  warnings: Schema.optionalKey(
+    described(
+      "Members of the request that are not known, and change nothing, by their places (at most 100).",
+      Schema.Array(HttpApiError.ProblemIssue),
+    ),
+  ),
 })
 export type TaskCreated = typeof TaskCreated.Type
 
@@ -118,7 +129,18 @@ export const ServiceTaskResult = Schema.Struct({
   ...TaskResult.fields,
   status: TaskStatus,
   metadata,
-  results: Schema.optionalKey(Schema.Array(Schema.Struct({ ...ResultItem.fields, metadata }))),
+  results: Schema.optionalKey(
+    described(
+      "One item per prompt, in the order of the prompts; present once the task is completed.",
+      Schema.Array(
+        Schema.Struct({
+          ...ResultItem.fields,
+          annotations: described("What the experts said. Ignore members that you do not know.", VotedAnnotations),
+          metadata,
+        }),
+      ),
+    ),
+  ),
 })
 export type ServiceTaskResult = typeof ServiceTaskResult.Type
 

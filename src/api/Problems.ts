@@ -6,6 +6,7 @@
  */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
+import { described } from "../domain/Described.ts"
 
 const problem = <const Name extends string, const Status extends number>(
   name: Name,
@@ -13,11 +14,18 @@ const problem = <const Name extends string, const Status extends number>(
   title: string,
 ) => ({ type: `tag:prefstream,2026:${name}` as const, status, title })
 
+const errors = Schema.optionalKey(
+  described(
+    "The places that are wrong, and why: of a malformed request the first, of an unprocessable task all (at most 100).",
+    Schema.Array(HttpApiError.ProblemIssue),
+  ),
+)
+
 /** The body is not JSON, or lacks a required member. `errors` names the first wrong place. */
 export class MalformedRequest extends HttpApiError.Problem<MalformedRequest>()(
   "MalformedRequest",
   problem("malformed-request", 400, "The request is malformed."),
-  { errors: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)) },
+  { errors },
 ) {}
 
 export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
@@ -74,7 +82,7 @@ export class ExpectationFailed extends HttpApiError.Problem<ExpectationFailed>()
 export class UnprocessableTask extends HttpApiError.Problem<UnprocessableTask>()(
   "UnprocessableTask",
   problem("unprocessable-task", 422, "The task cannot be taken."),
-  { errors: Schema.optionalKey(Schema.Array(HttpApiError.ProblemIssue)) },
+  { errors },
 ) {}
 
 export class IdempotencyKeyReused extends HttpApiError.Problem<IdempotencyKeyReused>()(

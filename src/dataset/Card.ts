@@ -12,7 +12,7 @@ import * as Judge from "../domain/Judge.ts"
 import type { Split } from "../domain/Split.ts"
 import { version } from "../node/Version.ts"
 import * as CardParts from "./CardParts.ts"
-import { featuresOf, type Form } from "./Columns.ts"
+import { columnsOf, featuresOf, type Form } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import type { Feature, Features } from "./file/Features.ts"
 import type { TrainerFormat } from "./format/TrainerFormat.ts"
@@ -174,49 +174,18 @@ const loading = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: 
   ]
 }
 
-const meanings: { readonly [Column in keyof ReturnType<typeof featuresOf>]-?: string } = {
-  prompt: "What the completions answer",
-  chosen: "The preferred completion",
-  rejected: "The other one",
-  rationale: "The expert's justification, where one was given",
-  item_id: "The prompt item: the same for all pairs of a prompt and its completions",
-  task_id: "The annotation task that it was judged in",
-  chosen_index: "Index of `chosen` among the item's completions, from 0 on",
-  rejected_index: "Index of `rejected`",
-  chosen_model: "Who wrote `chosen`, where the input says",
-  rejected_model: "Who wrote `rejected`, where the input says",
-  weight: "1 divided by the number of the item's pairs",
-  votes: "How many votes the item has",
-  agreement: "Share of the votes that went to the best completion, where there are several",
-  vote_margin:
-    "Share of the votes that prefer `chosen`, less the share that prefer `rejected`, where there are several",
-  strength:
-    "How much better `chosen` is, from 1 for the least, as the mean over the votes for it, where experts said so",
-  all_bad: "Whether more than half of the votes say that no completion is good enough, where experts were asked",
-  aspects: "Mean ratings of both sides by aspect, as the text of a JSON object, where there are any",
-  edited: "`chosen` as an expert would have it, where one edited it",
-  flags: "What experts flagged of the item (who, kind, words), as the text of a JSON list, where anybody did",
-  metadata: "What the input said of the item besides, as the text of a JSON object",
-  tools: "The definitions of the tools that the model had, as the text of a JSON list, where there are any",
-}
-
 const columns = (form: Form) => [
   "## Columns",
   table(
     ["column", "type", "meaning"],
-    Record.toEntries(meanings).flatMap(([column, meaning]) => {
-      const feature = featuresOf(form)[column]
-      return feature === undefined ? [] : [[`\`${column}\``, typeName(feature, form), meaning]]
-    }),
+    columnsOf(form).map(({ description, feature, name }) => [`\`${name}\``, typeName(feature), description]),
   ),
 ]
 
-const typeName = (feature: Feature, { tools }: Form) =>
-  typeof feature === "string"
-    ? feature
-    : tools === undefined
-      ? "list of `{role, content}`"
-      : "list of `{role, content, tool_calls, name, tool_call_id}`"
+const typeName = (feature: Feature): string => {
+  if (typeof feature === "string") return feature
+  return "list" in feature ? `list of ${typeName(feature.list)}` : `\`{${Object.keys(feature.struct).join(", ")}}\``
+}
 
 const making = ({ counts, guidelines, inputs, judges, methods, service, settings }: DatasetFacts) => {
   const place = [service?.name, service?.url].filter((part) => part !== undefined).join(", ")

@@ -7,12 +7,13 @@
  * definitions are JSON text, since no type of a column fits all. Members that a message lacks are absent in JSON Lines,
  * and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
+import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
-import { type Message, usesTools } from "../domain/Message.ts"
+import { Message, usesTools } from "../domain/Message.ts"
 import * as PairBytes from "../domain/PairBytes.ts"
-import type { PreferencePair } from "../domain/PreferencePair.ts"
+import { PreferencePair } from "../domain/PreferencePair.ts"
 import * as PairTexts from "./format/PairTexts.ts"
-import type { Feature } from "./file/Features.ts"
+import type { Feature, Features, JsonRow } from "./file/Features.ts"
 
 export type Shape = "standard" | "conversational"
 
@@ -23,112 +24,67 @@ export interface Form {
   readonly tools?: true
 }
 
-type PairColumn = Exclude<keyof PreferencePair, "chosen_messages" | "rejected_messages" | "tools">
-type PairFeatures = { readonly [Column in PairColumn]: Feature } & { readonly tools?: Feature }
-
-const standard: PairFeatures = {
-  prompt: "string",
-  chosen: "string",
-  rejected: "string",
-  rationale: "string",
-  item_id: "string",
-  task_id: "string",
-  chosen_index: "int32",
-  rejected_index: "int32",
-  chosen_model: "string",
-  rejected_model: "string",
-  weight: "float64",
-  votes: "int32",
-  agreement: "float64",
-  vote_margin: "float64",
-  strength: "float64",
-  all_bad: "bool",
-  aspects: "string",
-  edited: "string",
-  flags: "string",
-  metadata: "string",
+/** A JSON Schema, as far as columns need it. */
+interface JsonType {
+  readonly type?: string
+  readonly description?: string
+  readonly anyOf?: readonly [JsonType, ...ReadonlyArray<JsonType>]
+  readonly items?: JsonType
+  readonly properties?: { readonly [name: string]: JsonType }
 }
 
-const messages: Feature = { list: { struct: { role: "string", content: "string" } } }
-
-const conversational: PairFeatures = { ...standard, prompt: messages, chosen: messages, rejected: messages }
-
-const toolMessages: Feature = {
-  list: {
-    struct: {
-      role: "string",
-      content: "string",
-      tool_calls: {
-        list: {
-          struct: { id: "string", type: "string", function: { struct: { name: "string", arguments: "string" } } },
-        },
-      },
-      name: "string",
-      tool_call_id: "string",
-    },
-  },
+/** Of a union, the first type counts: the others are null, or another shape. */
+const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
+  if (anyOf !== undefined) return featureOf(anyOf[0])
+  if (items !== undefined) return { list: featureOf(items) }
+  if (properties !== undefined) return { struct: Record.map(properties, featureOf) }
+  return type === "integer" ? "int32" : type === "number" ? "float64" : type === "boolean" ? "bool" : "string"
 }
 
-export const featuresOf = ({ shape, tools }: Form): PairFeatures => {
-  const features = shape === "standard" ? standard : conversational
-  if (tools === undefined) return features
-  const sides = shape === "standard" ? {} : { prompt: toolMessages, chosen: toolMessages, rejected: toolMessages }
-  return { ...features, ...sides, tools: "string" }
+const typesOf = (fields: Schema.Struct.Fields): { readonly [name: string]: JsonType } =>
+  (Schema.toJsonSchemaDocument(Schema.Struct(fields)).schema as JsonType).properties!
+
+export interface Column {
+  readonly name: string
+  readonly feature: Feature
+  /** In Markdown. */
+  readonly description: string
 }
 
-type Text = string | ReadonlyArray<Message>
+const plainMessage = ["role", "content"] as const
 
-/** A pair as the files hold it: its members in the columns' order. */
-export type PairRow = Pick<PreferencePair, Exclude<PairColumn, keyof Texts>> &
-  Texts & { readonly tools?: string | null }
+/** In the order of the files. */
+export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
+  const members = Struct.omit(PreferencePair.fields, ["chosen_messages", "rejected_messages"])
+  const message = tools === undefined ? Struct.pick(Message.fields, plainMessage) : Message.fields
+  const messages: Feature = { list: { struct: Record.map(typesOf(message), featureOf) } }
+  return Object.entries(typesOf(tools === undefined ? Struct.omit(members, ["tools"]) : members)).map(
+    ([name, type]) => ({
+      name,
+      feature: shape === "conversational" && PairBytes.isText(name) ? messages : featureOf(type),
+      description: type.description ?? "",
+    }),
+  )
+}
 
-type Texts = { readonly [Side in "prompt" | "chosen" | "rejected"]: RowText }
+export const featuresOf = (form: Form): Features =>
+  Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-type RowText = string | ReadonlyArray<RowMessage>
-type RowMessage = ReturnType<typeof toRowMessage> | Pick<Message, "role" | "content">
-
-export const toRow = (pair: PreferencePair, form: Form): PairRow => ({
-  ...(form.shape === "standard" ? standardTexts(pair) : conversationalTexts(pair, form.tools)),
-  ...restOfRow(pair, form),
-})
-
-/** The row without its texts. */
-export const restOfRow = (pair: PreferencePair, { tools }: Form): Omit<PairRow, keyof Texts> => ({
-  rationale: pair.rationale,
-  item_id: pair.item_id,
-  task_id: pair.task_id,
-  chosen_index: pair.chosen_index,
-  rejected_index: pair.rejected_index,
-  chosen_model: pair.chosen_model,
-  rejected_model: pair.rejected_model,
-  weight: pair.weight,
-  votes: pair.votes,
-  agreement: pair.agreement,
-  vote_margin: pair.vote_margin,
-  strength: pair.strength,
-  all_bad: pair.all_bad,
-  aspects: pair.aspects,
-  edited: pair.edited,
-  flags: pair.flags,
-  metadata: pair.metadata,
-  ...(tools === true && { tools: pair.tools ?? null }),
-})
-
-const standardTexts = ({ chosen, prompt, rejected }: PreferencePair) => ({
-  prompt: Conversation.toText(prompt),
-  chosen,
-  rejected,
-})
-
-const conversationalTexts = (pair: PreferencePair, tools: true | undefined): Texts => {
+/** A pair with its texts as the files hold them; it may have members that are no columns. */
+export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
+  if (shape === "standard") {
+    return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
+  }
   const rowOf = (messages: ReadonlyArray<Message>) => (tools === undefined ? messages : messages.map(toRowMessage))
   return {
+    ...pair,
     prompt: rowOf(PairTexts.toMessages(pair.prompt)),
     chosen: rowOf(PairTexts.sideOf(pair, "chosen")),
     rejected: rowOf(PairTexts.sideOf(pair, "rejected")),
   }
 }
 
+/** The message with its members in the order of the column's. */
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,
@@ -149,35 +105,21 @@ export const needsTools = ({ chosen_messages, prompt, rejected_messages }: Prefe
   rejected_messages !== undefined ||
   (typeof prompt !== "string" && prompt.some(usesTools))
 
+const members = Struct.keys(PreferencePair.fields)
+const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
+
 /** The first member of the pair that contains a lone surrogate. */
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
   // Bytes have none.
-  const columns = PairBytes.of(pair) === undefined ? textColumns : otherColumns
-  for (const column of columns) if (!isWellFormed(pair[column])) return column
+  const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts
+  for (const name of names) if (!isWellFormed(pair[name])) return name
   return undefined
 }
 
-const otherColumns = [
-  "rationale",
-  "item_id",
-  "task_id",
-  "chosen_model",
-  "rejected_model",
-  "aspects",
-  "edited",
-  "flags",
-  "metadata",
-  "chosen_messages",
-  "rejected_messages",
-  "tools",
-] as const
-
-const textColumns = ["prompt", "chosen", "rejected", ...otherColumns] as const
-
-const isWellFormed = (value: Text | null | undefined): boolean =>
-  value === null ||
-  value === undefined ||
-  (typeof value === "string" ? value.isWellFormed() : value.every((message) => textsOf(message).every(isWellFormed)))
+const isWellFormed = (value: PreferencePair[keyof PreferencePair]): boolean =>
+  typeof value === "string"
+    ? value.isWellFormed()
+    : typeof value !== "object" || value === null || value.every((message) => textsOf(message).every(isWellFormed))
 
 const textsOf = ({ content, name, role, tool_call_id, tool_calls }: Message): ReadonlyArray<string | undefined> => [
   role,

@@ -13,7 +13,7 @@ import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { type Split, splits } from "../domain/Split.ts"
 import * as AtomicDirectory from "./AtomicDirectory.ts"
 import * as Card from "./Card.ts"
-import { featuresOf, findLoneSurrogate, type Form, needsTools, restOfRow, toRow } from "./Columns.ts"
+import { featuresOf, findLoneSurrogate, type Form, needsTools, toRow } from "./Columns.ts"
 import type { DatasetFacts } from "./DatasetFacts.ts"
 import * as DatasetThread from "./DatasetThread.ts"
 import { DatasetError, NoPairs } from "./file/DatasetError.ts"
@@ -206,8 +206,10 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
   const outputs = new Map<Split, SplitOutput>()
   const options = { tools: form.tools, ...Struct.pick(trainerOptions, ["edited", "margin", "marginFrom"]) }
 
+  const features = featuresOf(form)
+
   const open = (split: Split): SplitOutput => {
-    const output = thread.open({ split, features: featuresOf(form), shardBytes })
+    const output = thread.open({ split, features, shardBytes })
     const trainers = formats.map((format) => TrainerFiles.make(thread, format, split, options))
     const opened = { split, output, trainers }
     outputs.set(split, opened)
@@ -233,7 +235,7 @@ const writeRows = Effect.fnUntraced(function* <E, R>(
         const split = Effect.isEffect(chosen) ? yield* chosen : chosen
         const { output, trainers } = outputs.get(split) ?? open(split)
         const bytes = form.shape === "standard" ? PairBytes.of(pair) : undefined
-        let isSent = thread.add(output, bytes === undefined ? toRow(pair, form) : restOfRow(pair, form), bytes)
+        let isSent = thread.add(output, toRow(pair, form), bytes)
         for (const trainer of trainers) isSent = trainer.write(pair) || isSent
         if (isSent) yield* thread.room
       }

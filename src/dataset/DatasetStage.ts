@@ -3,6 +3,7 @@
  *
  * Guarantees: rows are written in the order of the messages; a file that is announced has reached the disk.
  */
+import { texts as placed } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
 import type { Stage } from "../node/Thread.ts"
@@ -28,12 +29,9 @@ export interface Rows {
   readonly count: number
   /** A column without a list is null in each row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
-  /** For each row, start and end in `texts` of the texts of `placed` columns; both 0 where the value is in the column. */
+  /** For each row, start and end in `texts` of the texts of the columns that `PairBytes.texts` names; both 0 where the value is in the column. */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
-
-/** The columns that may have places instead of values, in their order. */
-export const placed: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export type Ask =
   | { readonly kind: "open"; readonly output: Output }

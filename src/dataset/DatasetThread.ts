@@ -6,10 +6,10 @@
  * ledger has (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
-import type { PairBytes } from "../domain/PairBytes.ts"
+import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
 import type { FileDigest } from "../node/OutputFile.ts"
 import * as Thread from "../node/Thread.ts"
-import { type Answer, type Ask, type Output, placed, type Rows, type Setup, type Written } from "./DatasetStage.ts"
+import type { Answer, Ask, Output, Rows, Setup, Written } from "./DatasetStage.ts"
 import type { Json, JsonRow } from "./file/Features.ts"
 import { DatasetError, reasonOf } from "./file/DatasetError.ts"
 
@@ -33,7 +33,8 @@ export interface DatasetThread {
   /** @returns the number of the output */
   readonly open: (output: Output) => number
   /**
-   * @param bytes where the row's `placed` texts are as bytes; they are not in the row then
+   * @param row read by the columns of a split's output; of another file, each member is a column
+   * @param bytes where the texts of a split's row are as bytes; the row's own are not read then
    * @returns whether a message was sent: then wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
@@ -103,7 +104,10 @@ export const make = Effect.fnUntraced(function* (
     return new DatasetError({ reason: reasonOf(path, cause) })
   })
 
-  let outputs = 0
+  /** The columns of each output: undefined if each row has its own. */
+  const columns: Array<
+    { readonly all: ReadonlyArray<string>; readonly besidesTexts: ReadonlyArray<string> } | undefined
+  > = []
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
@@ -152,7 +156,10 @@ export const make = Effect.fnUntraced(function* (
   return {
     open: (output) => {
       thread.send({ kind: "open", output })
-      return outputs++
+      const all = Object.keys(output.features)
+      return (
+        columns.push("split" in output ? { all, besidesTexts: all.filter((name) => !isText(name)) } : undefined) - 1
+      )
     },
     add: (output, row, bytes) => {
       const size = bytes === undefined ? 0 : bytes.places.reduce((sum, [start, end]) => sum + end - start, 0)
@@ -160,8 +167,10 @@ export const make = Effect.fnUntraced(function* (
       if (isSent) send()
       let part = parts.get(output)
       if (part === undefined) parts.set(output, (part = { count: 0, columns: new Map(), places: [] }))
-      for (const name in row) {
-        const value = row[name]
+      const own = columns[output]
+      const names = own === undefined ? Object.keys(row) : bytes === undefined ? own.all : own.besidesTexts
+      for (const name of names) {
+        const value = own === undefined ? row[name] : (row[name] ?? null)
         let values = part.columns.get(name)
         if (values === undefined) part.columns.set(name, (values = []))
         values[part.count] = value

@@ -1,18 +1,30 @@
 /**
- * What an expert may say besides the choice: how much better the best is, whether all are bad, an edit of the best, and
- * ratings by aspect; read from a vote or from the annotations of a result, and combined over several votes.
+ * Members of a vote besides the choice: how much better the best is, whether all are bad, an edit of the best, and
+ * ratings by aspect. They are read from a vote or from the annotations of a result, and combined over several votes.
  *
  * Guarantees: what has another shape is left out, and stops nothing. Flags are read by `Flag`.
  */
-import { Predicate } from "effect"
+import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
+import { described } from "./Described.ts"
 import { topOf } from "./Tally.ts"
-import type { assessment, Ranking, Vote } from "./Vote.ts"
+import type { Ranking } from "./Ranking.ts"
 
-/** See `assessment` of `Vote`. */
-export type Assessment = Pick<Vote, keyof typeof assessment>
+export const fields = {
+  strength: described("How much better the best completion is, from 1 for the least.", Schema.Finite),
+  all_bad: described("Whether no completion is good enough, the best included.", Schema.Boolean),
+  edited: described("The best completion, as an expert would have it.", Schema.String),
+  aspects: described(
+    'By name, the rating of each completion; null where it was not rated: `{"helpfulness":[4,2.5]}`.',
+    Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite))),
+  ),
+}
 
-export const names = ["strength", "all_bad", "edited", "aspects"] as const satisfies ReadonlyArray<keyof Assessment>
+/** Each member is present if the rubric asks for it, and an expert says it. */
+export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
+export type Assessment = typeof Assessment.Type
+
+export const names = Struct.keys(fields)
 
 type Ratings = ReadonlyArray<number | null>
 

@@ -4,6 +4,7 @@
  * Guarantees: `flagsIn` drops nothing that a service sends there; it brings each entry into the shape of `Flag`.
  */
 import { Predicate, Schema } from "effect"
+import { described } from "./Described.ts"
 import type { Annotations } from "./Task.ts"
 
 /** The kinds of flags of the built-in service; `other` comes with a comment. */
@@ -17,14 +18,18 @@ export const FlagKind = Schema.Literals([
 ])
 export type FlagKind = typeof FlagKind.Type
 
-export interface Flag {
-  /** The expert's name at the service; null if it gives none. */
-  readonly expert: string | null
-  /** One of `FlagKind`, or the name that another service uses; `other` if it gives none. */
-  readonly kind: string
-  /** What the expert wrote. */
-  readonly comment?: string
-}
+export const Flag = Schema.Struct({
+  expert: described(
+    "The expert's name, as in the votes; null if the service gives none.",
+    Schema.NullOr(Schema.String),
+  ),
+  kind: described(
+    `${FlagKind.literals.map((kind) => `\`${kind}\``).join(", ")}, or a name from the rubric.`,
+    Schema.String,
+  ),
+  comment: Schema.optionalKey(described("The expert's words.", Schema.String)),
+})
+export type Flag = typeof Flag.Type
 
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null || (Predicate.isString(value) && value.trim() === "")

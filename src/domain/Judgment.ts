@@ -4,20 +4,14 @@
  * Guarantees: `bestCompletionIndex` refers to `completions`, which are in the input's order; so do the indices in
  * `annotations.ranking` and `annotations.votes` of the built-in service.
  */
+import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"
 import type { Prompt } from "./Message.ts"
 import type { Origin } from "./Origin.ts"
 import type { Gold, Metadata } from "./PromptItem.ts"
 
-/** Says that a task has no judgment of an item, since the service withdrew its prompt. */
-export interface Withdrawn extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
-  readonly isWithdrawn: true
-}
-
-/** What one task said of one item. */
-export interface Judgment {
-  /** The id at the service. */
-  readonly taskId: string
+/** An item as the ledger keeps it. */
+export interface LedgerItem {
   /** The user's id, or the hash of the content. */
   readonly itemId: string
   /** Text, or the messages of the input. */
@@ -30,12 +24,6 @@ export interface Judgment {
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
-  /** Zero-based index into `completions`. */
-  readonly bestCompletionIndex: number
-  /** What the experts added, with all unknown members. Empty if the result has no object there. */
-  readonly annotations: Annotations
-  /** The member of the result that seems to list several judgments, and is not read. `annotations` are then empty. */
-  readonly unread?: "annotations" | "judgments" | "votes"
   /** Of the input. */
   readonly metadata: Metadata | undefined
   /** The known right answer, if the input has one. */
@@ -44,10 +32,33 @@ export interface Judgment {
   readonly isCheck: boolean
   /** Where the item was read. */
   readonly origin: Origin
+}
+
+/** Takes the place of a judgment that a task does not have: the prompt was withdrawn, or the result cannot be used. */
+export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
+  readonly reason: "withdrawn" | "unusable"
+}
+
+/** What one task said of one item. */
+export interface Judgment extends LedgerItem {
+  /** The id at the service. */
+  readonly taskId: string
+  /** Zero-based index into `completions`. */
+  readonly bestCompletionIndex: number
+  /** What the experts added, with all unknown members. Empty if the result has no object there. */
+  readonly annotations: Annotations
+  /** The member of the result that seems to list several judgments, and is not read. `annotations` are then empty. */
+  readonly unread?: "annotations" | "judgments" | "votes"
   /** One-based number of the task among the item's tasks. */
   readonly vote: number
   /** When the result was recorded, in epoch milliseconds; absent if the votes were imported. */
   readonly completedAt?: number
   /** The order in which the completions were sent, as indices into `completions`. */
   readonly order: ReadonlyArray<number>
+}
+
+/** An item with all of its judgments: each is of the same prompt and completions. */
+export interface JudgedItem extends LedgerItem {
+  /** One per task, in the order of the tasks. */
+  readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>
 }

@@ -7,6 +7,11 @@ import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
+/** The members with a text of the item, in the order of `places`. */
+export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
+
+export const isText = (name: string): boolean => texts.includes(name)
+
 /** For those who only copy or measure the texts. */
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */

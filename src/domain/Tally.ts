@@ -5,7 +5,7 @@
  */
 import { Array as Arr } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
-import type { Ranking } from "./Vote.ts"
+import type { Ranking } from "./Ranking.ts"
 
 /** The parts of a vote that are counted. A ranking contains each completion once. */
 export interface Ballot {

@@ -6,9 +6,16 @@
  * creation response depend on the service; see `ServiceProfile`.
  */
 import { Predicate, Schema } from "effect"
+import { described } from "./Described.ts"
 
 /** One element of a task's `prompts`: completions to be ranked against each other. */
-export const TaskPrompt = Schema.Struct({ prompt: Schema.String, completions: Schema.Array(Schema.String) })
+export const TaskPrompt = Schema.Struct({
+  prompt: described("Shown to the experts as Markdown.", Schema.String),
+  completions: described(
+    "Candidates, to be ranked against each other. Each expert sees them in an individual order.",
+    Schema.Array(Schema.String),
+  ),
+})
 export type TaskPrompt = typeof TaskPrompt.Type
 
 /** The one `task_type` that the contract names. */
@@ -16,12 +23,14 @@ export const rlhfRanking = "rlhf_ranking"
 
 /** The body of `POST /tasks`. */
 export const TaskRequest = Schema.Struct({
-  /** The kind of task: `rlhf_ranking`. */
-  task_type: Schema.String,
-  /** In the order in which results come back. */
-  prompts: Schema.Array(TaskPrompt),
-  /** Instructions for the experts. Absent if there are none. */
-  guidelines: Schema.optionalKey(Schema.String),
+  task_type: described(`The kind of task: \`${rlhfRanking}\`.`, Schema.String),
+  prompts: described("What is to be judged. Results come back in this order.", Schema.Array(TaskPrompt)),
+  guidelines: Schema.optionalKey(
+    described(
+      "Instructions for the experts, as Markdown; a `rubric` in their front matter asks for more than a choice.",
+      Schema.String,
+    ),
+  ),
 })
 export type TaskRequest = typeof TaskRequest.Type
 
@@ -41,20 +50,26 @@ export type Annotations = typeof Annotations.Type
 
 /** The result of one prompt. */
 export const ResultItem = Schema.Struct({
-  prompt: Schema.String,
-  /** Zero-based index into that prompt's completions. Null if the prompt was withdrawn (`annotations.withdrawn`): there is no judgment. */
-  best_completion_index: Schema.NullOr(Schema.Int),
+  prompt: described("As it was sent.", Schema.String),
+  best_completion_index: described(
+    "Zero-based index into the prompt's completions; null for a prompt that was withdrawn.",
+    Schema.NullOr(Schema.Int),
+  ),
+  /** Null or absent if the service says nothing but the choice. */
   annotations: Schema.optionalKey(Schema.NullOr(Annotations)),
 })
 export type ResultItem = typeof ResultItem.Type
 
-/** The body of `GET /tasks/{task_id}`. `results` is present once the task is completed. */
+/** The body of `GET /tasks/{task_id}`. */
 export const TaskResult = Schema.Struct({
-  /** The id at the service. */
-  task_id: Schema.String,
+  task_id: described("`task_` and 32 hexadecimal digits, if it is one of the built-in service.", Schema.String),
   /** Which statuses mean that it is done, open or failed is in `ServiceProfile`. */
   status: Schema.String,
-  /** One per prompt. */
-  results: Schema.optionalKey(Schema.Array(ResultItem)),
+  results: Schema.optionalKey(
+    described(
+      "One item per prompt, in the order of the prompts; present once the task is completed.",
+      Schema.Array(ResultItem),
+    ),
+  ),
 })
 export type TaskResult = typeof TaskResult.Type

@@ -7,11 +7,24 @@
  * other CSV of these columns, `io/SpreadsheetCell` has neutralized them.
  */
 import { Schema, Struct } from "effect"
+import * as Assessment from "./Assessment.ts"
 import * as CsvField from "./CsvField.ts"
 import { Decision } from "./Decision.ts"
+import * as ExpertKind from "./ExpertKind.ts"
 import { Prompt } from "./Message.ts"
+import { fields as voteFields, type ImportedVote } from "./Vote.ts"
 
 const list = <S extends Schema.Top>(of: S) => Schema.NullOr(Schema.Array(of))
+
+const ofVote = Struct.omit(voteFields, [
+  "expert",
+  "kind",
+  "choice",
+  "flags",
+  "guidelines_version",
+  "repeated",
+  "details",
+])
 
 /** One vote. Indices refer to `completions`, whatever order was shown. */
 export const VoteRow = Schema.Struct({
@@ -25,22 +38,13 @@ export const VoteRow = Schema.Struct({
   tools: Schema.NullOr(Schema.String),
   /** Null if unnamed. */
   expert: Schema.NullOr(Schema.String),
-  /** The kind of the expert: `person` or `automatic` of the built-in service; null if unknown. */
+  /** Null if unknown. */
   kind: Schema.NullOr(Schema.String),
   /** One-based number of the vote among those of its item. */
   vote: Schema.Int,
   chosen_index: Schema.Int,
-  /** Groups of indices, best first; null if the vote has none. */
-  ranking: list(Schema.Array(Schema.Int)),
-  /** The order in which completions were shown; null if unknown. */
-  order: list(Schema.Int),
-  seconds: Schema.NullOr(Schema.Finite),
+  ...Struct.map(ofVote, Schema.NullOr),
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  all_bad: Schema.NullOr(Schema.Boolean),
-  edited: Schema.NullOr(Schema.String),
-  /** By name, a rating per completion. */
-  aspects: Schema.NullOr(Schema.Record(Schema.String, Schema.Array(Schema.NullOr(Schema.Finite)))),
-  rationale: Schema.NullOr(Schema.String),
   /** When the vote was given or, if the service does not say, when its result was recorded. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
@@ -55,6 +59,24 @@ export const VoteRow = Schema.Struct({
   metadata: Schema.NullOr(Schema.Unknown),
 })
 export type VoteRow = typeof VoteRow.Type
+
+/** The columns that have the name of a vote's field. */
+export const voteColumns = Struct.keys(ofVote)
+
+type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
+
+/** @param n the number of the vote among those of its item, from 1 */
+export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
+  const { choice, expert, judged_at = null, kind, strength } = vote
+  const said: { readonly [name: string]: unknown } = {
+    ...Struct.omit(vote, Assessment.names),
+    ...Assessment.read({ ...vote }, choice, item.completions.length),
+    strength,
+  }
+  const members = Object.fromEntries(voteColumns.map((name) => [name, said[name] ?? null]))
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the names of all other members
+  return { ...item, ...members, expert, kind: ExpertKind.of(kind), vote: n, chosen_index: choice, judged_at } as VoteRow
+}
 
 /** The columns of the table, in their order. */
 export const columns = Struct.keys(VoteRow.fields)

@@ -4,11 +4,51 @@
  * Guarantees: the best completion, the agreement and the ranking are those of `Tally`, the assessment is that of `Assessment`;
  * flags include the problems that experts marked in their votes.
  */
+import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
-import type { Flag } from "./Flag.ts"
+import { described } from "./Described.ts"
+import { Flag } from "./Flag.ts"
 import * as Tally from "./Tally.ts"
 import type { ResultItem, TaskPrompt } from "./Task.ts"
-import { type ImportedVote, onePerExpert, type Vote } from "./Vote.ts"
+import { Ranking, rankingText } from "./Ranking.ts"
+import { type ImportedVote, onePerExpert, Vote } from "./Vote.ts"
+
+const Action = Schema.Struct({
+  by: described("The lead's name.", Schema.String),
+  at: described("When, in ISO 8601.", Schema.String),
+})
+
+/** What the built-in service says of a prompt besides the choice. Other services may say more or less: see `Annotations`. */
+export const VotedAnnotations = Schema.Struct({
+  rationale: described(
+    "That of the earliest vote for the best completion that has one; empty if none has. Of a decision or a withdrawal, the lead's.",
+    Schema.String,
+  ),
+  agreement: Schema.optionalKey(
+    described("Share of the first-choice votes that went to the best completion, 0 to 1.", Schema.Finite),
+  ),
+  tie: Schema.optionalKey(
+    described("True if several completions had the most first-choice votes; otherwise absent.", Schema.Boolean),
+  ),
+  ranking: Schema.optionalKey(described(`${rankingText} Present if every vote ranks them.`, Ranking)),
+  ...Assessment.Assessment.fields,
+  flags: Schema.optionalKey(described("Problems that experts reported; absent if there are none.", Schema.Array(Flag))),
+  votes: Schema.optionalKey(described("In the order in which they were given.", Schema.Array(Vote))),
+  expert: Schema.optionalKey(described("The lead's name, if a prompt without votes was decided.", Schema.String)),
+  decision: Schema.optionalKey(
+    described(
+      "Present if a lead decided instead of the votes. The choice and what is said of it are the lead's.",
+      Action,
+    ),
+  ),
+  withdrawn: Schema.optionalKey(
+    described(
+      "Present if a lead withdrew the prompt: there is no judgment, `best_completion_index` is null, and there are no votes.",
+      Action,
+    ),
+  ),
+})
+export type VotedAnnotations = typeof VotedAnnotations.Type
 
 /** What votes say besides their choices, where `best` is the item's. */
 export const assess = (
@@ -29,17 +69,20 @@ export const assess = (
 /** The problems that experts reported, with those that they marked in their votes. */
 export const flagsOf = (votes: ReadonlyArray<Vote | ImportedVote>, flags: ReadonlyArray<Flag>): ReadonlyArray<Flag> => [
   ...flags,
-  ...votes.flatMap((vote) =>
-    "flags" in vote ? (vote.flags ?? []).map((kind) => ({ expert: vote.expert, kind })) : [],
-  ),
+  ...votes.flatMap(({ expert, flags = [] }) => flags.map((kind) => ({ expert, kind }))),
 ]
 
+interface VotedResult<V> extends ResultItem {
+  readonly best_completion_index: number
+  readonly annotations: Omit<VotedAnnotations, "votes"> & { readonly votes: ReadonlyArray<V> }
+}
+
 /** @param votes in the order in which they were given; at least one. All are kept; of each expert, the first counts */
-export const of = (
+export const of = <V extends Vote | ImportedVote>(
   { completions, prompt }: TaskPrompt,
-  votes: ReadonlyArray<Vote | ImportedVote>,
+  votes: ReadonlyArray<V>,
   flags: ReadonlyArray<Flag>,
-): ResultItem => {
+): VotedResult<V> => {
   const counted = onePerExpert(votes)
   const { agreement, best, ranking, rationale, tie } = Tally.tally(completions, counted)
   const all = flagsOf(votes, flags)

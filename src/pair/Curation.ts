@@ -10,7 +10,7 @@
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
 import { flagsIn } from "../domain/Flag.ts"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { JudgedItem } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { Check, Example, QualityReport } from "../domain/QualityReport.ts"
 import { onePerExpert } from "../domain/Vote.ts"

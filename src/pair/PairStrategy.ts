@@ -15,7 +15,7 @@ import * as PairBytes from "../domain/PairBytes.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
 import { firstOfText, isBlankAt, of as bytesOf } from "../domain/CompletionTexts.ts"
-import type { Ranking } from "../domain/Vote.ts"
+import type { Ranking } from "../domain/Ranking.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import { rankingOf, representatives } from "./votes/Ranking.ts"
 

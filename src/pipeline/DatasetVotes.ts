@@ -4,9 +4,10 @@
  * Guarantees: a pair compares its two completions, and nothing else is compared, so ties, votes against the choice, and who voted
  * do not count. Rows of an item must follow one another, as datasets have them. Items without models are left out. Memory: one item.
  */
-import { Effect, FileSystem, Option, Path, Result, Schema, Stream } from "effect"
+import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as Conversation from "../domain/Conversation.ts"
+import { PreferencePair } from "../domain/PreferencePair.ts"
 import { Metadata } from "../domain/PromptItem.ts"
 import type { RatedItem } from "../pair/rating/Leaderboard.ts"
 import * as Messages from "../source/item/Messages.ts"
@@ -29,11 +30,13 @@ const Completion = Schema.Union([Schema.String, Schema.NonEmptyArray(Schema.Unkn
 const Row = Schema.Struct({
   chosen: Completion,
   rejected: Completion,
-  item_id: Schema.String,
-  chosen_index: Schema.Int,
-  rejected_index: Schema.Int,
-  chosen_model: Schema.NullOr(Schema.String),
-  rejected_model: Schema.NullOr(Schema.String),
+  ...Struct.pick(PreferencePair.fields, [
+    "item_id",
+    "chosen_index",
+    "rejected_index",
+    "chosen_model",
+    "rejected_model",
+  ]),
   metadata: Schema.NullOr(Schema.fromJsonString(Metadata)),
 })
 interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {

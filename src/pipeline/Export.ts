@@ -13,7 +13,7 @@ import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct }
 import * as Dataset from "../dataset/Dataset.ts"
 import { formatNames, formats } from "../dataset/format/TrainerFormats.ts"
 import * as ReportPage from "../dataset/ReportPage.ts"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { JudgedItem } from "../domain/Judgment.ts"
 import type { PreferencePair } from "../domain/PreferencePair.ts"
 import type { FunnelStep, QualityReport } from "../domain/QualityReport.ts"
 import { type Split, splits as allSplits } from "../domain/Split.ts"

@@ -8,7 +8,7 @@
  * Memory: 8 bytes per item, in addition to what `Splits` takes. To be made in the snapshot in which it is used.
  */
 import { Effect, Stream } from "effect"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
+import type { JudgedItem } from "../domain/Judgment.ts"
 import type { Split } from "../domain/Split.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import * as NumberList from "../pair/stats/NumberList.ts"

@@ -8,15 +8,13 @@
  * choice of the service.
  */
 import { Array as Arr, Stream } from "effect"
-import * as Assessment from "../domain/Assessment.ts"
 import * as Decision from "../domain/Decision.ts"
 import * as ExpertKind from "../domain/ExpertKind.ts"
 import { flagsIn } from "../domain/Flag.ts"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
-import type { Judgment } from "../domain/Judgment.ts"
+import type { JudgedItem, Judgment } from "../domain/Judgment.ts"
 import { completionsOf } from "../domain/PromptItem.ts"
 import { onePerExpert } from "../domain/Vote.ts"
-import { encode, type Format, headOf, type VoteRow } from "../domain/VoteRow.ts"
+import * as VoteRow from "../domain/VoteRow.ts"
 import * as SpreadsheetCell from "../io/SpreadsheetCell.ts"
 import * as ItemVotes from "../pair/votes/ItemVotes.ts"
 import { ExpertNames } from "../task/ExpertNames.ts"
@@ -34,51 +32,30 @@ const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgmen
   return Decision.ofService(annotations, bestCompletionIndex, completions, onePerExpert(ItemVotes.recordedIn(judgment)))
 }
 
-const rowsOf = (judgment: Judgment, item: JudgedItem): ReadonlyArray<Omit<VoteRow, "vote">> => {
-  const {
-    annotations,
-    asMessages,
-    completedAt,
-    completions,
-    gold,
-    isCheck,
-    itemId,
-    metadata,
-    models,
-    order,
-    prompt,
-    taskId,
-    tools,
-  } = judgment
+const rowsOf = (judgment: Judgment, item: JudgedItem) => {
+  const { annotations, asMessages, completedAt, completions, order } = judgment
   const flags = flagsIn(annotations)
-  const decision = decisionIn(judgment, item) ?? null
+  const ofItem = {
+    item_id: judgment.itemId,
+    prompt: judgment.prompt,
+    completions: completionsOf({ completions, as_messages: asMessages }),
+    models: judgment.models ?? null,
+    tools: judgment.tools ?? null,
+    task_id: judgment.taskId,
+    is_gold: judgment.isCheck,
+    gold: judgment.gold ?? null,
+    flags: flags.length === 0 ? null : flags,
+    decision: decisionIn(judgment, item) ?? null,
+    metadata: judgment.metadata ?? null,
+  }
+  const ofAll = {
+    ...(isShuffled(order) && { order }),
+    ...(completedAt !== undefined && { judged_at: isoOf(completedAt) }),
+  }
+  const kindOfAll = ExpertKind.of(annotations["kind"])
   return ItemVotes.recordedIn(judgment).map((vote) => {
-    const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
-    return {
-      item_id: itemId,
-      prompt,
-      completions: completionsOf({ completions, as_messages: asMessages }),
-      models: models ?? null,
-      tools: tools ?? null,
-      expert: vote.expert,
-      kind: ExpertKind.of(vote.kind) ?? ExpertKind.of(annotations["kind"]),
-      chosen_index: vote.choice,
-      ranking: vote.ranking ?? null,
-      order: vote.order ?? (isShuffled(order) ? order : null),
-      seconds: vote.seconds ?? null,
-      strength: vote.strength ?? null,
-      all_bad: all_bad ?? null,
-      edited: edited ?? null,
-      aspects: aspects ?? null,
-      rationale: vote.rationale ?? null,
-      judged_at: vote.judged_at ?? (completedAt === undefined ? null : isoOf(completedAt)),
-      task_id: taskId,
-      is_gold: isCheck,
-      gold: gold ?? null,
-      flags: flags.length === 0 ? null : flags,
-      decision,
-      metadata: metadata ?? null,
-    }
+    const kind = ExpertKind.of(vote.kind) ?? kindOfAll
+    return { ofItem, vote: { ...ofAll, ...vote, ...(kind !== null && { kind }) } }
   })
 }
 
@@ -90,7 +67,7 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
       items.flatMap((item) =>
         item.judgments
           .flatMap((judgment) => rowsOf(judgment, item))
-          .map((row, i): VoteRow => Object.assign(row, { vote: i + 1 })),
+          .map(({ ofItem, vote }, i) => VoteRow.of(ofItem, vote, i + 1)),
       ),
     ),
     Stream.filter(Arr.isArrayNonEmpty),
@@ -104,14 +81,14 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
  * @param isRaw whether texts stay as they are in CSV, also those that a spreadsheet takes for formulas. Default false.
  */
 export const text = (
-  format: Format,
+  format: VoteRow.Format,
   { isRaw = false, ...settings }: ResultsSettings & { readonly isRaw?: boolean } = {},
 ) =>
   Stream.concat(
-    Stream.succeed(headOf(format, isRaw)),
+    Stream.succeed(VoteRow.headOf(format, isRaw)),
     rows(settings).pipe(
       Stream.mapArray((rows) => [
-        encode(format, format === "csv" && !isRaw ? rows.map(SpreadsheetCell.neutralizeTexts) : rows, isRaw),
+        VoteRow.encode(format, format === "csv" && !isRaw ? rows.map(SpreadsheetCell.neutralizeTexts) : rows, isRaw),
       ]),
     ),
   )

@@ -7,6 +7,7 @@
 import { Array as Arr, Effect, Result, Stream } from "effect"
 import type { SourceItem } from "../domain/PromptItem.ts"
 import type { VotedItem, VoteRecord } from "../domain/VotedItem.ts"
+import { voteColumns } from "../domain/VoteRow.ts"
 import { depthProblem } from "../io/JsonProblem.ts"
 import { isObject } from "../io/Values.ts"
 import * as Sample from "./detect/Sample.ts"
@@ -27,6 +28,7 @@ import * as VoteDescription from "./vote/VoteDescription.ts"
 import * as VoteFields from "./vote/VoteFields.ts"
 import * as VoteHint from "./vote/VoteHint.ts"
 import * as VoteLayout from "./vote/VoteLayout.ts"
+import { voteNames } from "./vote/VoteNames.ts"
 
 /** Options of `votes`. */
 export interface VotesOptions extends Files.FilesOptions {
@@ -172,15 +174,10 @@ const rewriteBy =
   (value: unknown): unknown =>
     isObject(value) ? toRecord(value) : value
 
-/** Members that are read from each record that has them. */
+/** Members that are read from each record that has them. Other parts of a vote are found by their names. */
 const alwaysRead = [
-  "ranking",
-  "order",
-  "seconds",
+  ...voteColumns.filter((name) => !Object.hasOwn(voteNames, name)),
   "kind",
-  "all_bad",
-  "edited",
-  "aspects",
   "flags",
   "is_gold",
   "task_id",

@@ -4,7 +4,7 @@
  * Guarantees: `fromStored` reads what `resultOf` writes. Votes, decision and flags refer to the completions in the order of the
  * task, whatever order a record has.
  */
-import { Array as Arr, Record, Schema } from "effect"
+import { Array as Arr, Record, Schema, Struct } from "effect"
 import * as Decision from "../domain/Decision.ts"
 import { type Flag, flagsIn } from "../domain/Flag.ts"
 import { ResultItem, type TaskPrompt } from "../domain/Task.ts"
@@ -33,12 +33,12 @@ export interface ImportedItem {
 const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/** What makes two votes on an item the same. */
+/** The same for two votes that say the same, whatever is known of how they were given. */
 export const keyOf = (vote: ImportedVote): string => {
-  const { all_bad, aspects, choice, edited, expert, judged_at, ranking, rationale, strength } = vote
-  const told = [strength, judged_at].map((value) => value && String(value))
-  const all = [expert, choice, ranking, rationale, ...told, all_bad, edited, aspects]
-  return Sha256.hex(JSON.stringify(all)).slice(0, 32)
+  const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => [name, typeof value === "number" ? String(value) : value] as const)
+  return Sha256.hex(JSON.stringify(Object.fromEntries(said.toSorted(([a], [b]) => (a < b ? -1 : 1))))).slice(0, 32)
 }
 
 const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {

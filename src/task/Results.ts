@@ -8,8 +8,7 @@
 import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
-import type { JudgedItem } from "../domain/JudgedItem.ts"
-import type { Judgment, Withdrawn } from "../domain/Judgment.ts"
+import type { JudgedItem, Judgment, NoJudgment } from "../domain/Judgment.ts"
 import { excerpt } from "../io/Values.ts"
 import * as ExpertNames from "./ExpertNames.ts"
 import type { ItemPlace } from "./ledger/writes/FurtherVotes.ts"
@@ -21,12 +20,7 @@ import { matchStored } from "./ledger/reads/ResultMatch.ts"
 /** Warnings about single results. */
 const maxWarnings = 20
 
-/** Takes the place of a judgment whose result cannot be read. */
-interface Unusable extends Omit<Withdrawn, "isWithdrawn"> {
-  readonly isUnusable: true
-}
-
-type Outcome = Judgment | Withdrawn | Unusable
+type Outcome = Judgment | NoJudgment
 
 /** What a task gives: an outcome for each of its items. */
 const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
@@ -45,7 +39,7 @@ const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPat
         `the result of task ${seq + 1} (${taskId}) is left out: ${excerpt(judgments.failure, 200)}. If the service repairs it, run prefstream collect --recheck-completed${leftOut.size === maxWarnings ? " (further ones: prefstream ledger check)" : ""}`,
       )
     }
-    return items.map(({ check, item_id }) => ({ isUnusable: true, taskId, itemId: item_id, isCheck: check === true }))
+    return items.map(({ check, item_id }) => ({ reason: "unusable", taskId, itemId: item_id, isCheck: check === true }))
   })
 })
 
@@ -91,9 +85,7 @@ export interface PlacedItem extends ItemPlace {
   readonly isWithdrawn: boolean
 }
 
-const isWithdrawn = (outcome: Outcome): outcome is Withdrawn => "isWithdrawn" in outcome
-
-const isJudgment = (outcome: Outcome): outcome is Judgment => !isWithdrawn(outcome) && !("isUnusable" in outcome)
+const isJudgment = (outcome: Outcome): outcome is Judgment => !("reason" in outcome)
 
 /** The items of `items` with their places, and those without a judgment. */
 export const placed = (
@@ -122,7 +114,7 @@ const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campai
               batch,
               item: Arr.isArrayNonEmpty(judgments) ? judgedItem(judgments) : undefined,
               isCheck: one.isCheck,
-              isWithdrawn: outcomes.some(isWithdrawn),
+              isWithdrawn: outcomes.some((outcome) => !isJudgment(outcome) && outcome.reason === "withdrawn"),
             },
           ]
         })

@@ -96,7 +96,7 @@ const withoutLedger = Effect.gen(function* () {
       const prompts = items.map(({ item: { completions }, prompt }) => ({ prompt, completions }))
       const judgments = () =>
         Result.getOrThrow(match(taskId, { items: details, prompts }, view.body)).flatMap((outcome) =>
-          "isWithdrawn" in outcome ? [] : [outcome],
+          "reason" in outcome ? [] : [outcome],
         )
       const found = judgments()
       // What is kept is what was sent and what the service answered, as the ledger does.

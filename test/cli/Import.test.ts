@@ -69,7 +69,13 @@ const exported = Effect.fnUntraced(function* (job: string, flags: ReadonlyArray<
 })
 
 /** A service that answers each task of one item with the next of the results that have its prompt. */
-const answering = (results: ReadonlyArray<{ readonly prompt: string }>) =>
+const answering = (
+  results: ReadonlyArray<{
+    readonly prompt: string
+    readonly best_completion_index?: unknown
+    readonly annotations?: unknown
+  }>,
+) =>
   ScriptedService.make((request, before) => {
     if (request.method !== "GET") return ScriptedService.obliging(request, before)
     const id = request.path.split("/").at(-1)!

@@ -111,6 +111,15 @@ it.layer(NodeServices.layer)("the card", (it) => {
     }),
   )
 
+  it.effect("has a table of the columns, which the guide repeats", () =>
+    Effect.gen(function* () {
+      const rowsOf = (text: string) => /\| column +\| type.*\n\|.*\n((?:\|.*\n)+)/.exec(text)![1]
+      const { prose } = yield* written({ tools: true })
+      const guide = yield* Effect.flatMap(FileSystem.FileSystem, (fs) => fs.readFileString("data/README.md"))
+      assert.strictEqual(rowsOf(guide), rowsOf(prose))
+    }),
+  )
+
   it.effect("tells the facts that are given, and the manifest records them", () =>
     Effect.gen(function* () {
       const { front, manifest, prose } = yield* written({ facts })

@@ -87,6 +87,9 @@ const publicNames = (module: URL, named?: ReadonlySet<string>): ReadonlyArray<Na
   const text = readFileSync(module, "utf8")
   const path = module.pathname.slice(root.pathname.length)
   const isDocumented = ({ start }: Pick<Node, "start">) => /\*\/\s*(\/\/ .*\s*)*$/.test(text.slice(0, start))
+  /** The description of a schema is its comment. */
+  const isDescribed = (member: Node) =>
+    /\bdescribed\(\s*["'`]/.test(text.slice(member.start, child(member, "value")?.end))
   const documented = new Set<string>()
 
   const declared = (statement: Node): ReadonlyArray<Named> => {
@@ -100,7 +103,9 @@ const publicNames = (module: URL, named?: ReadonlySet<string>): ReadonlyArray<Na
       const members = membersOf(each).flatMap((member): ReadonlyArray<Named> => {
         const own = nameOf(child(member, "key"))
         const isExempt = own === "" || selfEvident.has(own) || member["static"] === true
-        return isExempt ? [] : [{ name: `${path}: ${name}.${own}`, isDocumented: isDocumented(member) }]
+        return isExempt
+          ? []
+          : [{ name: `${path}: ${name}.${own}`, isDocumented: isDescribed(member) || isDocumented(member) }]
       })
       // A schema and its type have one name, and one comment.
       const isSecond = documented.has(name)

@@ -1,7 +1,7 @@
 /** What becomes of judged items: which give pairs, which do not and why, and what is said of all of them. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
-import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
+import type { JudgedItem } from "../../src/domain/Judgment.ts"
 import { Threads } from "../../src/node/Thread.ts"
 import * as Curation from "../../src/pair/Curation.ts"
 import { fullRanking } from "../../src/pair/PairStrategy.ts"

@@ -1,6 +1,5 @@
 /** Judged items for tests. */
-import type { JudgedItem } from "../../src/domain/JudgedItem.ts"
-import type { Judgment } from "../../src/domain/Judgment.ts"
+import type { JudgedItem, Judgment } from "../../src/domain/Judgment.ts"
 import type { Annotations } from "../../src/domain/Task.ts"
 
 /** What one task says of an item. */

@@ -10,7 +10,7 @@
  * counts for each of them. Comparisons with the same models, outcome and covariates share a cell. Memory: 12 bytes per
  * different comparison of an item, 4 per item, about 60 per cell.
  */
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
 import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"

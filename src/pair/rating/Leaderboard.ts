@@ -20,7 +20,7 @@
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
 import type { ControlRow, Estimate, Leaderboard, LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
 import { normal95 } from "../stats/BinomialTest.ts"
 import type * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as Distribution from "../stats/Distribution.ts"

@@ -3,7 +3,7 @@
  *
  * Guarantees: votes without an expert are one row (`null`), which is last; others are sorted by number of votes.
  */
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
 import { agreesWithOthers } from "../../domain/Tally.ts"
 import type { ExpertRow } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../votes/Consensus.ts"

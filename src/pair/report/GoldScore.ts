@@ -4,7 +4,7 @@
  * Guarantees: a vote is right if its text is that of the answer. Votes with several at the top don't count. The
  * interval is the 95% Wilson score interval.
  */
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
 import type { Consensus } from "../votes/Consensus.ts"
 import { allVotesOf, isDecided, type ItemVote, textOf } from "../votes/ItemVotes.ts"

@@ -6,7 +6,7 @@
  * best completion is paired with the others, equal models win 1/K among K.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { ModelRow } from "../../domain/QualityReport.ts"
 

@@ -6,15 +6,15 @@
  * services need only `expert` and `choice`. Without a valid list, the task's result is one vote; if it seems to list several
  * nevertheless, the vote says where (`unread`).
  */
-import { Option, Predicate, Schema } from "effect"
+import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
-import type { Judgment } from "../../domain/Judgment.ts"
+import type { JudgedItem, Judgment } from "../../domain/Judgment.ts"
 import type { Annotations } from "../../domain/Task.ts"
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import { topOf, withFirstIndices } from "../../domain/Tally.ts"
-import { type ImportedVote, onePerExpert, Ranking, Vote } from "../../domain/Vote.ts"
+import { Ranking } from "../../domain/Ranking.ts"
+import { type ImportedVote, onePerExpert, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
 /** With what the vote says besides its choice; ratings are in the order of the completions. */
@@ -45,23 +45,17 @@ export interface ItemVote extends Assessment.Assessment {
 /** Thirty years: longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
-const other = Schema.optionalKey(Schema.Unknown)
-
-/** What else a vote says is read by `Assessment`, which leaves out what it does not know. */
-const ListedVote = Schema.Struct({
-  ...Vote.fields,
-  /** Null in imported votes of unnamed experts. */
-  expert: Schema.NullOr(Vote.fields.expert),
-  kind: other,
-  order: Schema.optionalKey(Vote.fields.order),
-  seconds: Schema.optionalKey(Vote.fields.seconds),
-  strength: other,
-  all_bad: other,
-  edited: other,
-  aspects: other,
-  flags: other,
-  guidelines_version: other,
-})
+/** The members that a vote is counted by. Others may have any shape: `Assessment` leaves out what it can't read. */
+const ListedVote = Schema.StructWithRest(
+  Schema.Struct({
+    ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
+    /** Null in imported votes of unnamed experts. */
+    expert: Schema.NullOr(Schema.String),
+    order: Schema.optionalKey(Vote.fields.order),
+    seconds: Schema.optionalKey(Vote.fields.seconds),
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)],
+)
 const asRanking = Schema.decodeUnknownOption(Ranking)
 const asVotes = Schema.decodeUnknownOption(Schema.NonEmptyArray(ListedVote))
 

@@ -3,7 +3,7 @@ import { Option, Schema } from "effect"
 import type { Judgment } from "../../domain/Judgment.ts"
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import { rankTexts } from "../../domain/Tally.ts"
-import { Ranking } from "../../domain/Vote.ts"
+import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 

@@ -7,7 +7,7 @@
  * with several completions at the top don't count. Memory: 8 bytes per vote, and per item with several votes.
  */
 import { Effect, Stream } from "effect"
-import type { JudgedItem } from "../../domain/JudgedItem.ts"
+import type { JudgedItem } from "../../domain/Judgment.ts"
 import { countDifferent, firstOfText } from "../../domain/CompletionTexts.ts"
 import { isDecided, type ItemVote, votesOf } from "./ItemVotes.ts"
 import * as DawidSkene from "../stats/DawidSkene.ts"

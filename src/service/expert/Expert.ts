@@ -5,7 +5,7 @@
  */
 import { type Effect, type Option, Schema } from "effect"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import type { Ranking } from "../../domain/Vote.ts"
+import type { Ranking } from "../../domain/Ranking.ts"
 
 /** An expert's vote on one prompt. Indices are zero-based, into the prompt's completions. */
 export interface JudgeVote {

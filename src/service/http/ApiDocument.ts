@@ -8,7 +8,6 @@
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
 import { rlhfRanking } from "../../domain/Task.ts"
-import { schemaOfAnnotations } from "./AnnotationsSchema.ts"
 import { type ApiSettings, guide } from "./ApiGuide.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
@@ -110,28 +109,6 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   },
 }
 
-/** What is said of a member, wherever a schema has it. */
-const members: Record<string, string> = {
-  task_id: "`task_` and 32 hexadecimal digits.",
-  status: "`cancelled` is final, and so is `completed`, but for changed results.",
-  metadata: "A JSON object of the client's own. It stands in the result as it was sent.",
-  warnings: "Members of the request that are not known, and change nothing, by their places (up to 100).",
-  results: "One item per prompt, in the order of the prompts; present once the task is completed.",
-  task_type: "`rlhf_ranking`.",
-  prompts: "What is to be judged.",
-  prompt: "Shown to the experts as Markdown.",
-  completions: "Candidates, to be ranked against each other. Each expert sees them in an order of his or her own.",
-  guidelines:
-    "Instructions for the experts, as Markdown; a `rubric` in their front matter asks for more than a choice.",
-  votes: "How many experts judge each prompt.",
-  group:
-    "Tasks with the same group complete together: one webhook announces them. A group that grows after that is announced again.",
-  group_size: "How many tasks the group will have; it is not complete before.",
-  best_completion_index: "Zero-based index into the prompt's completions; null for a prompt that was withdrawn.",
-  errors:
-    "The places that are wrong, and why: of a malformed request the first, of an unprocessable task all (up to 100).",
-}
-
 /** The limits as keywords of the members' schemas, wherever a schema has them. */
 const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
   task_type: { enum: [rlhfRanking] },
@@ -147,38 +124,34 @@ const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Says what members are and may be, and leaves objects open: members are added within a version. */
-const explainer = (keywords: Record<string, Json>) => {
-  const explain = (schema: unknown): unknown => {
-    if (Array.isArray(schema)) return schema.map(explain)
+/** Adds keywords to members, and leaves objects open: members are added within a version. */
+const opener = (keywords: Record<string, Json>) => {
+  const open = (schema: unknown): unknown => {
+    if (Array.isArray(schema)) return schema.map(open)
     if (!isObject(schema)) return schema
     const { additionalProperties, ...rest } = schema
-    const explained = Object.fromEntries(
-      Object.entries(rest).map(([key, value]) => [key, key === "properties" ? explainMembers(value) : explain(value)]),
+    const opened = Object.fromEntries(
+      Object.entries(rest).map(([key, value]) => [
+        key,
+        key === "properties" && isObject(value)
+          ? Object.fromEntries(
+              Object.entries(value).map(([name, member]) => [name, { ...openMembers(member), ...keywords[name] }]),
+            )
+          : open(value),
+      ]),
     )
     return isObject(additionalProperties) && Object.keys(additionalProperties).length > 0
-      ? { ...explained, additionalProperties }
-      : explained
+      ? { ...opened, additionalProperties }
+      : opened
   }
-
-  const explainMembers = (properties: unknown): unknown =>
-    isObject(properties)
-      ? Object.fromEntries(
-          Object.entries(properties).map(([name, schema]) => {
-            if (name === "annotations") return [name, schemaOfAnnotations]
-            const explained = explain(schema)
-            if (!isObject(explained)) return [name, explained]
-            const isProblem = name === "status" && explained["type"] === "number"
-            const description = isProblem ? undefined : members[name]
-            return [name, { ...(description !== undefined && { description }), ...explained, ...keywords[name] }]
-          }),
-        )
-      : properties
-
-  return explain
+  const openMembers = (member: unknown): object => {
+    const opened = open(member)
+    return isObject(opened) ? opened : {}
+  }
+  return open
 }
 
-const operation = (value: unknown, rateLimited: boolean, explain: (schema: unknown) => unknown): unknown => {
+const operation = (value: unknown, rateLimited: boolean, open: (schema: unknown) => unknown): unknown => {
   if (!isObject(value) || !isObject(value["responses"])) return value
   const said = operations[String(value["operationId"])]
   const responses = Object.fromEntries(
@@ -197,13 +170,13 @@ const operation = (value: unknown, rateLimited: boolean, explain: (schema: unkno
         : response,
     ]),
   )
-  return explain({ ...value, summary: said?.summary, responses })
+  return open({ ...value, summary: said?.summary, responses })
 }
 
 const complete = (decided: ApiSettings) => (document: Record<string, unknown>) => {
   const paths = isObject(document["paths"]) ? document["paths"] : {}
   const rateLimited = decided.rateLimit !== undefined
-  const explain = explainer(keywordsOf(decided.limits))
+  const open = opener(keywordsOf(decided.limits))
   return {
     ...document,
     servers: [{ url: decided.publicUrl?.replace(/\/$/, "") ?? "/" }],
@@ -213,12 +186,12 @@ const complete = (decided: ApiSettings) => (document: Record<string, unknown>) =
         path,
         isObject(item)
           ? Object.fromEntries(
-              Object.entries(item).map(([method, value]) => [method, operation(value, rateLimited, explain)]),
+              Object.entries(item).map(([method, value]) => [method, operation(value, rateLimited, open)]),
             )
           : item,
       ]),
     ),
-    components: explain(document["components"]),
+    components: open(document["components"]),
     webhooks,
   }
 }

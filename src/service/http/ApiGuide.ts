@@ -4,7 +4,9 @@
  *
  * Guarantees: lists every decision on what the contract leaves open, and the limits of the running service.
  */
-import { Duration } from "effect"
+import { Duration, Schema } from "effect"
+import { Vote } from "../../domain/Vote.ts"
+import { VotedAnnotations } from "../../domain/VotedResult.ts"
 import type { RateLimit } from "./RateLimit.ts"
 import { maxBodiesPerToken, maxValues } from "./RequestBodies.ts"
 import { maxDepth } from "../../io/JsonProblem.ts"
@@ -20,6 +22,18 @@ export interface ApiSettings {
   readonly timeout: Duration.Input
   /** Of the service, behind a proxy. */
   readonly publicUrl?: string | undefined
+}
+
+/** A table of the members of a struct. */
+const membersOf = (schema: Schema.Top): string => {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON Schema of a struct with descriptions
+  const { properties } = Schema.toJsonSchemaDocument(schema).schema as {
+    readonly properties: { readonly [name: string]: { readonly type: string; readonly description: string } }
+  }
+  const rows = Object.entries(properties).map(
+    ([name, { description, type }]) => `| \`${name}\` | ${type} | ${description} |`,
+  )
+  return ["| member | | |", "| --- | --- | --- |", ...rows].join("\n")
 }
 
 const count = (n: number) => n.toLocaleString("en-US")
@@ -105,22 +119,13 @@ Every request carries \`Authorization: Bearer <ORGANIZATION_TOKEN>\`. Tokens (\`
 
 \`annotations\` holds:
 
-| member | | |
-| --- | --- | --- |
-| \`rationale\` | string | of the earliest vote for the best completion that has one; empty where none has |
-| \`votes\` | array | in the order in which they were given, see below |
-| \`agreement\` | number | the share of first-choice votes that went to the best, 0 to 1 |
-| \`tie\` | true | only where rule 1 did not decide |
-| \`ranking\` | array of arrays | all completions as groups, best first, where every vote ranks: \`[[2], [0, 1]]\` |
-| \`decision\` | object | only where a lead decided instead of the votes: \`by\` (name), \`at\` (time). \`best_completion_index\`, \`rationale\`, \`agreement\`, \`strength\` and \`edited\` are of that choice |
-| \`withdrawn\` | object | only where a lead withdrew the prompt: \`by\` (name), \`at\` (time). \`best_completion_index\` is then \`null\`, \`rationale\` the lead's reason, and there are no votes: do not use the prompt |
-| \`strength\` | number | how much better the best is, from 1: the mean over the votes for it that say so |
-| \`all_bad\` | boolean | whether more than half of the votes say that no completion is good enough; only where the rubric asks |
-| \`edited\` | string | the best completion, edited: of the earliest vote for it that has an edit |
-| \`aspects\` | object | by name, the mean rating of each completion, null where nobody rated it: \`{"helpfulness": [4, 2.5]}\` |
-| \`flags\` | array | problems: \`expert\`, \`kind\`, and \`comment\` where there is one |
+${membersOf(VotedAnnotations)}
 
-Each of \`votes\`: \`expert\` (the expert's id or name), \`choice\` (index), \`ranking\` (where the expert ranked), \`order\` (the indices in the order in which the completions were shown to this expert; it is drawn anew for each), \`seconds\` (taken), \`rationale\`, what the rubric asks for (\`strength\`, \`all_bad\`, \`edited\`, \`aspects\`, \`flags\`), and of automatic experts \`details\`. More members may come: ignore those that you don't know.
+Each of \`votes\`:
+
+${membersOf(Vote)}
+
+What the rubric asks for is \`strength\`, \`all_bad\`, \`edited\`, \`aspects\` and \`flags\`. Of a prompt, \`strength\` is the mean over the votes for the best that say so, \`all_bad\` whether more than half of the votes say so, \`edited\` that of the earliest vote for the best that has one, and \`aspects\` has mean ratings. More members may come: ignore those that you do not know.
 
 ## Votes as a table
 

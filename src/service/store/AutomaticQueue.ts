@@ -10,7 +10,7 @@ import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, seqOf, toStorableText } from "../database/TaskTables.ts"
 import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
-import { type NewVote, type OpenTask, storableVote, type Voting } from "./Voting.ts"
+import { type NewVote, type UnfinishedTask, storableVote, type Voting } from "./Voting.ts"
 
 /** What an expert has to check: these tasks, and those with items after the cursor. */
 interface Turn {
@@ -88,7 +88,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
 
   /** Claims the items of a task that can be judged now, or counts those that none of the experts can vote on any more. */
   const claimOf = Effect.fnUntraced(function* (
-    task: OpenTask,
+    task: UnfinishedTask,
     asked: ReadonlyArray<AutomaticExpert>,
     { isAvailable }: ClaimRequest,
   ) {

@@ -70,7 +70,7 @@ export const withdrawn = (
   { metadata, prompt }: RequestedPrompt,
   decision: StoredDecision,
   flags: ReadonlyArray<Flag>,
-): ResultItem => ({
+) => ({
   prompt,
   best_completion_index: null,
   annotations: {

@@ -8,7 +8,7 @@
 import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
 import * as Tally from "../../domain/Tally.ts"
-import type { Ranking } from "../../domain/Vote.ts"
+import type { Ranking } from "../../domain/Ranking.ts"
 import type { ExpertDetail, GroupDetail, ItemState, ItemSummary } from "../pageApi/DeskApi.ts"
 import { Database } from "../database/Database.ts"
 import { type ItemFilter, make as makeFilters } from "./ItemFilters.ts"

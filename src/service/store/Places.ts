@@ -5,7 +5,8 @@
  * choice in its first group.
  */
 import { Result } from "effect"
-import type { Ranking, Vote } from "../../domain/Vote.ts"
+import type { Ranking } from "../../domain/Ranking.ts"
+import type { Vote } from "../../domain/Vote.ts"
 import type { PersonVote } from "./VoteQueueModel.ts"
 
 type Groups = ReadonlyArray<readonly [number, ...ReadonlyArray<number>]>

@@ -9,9 +9,8 @@
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Assessment from "../../domain/Assessment.ts"
 import type { Flag } from "../../domain/Flag.ts"
-import { encode, type Format, headOf, type VoteRow } from "../../domain/VoteRow.ts"
+import * as VoteRow from "../../domain/VoteRow.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import { Database } from "../database/Database.ts"
@@ -32,7 +31,7 @@ const maxReadChars = 4 * 1024 * 1024
 const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()
 
-interface GivenVote extends Omit<Voting.VoteRow, "name"> {
+interface GivenVote extends Omit<Voting.StoredVote, "name"> {
   readonly given_at: number
 }
 
@@ -58,7 +57,7 @@ const rowsOf = (
   given: ReadonlyArray<GivenVote>,
   ofItem: ReadonlyArray<Flag>,
   decided: Decisions.Chosen | undefined,
-): ReadonlyArray<VoteRow> => {
+): ReadonlyArray<VoteRow.VoteRow> => {
   const votes = given.map(Voting.voteOf)
   const flags = VotedResult.flagsOf(votes, ofItem)
   const ofAll = {
@@ -78,37 +77,12 @@ const rowsOf = (
     metadata: metadata ?? null,
   }
   if (votes.length === 0 && decided !== undefined) {
-    const { choice: chosen_index, operator: expert, rationale } = decided
-    const nothing = {
-      kind: null,
-      ranking: null,
-      order: null,
-      seconds: null,
-      strength: null,
-      all_bad: null,
-      edited: null,
-      aspects: null,
-    }
-    return [{ ...ofAll, ...nothing, expert, vote: 1, chosen_index, rationale, judged_at: ofAll.decision!.at }]
+    const { choice, operator: expert, rationale } = decided
+    return [VoteRow.of(ofAll, { expert, choice, rationale, judged_at: Decisions.recordOf(decided).at }, 1)]
   }
   return votes.map((vote, i) => {
-    const { all_bad, aspects, edited } = Assessment.read({ ...vote }, vote.choice, completions.length)
-    return {
-      ...ofAll,
-      expert: vote.expert,
-      kind: vote.kind ?? null,
-      vote: i + 1,
-      chosen_index: vote.choice,
-      ranking: vote.ranking ?? null,
-      order: vote.order,
-      seconds: vote.seconds,
-      strength: vote.strength ?? null,
-      all_bad: all_bad ?? null,
-      edited: edited ?? null,
-      aspects: aspects ?? null,
-      rationale: vote.rationale ?? null,
-      judged_at: DateTime.formatIso(DateTime.makeUnsafe(given[i]!.given_at)),
-    }
+    const judged_at = DateTime.formatIso(DateTime.makeUnsafe(given[i]!.given_at))
+    return VoteRow.of(ofAll, { ...vote, judged_at }, i + 1)
   })
 }
 
@@ -162,11 +136,11 @@ export const make = Effect.gen(function* () {
   })
 
   /** @param raw whether texts stay as they are in CSV, also those that a spreadsheet takes for formulas */
-  const exportVotes = (format: Format, filter: VoteFilter, raw = false): Stream.Stream<Uint8Array, SqlError> =>
+  const exportVotes = (format: VoteRow.Format, filter: VoteFilter, raw = false): Stream.Stream<Uint8Array, SqlError> =>
     Stream.unwrap(
       Effect.map(sql<{ n: number }>`SELECT COALESCE(MAX(n), 0) AS n FROM vote`, ([last]) =>
         Stream.concat(
-          Stream.succeed(headOf(format, raw)),
+          Stream.succeed(VoteRow.headOf(format, raw)),
           Stream.paginate(0, (after) => pageAfter(after, last!.n, filter)).pipe(
             Stream.mapEffect(({ decided, flags, item_id, task_id, votes }) =>
               Effect.map(requests.of(seqOf(item_id)), ({ prompts }) =>
@@ -178,7 +152,7 @@ export const make = Effect.gen(function* () {
             // One by one: the texts of an item's records are not in memory together.
             Stream.rechunk(1),
             Stream.map((row) =>
-              encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw),
+              VoteRow.encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw),
             ),
           ),
         ).pipe(gather),

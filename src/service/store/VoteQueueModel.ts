@@ -2,7 +2,8 @@
 import { type Option, type Result, Schema } from "effect"
 import type { FlagKind } from "../../domain/Flag.ts"
 import type { TaskPrompt } from "../../domain/Task.ts"
-import type { Ranking, Vote } from "../../domain/Vote.ts"
+import type { Ranking } from "../../domain/Ranking.ts"
+import type { Vote } from "../../domain/Vote.ts"
 
 export interface HeldItem {
   readonly itemId: number

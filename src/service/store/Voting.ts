@@ -13,8 +13,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as FullDisk from "../database/FullDisk.ts"
 import type { ServiceTaskResult } from "../../api/AnnotationApi.ts"
 import type { Flag, FlagKind } from "../../domain/Flag.ts"
-import type { Metadata } from "../../domain/PromptItem.ts"
-import type { ResultItem, TaskPrompt } from "../../domain/Task.ts"
+import type { TaskPrompt } from "../../domain/Task.ts"
 import type { Vote } from "../../domain/Vote.ts"
 import * as Tally from "../../domain/Tally.ts"
 import * as VotedResult from "../../domain/VotedResult.ts"
@@ -27,7 +26,7 @@ import * as Lanes from "./Lanes.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import { itemIdOf, lastItemOf, promptIndexOf, toStorableText } from "../database/TaskTables.ts"
 
-export interface OpenTask {
+export interface UnfinishedTask {
   readonly seq: number
   readonly task_id: string
   readonly organization: string
@@ -53,7 +52,7 @@ export interface NewVote {
 /** The members of a vote that are in the column `body`. */
 export type VoteBody = Omit<Vote, "expert" | "kind" | "choice">
 
-export interface VoteRow {
+export interface StoredVote {
   readonly n: number
   readonly item_id: number
   readonly expert_no: number
@@ -84,7 +83,7 @@ export const voteOf = ({
   choice,
   expert_id,
   expert_kind,
-}: Pick<VoteRow, "body" | "choice" | "expert_id" | "expert_kind">): Vote => ({
+}: Pick<StoredVote, "body" | "choice" | "expert_id" | "expert_kind">): Vote => ({
   expert: expert_id,
   kind: expert_kind,
   choice,
@@ -113,7 +112,7 @@ export const resultOf = (
   { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
   flags: ReadonlyArray<Flag>,
-): ResultItem & { readonly metadata?: Metadata } => ({
+) => ({
   ...VotedResult.of({ prompt, completions }, votes, flags),
   ...(metadata !== undefined && { metadata }),
 })
@@ -140,19 +139,19 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
   const openTask = Effect.fnUntraced(function* (seq: number) {
-    const rows = yield* sql<OpenTask>`
+    const rows = yield* sql<UnfinishedTask>`
       SELECT seq, task_id, organization, group_id, status, prompts, votes_required, extra_votes, prompts_done,
         votes_given, created_at
       FROM task WHERE seq = ${seq} AND status IN ('pending', 'in_progress')`
     return rows[0]
   })
 
-  const votesOn = (from: number, to: number) => sql<VoteRow>`
+  const votesOn = (from: number, to: number) => sql<StoredVote>`
     SELECT vote.n, vote.item_id, vote.expert_no, expert.expert_id, expert.name, expert.kind AS expert_kind,
       vote.choice, vote.body
     FROM vote JOIN expert USING (expert_no) WHERE vote.item_id BETWEEN ${from} AND ${to} ORDER BY vote.item_id, vote.n`
 
-  const voidedOn = (from: number, to: number) => sql<VoteRow>`
+  const voidedOn = (from: number, to: number) => sql<StoredVote>`
     SELECT n, item_id, expert_no, expert_id, name, kind AS expert_kind, choice, body FROM voided_vote JOIN expert USING (expert_no)
     WHERE item_id BETWEEN ${from} AND ${to} ORDER BY item_id, n`
 
@@ -177,7 +176,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
    * @returns whether the task has ended with it
    */
   const give = Effect.fnUntraced(function* (
-    task: OpenTask,
+    task: UnfinishedTask,
     votes: ReadonlyArray<NewVote>,
     done: ReadonlyArray<number>,
     now: number,
@@ -227,7 +226,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   })
 
   /** When a person voted last on the task, which `votes` are given to now. Automatic experts take nothing back. */
-  const lastPersonAt = Effect.fnUntraced(function* (task: OpenTask, votes: ReadonlyArray<NewVote>, now: number) {
+  const lastPersonAt = Effect.fnUntraced(function* (task: UnfinishedTask, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now
     if (task.votes_given === 0) return -Infinity
@@ -243,7 +242,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
    * @param votes all the task's votes, where they are at hand
    */
   const complete = Effect.fnUntraced(function* (
-    task: OpenTask,
+    task: UnfinishedTask,
     changes: Statement.Fragment,
     now: number,
     votes?: ReadonlyArray<NewVote>,
@@ -256,7 +255,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   /** Stores what GET answers. @param votes all the task's votes, where they are at hand */
   const writeAnswer = Effect.fnUntraced(function* (
-    task: Pick<OpenTask, "seq" | "task_id">,
+    task: Pick<UnfinishedTask, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
   ) {
     const { seq, task_id } = task
@@ -305,7 +304,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   /** @param all the task's votes, where they are at hand */
   const resultsOf = Effect.fnUntraced(function* (
-    { seq }: Pick<OpenTask, "seq">,
+    { seq }: Pick<UnfinishedTask, "seq">,
     all: ReadonlyArray<Pick<NewVote, "itemId" | "vote">> | undefined,
   ) {
     const { prompts } = yield* requests.of(seq)
@@ -330,7 +329,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   })
 
   /** Marks which votes agree with the others on their item, and counts those that can be compared. */
-  const compare = Effect.fnUntraced(function* (task: Pick<OpenTask, "seq">, itemId: number) {
+  const compare = Effect.fnUntraced(function* (task: Pick<UnfinishedTask, "seq">, itemId: number) {
     const { prompts } = yield* requests.of(task.seq)
     const rows = yield* votesOn(itemId, itemId)
     const ballots = rows.map(voteOf)
@@ -360,7 +359,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
    * @param changes of the task's row, among them the status
    */
   const finish = Effect.fnUntraced(function* (
-    task: Pick<OpenTask, "seq" | "task_id" | "organization" | "group_id">,
+    task: Pick<UnfinishedTask, "seq" | "task_id" | "organization" | "group_id">,
     changes: Statement.Fragment,
     now: number,
   ) {
@@ -383,7 +382,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* webhooks.enqueue({ organization, groupId, taskIds, mayGrow: groups[0].mayGrow === 1 })
   })
 
-  const cancel = Effect.fnUntraced(function* (task: OpenTask, unanswered: boolean, now: number) {
+  const cancel = Effect.fnUntraced(function* (task: UnfinishedTask, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
     // A reopened task still has the result that it had.
     yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`

@@ -5,7 +5,7 @@
  * column, or model.
  */
 import { Array as Arr, Result } from "effect"
-import type { Ranking } from "../../domain/Vote.ts"
+import type { Ranking } from "../../domain/Ranking.ts"
 import { describeValue, isEmpty, isObject, joinWords, quoteNames } from "../../io/Values.ts"
 import * as KnownNames from "../record/KnownNames.ts"
 import { type ChoiceMap, numberOf, places } from "./ChoiceMap.ts"

@@ -3,16 +3,23 @@
  * the expert's `kind`. Values of another shape are left out. In other tables, `kind` and `edited` may mean something
  * else. The kind, and everything in text cells, is therefore only read beside columns `all_bad` and `aspects`.
  */
+import { Record, Schema } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
 import * as ExpertKind from "../../domain/ExpertKind.ts"
 import type { ImportedVote } from "../../domain/Vote.ts"
 import { isObject } from "../../io/Values.ts"
 import * as Field from "../record/Field.ts"
 
-const booleans = new Map<unknown, boolean>([
-  ["true", true],
-  ["false", false],
-])
+const isValue: { readonly [name: string]: (cell: unknown) => boolean } = Record.map(
+  Assessment.fields,
+  (field: Schema.Top) => Schema.is(field),
+)
+
+/** A cell's text as the type of its column. */
+const fromCell = (cell: unknown, name: string): unknown =>
+  isValue[name]!(cell) ? cell : cell === "true" || cell === "false" ? cell === "true" : Field.fromText(cell)
+
+const names = Assessment.names.filter((name) => name !== "strength")
 
 export const read = (
   vote: unknown,
@@ -21,13 +28,11 @@ export const read = (
   isTextual: true | undefined,
 ): Omit<Assessment.Assessment, "strength"> & Pick<ImportedVote, "kind"> => {
   if (!isObject(vote)) return {}
-  const { all_bad, aspects, edited } = vote
   const isVoteRow = Object.hasOwn(vote, "all_bad") && Object.hasOwn(vote, "aspects")
   if (isTextual === true && !isVoteRow) return {}
-  const assessment =
-    isTextual === true
-      ? { all_bad: booleans.get(all_bad), aspects: Field.fromText(aspects), edited }
-      : { all_bad, aspects, edited }
+  const cells = Object.fromEntries(
+    names.map((name) => [name, isTextual === true ? fromCell(vote[name], name) : vote[name]]),
+  )
   const kind = isVoteRow ? ExpertKind.of(vote["kind"]) : null
-  return { ...(kind !== null && { kind }), ...Assessment.read(assessment, choice, completions) }
+  return { ...(kind !== null && { kind }), ...Assessment.read(cells, choice, completions) }
 }

@@ -1,6 +1,6 @@
 /** Rankings in votes, which have every completion once. */
 import { Option, Result, Schema } from "effect"
-import { Ranking } from "../../domain/Vote.ts"
+import { Ranking } from "../../domain/Ranking.ts"
 import { describeValue, isObject } from "../../io/Values.ts"
 import type * as Choice from "./Choice.ts"
 import { numberOf } from "./ChoiceMap.ts"

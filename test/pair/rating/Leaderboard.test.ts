@@ -1,7 +1,7 @@
 /** Ratings from votes whose truth is planted, and from odd ones: nobody compared, nobody lost, nothing but ties. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Leaderboard as Board } from "../../../src/domain/Leaderboard.ts"
-import type { JudgedItem } from "../../../src/domain/JudgedItem.ts"
+import type { JudgedItem } from "../../../src/domain/Judgment.ts"
 import * as Leaderboard from "../../../src/pair/rating/Leaderboard.ts"
 import { wilsonInterval } from "../../../src/pair/stats/BinomialTest.ts"
 import { votesOf } from "../../../src/pair/votes/ItemVotes.ts"

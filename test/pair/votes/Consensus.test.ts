@@ -7,7 +7,7 @@ import { bestAgainstRest, fullRanking } from "../../../src/pair/PairStrategy.ts"
 import { marginOf, votesOf } from "../../../src/pair/votes/ItemVotes.ts"
 import { flagsIn } from "../../../src/domain/Flag.ts"
 import { TaskResult } from "../../../src/domain/Task.ts"
-import type { Ranking } from "../../../src/domain/Vote.ts"
+import type { Ranking } from "../../../src/domain/Ranking.ts"
 import { judgedItem, type Said } from "../../support/judged.ts"
 
 const abc = ["a", "b", "c"]

@@ -9,11 +9,11 @@ import { SchemaJITCompiler } from "effect/schema"
 import type { SqlError } from "effect/sql/SqlError"
 import { depthProblem } from "../../../io/JsonProblem.ts"
 import { causeMessage, describeValue } from "../../../io/Values.ts"
-import type { Judgment, Withdrawn } from "../../../domain/Judgment.ts"
+import type { Judgment, NoJudgment } from "../../../domain/Judgment.ts"
 import { type Annotations, rationaleOf, ResultItem, type TaskPrompt } from "../../../domain/Task.ts"
 import * as CompletionOrder from "../schema/CompletionOrder.ts"
 import * as Expected from "../schema/Expected.ts"
-import type { CompletedTask, ParsedRequest } from "../schema/Model.ts"
+import type { CompletedTask, StoredRequest } from "../schema/Model.ts"
 import * as Payload from "../schema/Payload.ts"
 import { promptOf } from "../schema/Rows.ts"
 import type { ReadKinds } from "../schema/VoteKinds.ts"
@@ -65,7 +65,7 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
 /** The judgments of one task, in the order of its prompts, with what takes their place where prompts were withdrawn, or the reason why its result does not fit. */
 export const match = (
   taskId: string,
-  { items, prompts }: Pick<ParsedRequest, "items" | "prompts">,
+  { items, prompts }: Omit<StoredRequest, "body">,
   result: string,
   {
     completedAt,
@@ -78,7 +78,7 @@ export const match = (
     /** Brings annotations into prefstream's own shape. */
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
-): Result.Result<ReadonlyArray<Judgment | Withdrawn>, string> => {
+): Result.Result<ReadonlyArray<Judgment | NoJudgment>, string> => {
   const answer = readAnswer(result)
   if (Result.isFailure(answer)) return Result.fail(answer.failure)
   const { results } = answer.success
@@ -86,7 +86,7 @@ export const match = (
     return Result.fail(`expected ${prompts.length} results, one per prompt, found ${results.length}`)
   }
   const aligned = align(prompts, results)
-  const judgments: Array<Judgment | Withdrawn> = []
+  const judgments: Array<Judgment | NoJudgment> = []
   for (let i = 0; i < prompts.length; i++) {
     const { prompt, completions } = prompts[i]!
     const found = aligned[i]
@@ -99,7 +99,7 @@ export const match = (
     const isCheck = details.check === true
     const index = found.best_completion_index
     if (index === null && isWithdrawn(found.annotations)) {
-      judgments.push({ isWithdrawn: true, taskId, itemId: details.item_id, isCheck })
+      judgments.push({ reason: "withdrawn", taskId, itemId: details.item_id, isCheck })
       continue
     }
     if (index === null || index < 0 || index >= completions.length) {
@@ -149,7 +149,7 @@ export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
     readonly ownerOf: (taskId: string, seq: number) => Effect.Effect<Option.Option<number>, SqlError>
     readonly expected: (seq: number) => Effect.Effect<Expected.Expected, SqlError>
-    readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
+    readonly request: (seq: number) => Effect.Effect<Omit<StoredRequest, "body">, SqlError>
   },
   seq: number,
   taskId: string,
@@ -171,7 +171,7 @@ export const checkAnswer = Effect.fnUntraced(function* (
 export const isUsable = Effect.fnUntraced(function* (
   ledger: {
     readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>
-    readonly request: (seq: number) => Effect.Effect<ParsedRequest, SqlError>
+    readonly request: (seq: number) => Effect.Effect<Omit<StoredRequest, "body">, SqlError>
   },
   { seq, taskId }: { readonly seq: number; readonly taskId: string },
 ) {

@@ -193,18 +193,15 @@ export interface Delivery {
  */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
-/** Prompts with their completions in the input's order, and the items' details. */
-export interface ParsedRequest {
+/** A request's prompts with their completions in the input's order, and the items' details in the same order. */
+export interface StoredRequest {
+  /** The body of the request, as UTF-8. */
+  readonly body: Uint8Array
   readonly prompts: ReadonlyArray<TaskPrompt>
   readonly items: ReadonlyArray<ItemDetails>
 }
 
-/** The same with the body of the request, as UTF-8. */
-export interface StoredRequest extends ParsedRequest {
-  readonly body: Uint8Array
-}
-
-export interface CompletedTask extends ParsedRequest, BatchPlace {
+export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly seq: number
   readonly taskId: string
   /** The body of the answer to `GET /tasks/{task_id}`, as `Payload` keeps it. */

@@ -5,7 +5,7 @@ import * as CompletionTexts from "../../../domain/CompletionTexts.ts"
 import * as Conversation from "../../../domain/Conversation.ts"
 import type { Prompt } from "../../../domain/Message.ts"
 import { parseTaskRequest, type TaskPrompt } from "../../../domain/Task.ts"
-import { type BatchPlace, ItemDetails, type LedgerContext, type ParsedRequest, type StoredRequest } from "./Model.ts"
+import { type BatchPlace, ItemDetails, type LedgerContext, type StoredRequest } from "./Model.ts"
 import * as JsonText from "../../../domain/JsonText.ts"
 import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
@@ -34,7 +34,7 @@ interface Payloads {
   readonly items: Uint8Array
 }
 
-export const parseRequest = (row: Payloads): ParsedRequest => {
+export const parseRequest = (row: Payloads): Omit<StoredRequest, "body"> => {
   const { prompts } = parseTaskRequest(Payload.decode(row.body))
   const items = decodeItems(Payload.decode(row.items))
   return { prompts: promptsOf(prompts, items), items }
@@ -54,7 +54,7 @@ const surrogate = Buffer.from("\\ud")
  * Gives what `parseRequest` gives, faster: completions are decoded only when they are read. The bytes around a prompt
  * occur nowhere else, since a quote within a text follows a backslash.
  */
-export const parsePrompts = (row: Payloads): ParsedRequest => {
+export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
   const bytes = Payload.unpack(row.body)
   const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)

@@ -30,7 +30,7 @@ export interface VoteCourse {
   readonly left: number
 }
 
-interface VoteRow extends BatchPlace {
+interface TaskOfBatch extends BatchPlace {
   readonly seq: number
   readonly items: number
   readonly state: TaskState
@@ -42,7 +42,7 @@ const openStates: ReadonlyArray<TaskState> = ["planned", "submitting", "submitte
 const rowColumns = `seq, item_count AS items, state, least_votes AS "leastVotes", ${batchColumns}`
 
 /** @param rows the tasks of the item's batch */
-const courseOf = (place: number, rows: ReadonlyArray<VoteRow>): VoteCourse => {
+const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse => {
   const own = rows.filter(({ batch, batchItems, items, seq, vote }) => {
     const first = seq - batch - (vote - 1) * batchItems
     return first <= place && place < first + items
@@ -89,7 +89,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
 
   /** The courses of the items of a campaign that may have further votes, by their numbers in the first vote. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
-    const rows = yield* sql<VoteRow>`SELECT ${sql.literal(rowColumns)} FROM task
+    const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
     const courses = new Map<number, VoteCourse>()
     for (const [batch, of] of Map.groupBy(rows, ({ batch }) => batch)) {
@@ -133,7 +133,7 @@ export const writeFurtherVotes = (
     { request }: FurtherVotesOptions,
   ) {
     const now = yield* SteadyClock.now
-    const rows = yield* sql<VoteRow & { readonly campaign: number; readonly part: number }>`
+    const rows = yield* sql<TaskOfBatch & { readonly campaign: number; readonly part: number }>`
       SELECT ${sql.literal(rowColumns)}, campaign, part FROM task
       WHERE ${here} AND batch = ${batch} AND seq >= ${batch} AND seq < ${batch} + (
         SELECT votes * batch_items FROM task WHERE ${here} AND seq = ${batch}) ORDER BY seq`

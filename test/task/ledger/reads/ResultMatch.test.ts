@@ -2,15 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Judgment } from "../../../../src/domain/Judgment.ts"
 import * as ResultMatch from "../../../../src/task/ledger/reads/ResultMatch.ts"
-import type { ParsedRequest } from "../../../../src/task/ledger/schema/Model.ts"
+import type { StoredRequest } from "../../../../src/task/ledger/schema/Model.ts"
 
 /** Of results in which no prompt is withdrawn. */
 const match = (...given: Parameters<typeof ResultMatch.match>) =>
   Result.map(ResultMatch.match(...given), (outcomes) =>
-    outcomes.filter((outcome): outcome is Judgment => !("isWithdrawn" in outcome)),
+    outcomes.filter((outcome): outcome is Judgment => !("reason" in outcome)),
   )
 
-const question = (prompts: ReadonlyArray<string>): Pick<ParsedRequest, "items" | "prompts"> => ({
+const question = (prompts: ReadonlyArray<string>): Omit<StoredRequest, "body"> => ({
   prompts: prompts.map((prompt) => ({ prompt, completions: ["a", "b"] })),
   items: prompts.map((_, i) => ({ item_id: `item-${i}`, origin: { file: "f", line: i + 1 } })),
 })
@@ -44,7 +44,7 @@ describe("ResultMatch.match", () => {
   it("gives no judgment of a prompt that the service withdrew, but takes no missing choice without that", () => {
     const withdrawn = { prompt: "p", best_completion_index: null, annotations: { withdrawn: { by: "Lea" } } }
     assert.deepStrictEqual(Result.getOrThrow(ResultMatch.match("task_1", question(["p"]), answer([withdrawn]))), [
-      { isWithdrawn: true, taskId: "task_1", itemId: "item-0", isCheck: false },
+      { reason: "withdrawn", taskId: "task_1", itemId: "item-0", isCheck: false },
     ])
     for (const annotations of [undefined, null, {}, { withdrawn: false }, { withdrawn: "yes" }]) {
       const outcome = ResultMatch.match("task_1", question(["p"]), answer([{ ...withdrawn, annotations }]))
