@@ -18,6 +18,7 @@ import {
 } from "effect/http-api"
 import { Metadata } from "../domain/PromptItem.ts"
 import { ResultItem, TaskPrompt, TaskRequest, TaskResult } from "../domain/Task.ts"
+import { maxVotes } from "./MaxVotes.ts"
 import * as Problems from "./Problems.ts"
 
 /** The organization whose token a request carries. */
@@ -30,9 +31,6 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   "prefstream/api/OrganizationToken",
   { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
 ) {}
-
-/** Maximum votes per prompt of a task. */
-export const maxVotes = 25
 
 const metadata = Schema.optionalKey(
   Metadata.annotate({ description: "A JSON object of your own, returned unchanged in the result." }),

@@ -11,6 +11,7 @@
 import { Clock, Context, Effect, Layer, Schema } from "effect"
 import type { Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { Voided } from "../pageApi/ExpertsApi.ts"
 import type { Webhooks } from "../webhook/Webhooks.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
@@ -46,15 +47,6 @@ export interface Judgment {
   readonly choice: number
   readonly rationale: string
   readonly operator: string
-}
-
-/** What voiding, or its undo, has changed. */
-export interface Voided {
-  readonly voidingId: number
-  readonly votes: number
-  readonly tasks: number
-  /** Tasks that were completed, and miss votes now. */
-  readonly reopened: number
 }
 
 const make = Effect.gen(function* () {
@@ -415,7 +407,7 @@ const make = Effect.gen(function* () {
       yield* count(expertNo, found, -1)
       return found.map(({ item_id }) => item_id)
     })
-    return { voidingId, ...(yield* changeTasks(items, move, now)) }
+    return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
   const restoreVotes = Effect.fn("Desk.restoreVotes")(function* (voidingId: number, operator: string) {
@@ -452,7 +444,7 @@ const make = Effect.gen(function* () {
       yield* count(expertNo, found, 1)
       return found.map(({ item_id }) => item_id)
     })
-    return { voidingId, ...(yield* changeTasks(items, move, now)) }
+    return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
   const { edit: editGuidelines, history: guidelines } = voting.guidelines
