@@ -20,6 +20,7 @@ import { described } from "../domain/Described.ts"
 import { Metadata } from "../domain/PromptItem.ts"
 import { ResultItem, TaskPrompt, TaskRequest, TaskResult } from "../domain/Task.ts"
 import { VotedAnnotations } from "../domain/VotedResult.ts"
+import { maxVotes } from "./MaxVotes.ts"
 import * as Problems from "./Problems.ts"
 
 /** The organization whose token a request carries. */
@@ -32,9 +33,6 @@ export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationTok
   "prefstream/api/OrganizationToken",
   { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
 ) {}
-
-/** Maximum votes per prompt of a task. */
-export const maxVotes = 25
 
 const metadata = Schema.optionalKey(described("A JSON object of your own, returned unchanged in the result.", Metadata))
 

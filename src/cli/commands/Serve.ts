@@ -3,7 +3,7 @@
  */
 import { Console, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { Command } from "effect/cli"
-import { maxVotes } from "../../api/AnnotationApi.ts"
+import { maxVotes } from "../../api/MaxVotes.ts"
 import * as AnnotationService from "../../service/AnnotationService.ts"
 import { defaultRateLimit } from "../../service/http/RateLimit.ts"
 import { Accounts } from "../../service/account/Accounts.ts"

@@ -10,7 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import type { TokenSummary } from "../pageApi/DashboardApi.ts"
+import type { TokenSummary } from "../pageApi/TokensApi.ts"
 import * as Secrets from "./Secrets.ts"
 
 export class NoSuchToken extends Schema.TaggedError<NoSuchToken>()("NoSuchToken", {}) {}

@@ -10,7 +10,7 @@ import { HttpApiBuilder, HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/h
 import { AnnotationApi, Organization, OrganizationToken } from "../../api/AnnotationApi.ts"
 import * as Problems from "../../api/Problems.ts"
 import { type Format, formats } from "../../domain/VoteRow.ts"
-import { tableTypes, VoteTable } from "../pageApi/DeskApi.ts"
+import { tableTypes, VoteTable } from "../pageApi/ItemsApi.ts"
 import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 

@@ -18,6 +18,7 @@ import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../..
 import { FlagKind } from "../../domain/Flag.ts"
 import { Message } from "../../domain/Message.ts"
 import { Rubric } from "../../domain/Rubric.ts"
+import { maxLength } from "./PageConstants.ts"
 import { Conflict, NotSignedIn } from "./WebProblems.ts"
 
 export class SignedInExpert extends Context.Service<
@@ -38,7 +39,7 @@ export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { pr
 const Place = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Schema.isMaxLength(20))
-const EditedText = Schema.String.check(Schema.isMaxLength(200_000))
+const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
 /** What an expert says besides the choice, where the item's rubric asks for it. */
@@ -56,7 +57,7 @@ export const Draft = Schema.Struct({
   mode: Schema.Literals(["best", "rank"]),
   best: Schema.NullOr(Place),
   ranking: Schema.Array(Schema.Array(Place)),
-  rationale: Schema.String.check(Schema.isMaxLength(20_000)),
+  rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   /** With the completion that was edited last. */
@@ -119,7 +120,7 @@ export const Work = Schema.Struct({
 })
 export type Work = typeof Work.Type
 
-const Reason = Schema.String.check(Schema.isMaxLength(2_000))
+const Reason = Schema.String.check(Schema.isMaxLength(maxLength.comment))
 
 export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
@@ -129,7 +130,7 @@ export const Submission = Schema.Struct({
   best: Schema.NullOr(Place),
   /** All places, best first, where the expert ranked; null otherwise. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
-  rationale: Schema.String.check(Schema.isMaxLength(20_000)),
+  rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
   /** That the page showed. */
   guidelines_version: Schema.optionalKey(Schema.Int),
@@ -143,7 +144,7 @@ const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, ServiceFailu
 
 /** Turns an invitation into a session; the invitation is used up. Sets the cookie. */
 const join = HttpApiEndpoint.post("join", "/join", {
-  payload: Schema.Struct({ code: Schema.String.check(Schema.isMaxLength(200)) }),
+  payload: Schema.Struct({ code: Schema.String.check(Schema.isMaxLength(maxLength.code)) }),
   success: Schema.Struct({ name: Schema.String }),
   error,
 })

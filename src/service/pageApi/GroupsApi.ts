@@ -1,10 +1,10 @@
 /** The part of `DashboardApi` about the order of the queue: priority, experts and pauses of groups of tasks. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Days } from "./ExpertsApi.ts"
 import { error, IntFromQuery, Millis, OperatorSession } from "./OperatorSession.ts"
+import { priorities } from "./PageConstants.ts"
 
-/** The first to be judged first. */
-export const priorities = ["urgent", "high", "normal", "low"] as const
 export const Priority = Schema.Literals(priorities)
 export type Priority = typeof Priority.Type
 
@@ -63,4 +63,40 @@ const pause = HttpApiEndpoint.put("pause", "/groups/:group_id/paused", {
   error,
 })
 
-export class DashboardGroups extends HttpApiGroup.make("groups").add(list, set, pause).middleware(OperatorSession) {}
+export const GroupDetail = Schema.Struct({
+  group_id: Schema.String,
+  tasks: Schema.Struct({ open: Schema.Int, completed: Schema.Int, cancelled: Schema.Int }),
+  prompts: Schema.Int,
+  prompts_done: Schema.Int,
+  votes: Schema.Int,
+  votes_required: Schema.Int,
+  disputed: Schema.Int,
+  decided: Schema.Int,
+  withdrawn: Schema.Int,
+  paused: Schema.Boolean,
+  flagged: Schema.Int,
+  days: Days,
+  /** Who voted, most votes first, with how many of the votes that can be compared agree with the others. */
+  experts: Schema.Array(
+    Schema.Struct({
+      expert_id: Schema.String,
+      name: Schema.String,
+      votes: Schema.Int,
+      agreed: Schema.Int,
+      compared: Schema.Int,
+      gold_right: Schema.Int,
+      gold_judged: Schema.Int,
+    }),
+  ),
+})
+export type GroupDetail = typeof GroupDetail.Type
+
+const group = HttpApiEndpoint.get("group", "/groups/:group_id", {
+  params: { group_id: Schema.String },
+  success: GroupDetail,
+  error,
+})
+
+export class DashboardGroups extends HttpApiGroup.make("groups")
+  .add(list, set, pause, group)
+  .middleware(OperatorSession) {}

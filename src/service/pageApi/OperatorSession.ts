@@ -7,17 +7,11 @@
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
 import { BodyTooLarge, Forbidden, MalformedRequest, ServiceFailure } from "../../api/Problems.ts"
+import { maxKeepHours, maxLength, minPasswordLength, roles } from "./PageConstants.ts"
 import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.ts"
 
-/**
- * A viewer reads; a manager also runs the work: tasks, experts, groups; an admin also has operators, tokens, webhook and
- * audit log. Each role may do what those before it may.
- */
-export const roles = ["viewer", "manager", "admin"] as const
 export const Role = Schema.Literals(roles)
 export type Role = typeof Role.Type
-
-export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
 
 /** The annotation of an endpoint that needs another role than its method says. */
 export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
@@ -54,13 +48,17 @@ export const error = [
   TooManyAttempts,
 ] as const
 export const Millis = Schema.Int
-export const longest = { name: 100, password: 1_000 }
 export const Name = Schema.String.check(
   Schema.isTrimmed(),
-  Schema.isBetweenLength(1, longest.name),
+  Schema.isBetweenLength(1, maxLength.name),
   // No lone surrogate, which the database would change; no control character, no end of a line.
   Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
 )
-export const Password = Schema.String.check(Schema.isBetweenLength(10, longest.password))
+export const Password = Schema.String.check(Schema.isBetweenLength(minPasswordLength, maxLength.password))
 export const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 export const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
+
+/** How long a replaced secret stays valid: 0 ends it immediately. */
+export const Rotation = Schema.Struct({
+  keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: maxKeepHours })),
+})

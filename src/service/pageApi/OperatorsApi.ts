@@ -5,17 +5,8 @@
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import {
-  error,
-  IntFromQuery,
-  longest,
-  Millis,
-  MinRole,
-  Name,
-  OperatorSession,
-  Password,
-  Role,
-} from "./OperatorSession.ts"
+import { error, IntFromQuery, Millis, MinRole, Name, OperatorSession, Password, Role } from "./OperatorSession.ts"
+import { maxLength } from "./PageConstants.ts"
 
 /** Who has signed in. */
 export const Account = Schema.Struct({ name: Schema.String, role: Role })
@@ -74,7 +65,7 @@ export class DashboardOperators extends HttpApiGroup.make("operators")
 
 /** Ends all other sessions of the operator. Forbidden: the present password is wrong. */
 export const changePassword = HttpApiEndpoint.put("changePassword", "/password", {
-  payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(longest.password)), password: Password }),
+  payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(maxLength.password)), password: Password }),
   success: HttpApiSchema.NoContent,
   error,
 }).annotate(MinRole, "viewer")

@@ -2,18 +2,19 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { error, OperatorSession } from "./OperatorSession.ts"
+import { maxLength, maxQualificationItems } from "./PageConstants.ts"
 
 const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
 
 export const QualificationSettings = Schema.Struct({
   /** Gold items that a new person judges before anything else; 0: none. */
-  items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000 })),
+  items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
   /** Share of them that must be right, to get work. */
   min_percent: Percent,
   /** A person whose share of right judgments, of the latest 20 gold items, is lower gets no more work; null: nobody. */
   pause_percent: Schema.NullOr(Percent),
   /** Shown with the qualification items; may be empty. */
-  guidelines: Schema.String.check(Schema.isMaxLength(100_000)),
+  guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
 export type QualificationSettings = typeof QualificationSettings.Type
 

@@ -48,15 +48,6 @@ export interface Judgment {
   readonly operator: string
 }
 
-/** What voiding, or its undo, has changed. */
-export interface Voided {
-  readonly voidingId: number
-  readonly votes: number
-  readonly tasks: number
-  /** Tasks that were completed, and miss votes now. */
-  readonly reopened: number
-}
-
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
   const queue = yield* VoteQueue
@@ -427,7 +418,7 @@ const make = Effect.gen(function* () {
       yield* count(expertNo, found, -1)
       return found.map(({ item_id }) => item_id)
     })
-    return { voidingId, ...(yield* changeTasks(items, move, now)) }
+    return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
   /** The reverse, except for votes that were replaced meanwhile. */
@@ -465,7 +456,7 @@ const make = Effect.gen(function* () {
       yield* count(expertNo, found, 1)
       return found.map(({ item_id }) => item_id)
     })
-    return { voidingId, ...(yield* changeTasks(items, move, now)) }
+    return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
   const { edit: editGuidelines, history: guidelines } = voting.guidelines

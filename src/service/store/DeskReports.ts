@@ -9,9 +9,11 @@ import { Effect, Option } from "effect"
 import type { Statement } from "effect/sql"
 import * as Tally from "../../domain/Tally.ts"
 import type { Ranking } from "../../domain/Ranking.ts"
-import type { ExpertDetail, GroupDetail, ItemState, ItemSummary } from "../pageApi/DeskApi.ts"
+import type { ExpertDetail } from "../pageApi/ExpertsApi.ts"
+import type { GroupDetail } from "../pageApi/GroupsApi.ts"
+import type { ItemQuery, ItemState, ItemSummary } from "../pageApi/ItemsApi.ts"
 import { Database } from "../database/Database.ts"
-import { type ItemFilter, make as makeFilters } from "./ItemFilters.ts"
+import { make as makeFilters } from "./ItemFilters.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 
@@ -86,10 +88,10 @@ export const make = Effect.gen(function* () {
 
   const { conditionsOf, isFlagged, required } = makeFilters(sql)
 
-  const items = Effect.fn("Desk.items")(function* (filter: ItemFilter) {
+  const items = Effect.fn("Desk.items")(function* (filter: ItemQuery) {
     const limit = Math.min(Math.max(filter.limit ?? pageSize, 1), maxPageSize)
     const before = filter.before ?? Number.MAX_SAFE_INTEGER
-    const isDisputed = filter.state === "disputed" || filter.maxAgreement !== undefined
+    const isDisputed = filter.state === "disputed" || filter.max_agreement !== undefined
     const isLead = filter.state === "decided" || filter.state === "withdrawn"
     // Few items are disputed, decided or withdrawn: the join begins with them.
     const from = isDisputed
@@ -119,7 +121,7 @@ export const make = Effect.gen(function* () {
   })
 
   /** Of the items equal to these, those that match, the newest of each kind. */
-  const newestOf = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>, filter: ItemFilter) {
+  const newestOf = Effect.fnUntraced(function* (rows: ReadonlyArray<ItemRow>, filter: ItemQuery) {
     const matching = yield* sql<{ item_id: number }>`SELECT MAX(item.item_id) AS item_id
       FROM item INDEXED BY item_of_content CROSS JOIN task ON task.seq = item.item_id / ${maxPrompts}
         LEFT JOIN decision ON decision.item_id = item.item_id LEFT JOIN disputed ON disputed.item_id = item.item_id

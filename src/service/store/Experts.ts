@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Contents from "./Contents.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
-import type { ExpertSummary } from "../pageApi/DashboardApi.ts"
+import type { ExpertSummary } from "../pageApi/ExpertsApi.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 
 interface Row extends Pick<ExpertSummary, "expert_id" | "name" | "kind" | "created_at" | "last_seen_at" | "judged"> {

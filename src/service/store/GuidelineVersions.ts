@@ -12,7 +12,7 @@ import * as Sha256 from "../../node/Sha256.ts"
 import * as Audit from "../database/Audit.ts"
 import { Database } from "../database/Database.ts"
 import { toStorableText } from "../database/TaskTables.ts"
-import type { GuidelineHistory } from "../pageApi/DeskApi.ts"
+import type { GuidelineHistory } from "../pageApi/TasksApi.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 
 /** The guidelines can't be changed so. */

@@ -3,20 +3,11 @@
  *
  * Does not: choose where the join begins, which decides how long the query takes.
  */
+import { Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
-import type { ItemState } from "../pageApi/DeskApi.ts"
+import type { ItemQuery, ItemState } from "../pageApi/ItemsApi.ts"
 
-export interface ItemFilter {
-  readonly before?: number | undefined
-  readonly limit?: number | undefined
-  readonly text?: string | undefined
-  readonly group?: string | undefined
-  readonly task?: string | undefined
-  readonly state?: ItemState | undefined
-  readonly expert?: string | undefined
-  readonly flagged?: boolean | undefined
-  readonly maxAgreement?: number | undefined
-}
+type ItemFilter = Omit<ItemQuery, "before" | "limit">
 
 /** A pattern of LIKE that finds the text as it is. */
 const containing = (text: string): string => `%${text.replace(/[%_\\]/g, String.raw`\$&`)}%`
@@ -34,22 +25,24 @@ export const make = (sql: SqlClient.SqlClient) => {
     withdrawn: sql`status <> 'cancelled' AND decision.item_id IS NOT NULL AND decision.choice IS NULL`,
     cancelled: sql`status = 'cancelled'`,
   }
-  const given = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) =>
-    value === undefined || value === "" ? [] : [condition(value)]
+  const conditions: { readonly [K in keyof ItemFilter]-?: (value: NonNullable<ItemFilter[K]>) => Statement.Fragment } =
+    {
+      state: (state) => states[state],
+      text: (text) => sql`item_text.prompt LIKE ${containing(text)} ESCAPE ${"\\"}`,
+      group: (group) => sql`group_id = ${group} AND group_id <> task_id`,
+      task: (task) => sql`task_id = ${task}`,
+      expert: (expert) => sql`EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item WHERE vote.item_id = item.item_id
+      AND vote.expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expert}))`,
+      flagged: () => isFlagged,
+      max_agreement: (percent) => sql`disputed.agreement <= ${percent / 100}`,
+    }
 
-  const conditionsOf = (filter: ItemFilter): ReadonlyArray<Statement.Fragment> => [
-    ...given(filter.state, (state) => states[state]),
-    ...given(filter.text, (text) => sql`item_text.prompt LIKE ${containing(text)} ESCAPE ${"\\"}`),
-    ...given(filter.group, (group) => sql`group_id = ${group} AND group_id <> task_id`),
-    ...given(filter.task, (task) => sql`task_id = ${task}`),
-    ...given(
-      filter.expert,
-      (expert) => sql`EXISTS (SELECT 1 FROM vote INDEXED BY vote_on_item WHERE vote.item_id = item.item_id
-        AND vote.expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expert}))`,
-    ),
-    ...(filter.flagged === true ? [isFlagged] : []),
-    ...given(filter.maxAgreement, (percent) => sql`disputed.agreement <= ${percent / 100}`),
-  ]
+  const conditionOf = <K extends keyof ItemFilter>(name: K, value: ItemFilter[K]) =>
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the condition has the type of its filter's value
+    value === undefined || value === "" ? [] : [(conditions[name] as (value: unknown) => Statement.Fragment)(value)]
+
+  const conditionsOf = (filter: ItemFilter): ReadonlyArray<Statement.Fragment> =>
+    Struct.keys(conditions).flatMap((name) => conditionOf(name, filter[name]))
 
   return { conditionsOf, isFlagged, required }
 }

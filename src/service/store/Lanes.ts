@@ -9,7 +9,8 @@
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
 import { itemIdOf, lastItemOf } from "../database/TaskTables.ts"
-import { type GroupSummary, priorities, type Priority } from "../pageApi/GroupsApi.ts"
+import { type GroupSummary, type Priority } from "../pageApi/GroupsApi.ts"
+import { priorities } from "../pageApi/PageConstants.ts"
 
 /** A lane with open items, and how far the expert got in it. */
 export interface Lane {

@@ -16,11 +16,12 @@ import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
 import { Database } from "../database/Database.ts"
 import { maxPrompts, promptIndexOf, seqOf } from "../database/TaskTables.ts"
 import * as Decisions from "./Decisions.ts"
-import { type ItemFilter, make as makeFilters } from "./ItemFilters.ts"
+import type { ItemQuery } from "../pageApi/ItemsApi.ts"
+import { make as makeFilters } from "./ItemFilters.ts"
 import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
-export interface VoteFilter extends Omit<ItemFilter, "before" | "limit"> {
+export interface VoteFilter extends Omit<ItemQuery, "before" | "limit"> {
   /** Default: all. */
   readonly organization?: string | undefined
 }

@@ -8,7 +8,7 @@ import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as StandardWebhooks from "../../api/StandardWebhooks.ts"
 import type { WebhookSecret } from "../../api/WebhookSignature.ts"
-import type { WebhookSettings } from "../pageApi/DashboardApi.ts"
+import type { WebhookSettings } from "../pageApi/WebhookApi.ts"
 import type { Outcome } from "./Attempt.ts"
 
 interface EndpointRow {

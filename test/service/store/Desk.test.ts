@@ -238,7 +238,7 @@ describe("void votes", () => {
       const voidings: Array<number> = []
       for (const one of [ann, bob]) {
         yield* judge([[one, "blue"]])
-        voidings.push((yield* desk.voidVotes(one, "careless", "Lea")).voidingId)
+        voidings.push((yield* desk.voidVotes(one, "careless", "Lea")).voiding_id)
       }
       for (const voiding of voidings) assert.strictEqual((yield* desk.restoreVotes(voiding, "Lea")).votes, 1)
       yield* assertCounters
@@ -277,7 +277,7 @@ describe("void votes", () => {
         events.length = 0
 
         const voided = yield* desk.voidVotes(cleo, "careless", "Lea")
-        assert.deepStrictEqual(voided, { voidingId: 1, votes: 2, tasks: 1, reopened: 1 })
+        assert.deepStrictEqual(voided, { voiding_id: 1, votes: 2, tasks: 1, reopened: 1 })
         const [tied] = yield* results(taskId)
         assert.deepStrictEqual(
           tied.annotations.votes.map(({ expert }: { expert: string }) => expert),
@@ -294,7 +294,7 @@ describe("void votes", () => {
         const item = yield* next(dan)
         yield* queue.vote(dan, item.itemId, voteFor(item, "blue"))
         const restored = yield* desk.restoreVotes(1, "Lea")
-        assert.deepStrictEqual(restored, { voidingId: 1, votes: 1, tasks: 1, reopened: 0 })
+        assert.deepStrictEqual(restored, { voiding_id: 1, votes: 1, tasks: 1, reopened: 0 })
         yield* assertCounters
         assert.strictEqual(yield* statusOf(taskId), "completed")
         const after = yield* results(taskId)
@@ -446,10 +446,10 @@ describe("reports", () => {
       assert.deepStrictEqual(yield* found({ group: "colors", text: "" }), ["grass", "sky"])
       assert.deepStrictEqual(yield* found({ state: "waiting" }), ["100% of_them", "grass"])
       assert.deepStrictEqual(yield* found({ state: "disputed" }), ["sky"])
-      assert.deepStrictEqual(yield* found({ maxAgreement: 50 }), ["sky"])
-      assert.deepStrictEqual(yield* found({ maxAgreement: 49 }), [])
+      assert.deepStrictEqual(yield* found({ max_agreement: 50 }), ["sky"])
+      assert.deepStrictEqual(yield* found({ max_agreement: 49 }), [])
       assert.deepStrictEqual(yield* found({ expert: bob }), ["sky"])
-      assert.deepStrictEqual(yield* found({ flagged: true }), ["grass"])
+      assert.deepStrictEqual(yield* found({ flagged: "true" }), ["grass"])
       const first = yield* desk.items({ limit: 2 })
       assert.deepStrictEqual(yield* found({ before: first.next! }), ["sky"])
       const tasks = yield* (yield* TaskStore).list({ text: "COLOR" })

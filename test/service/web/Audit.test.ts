@@ -33,15 +33,15 @@ const recorded: { readonly [endpoint: string]: string | undefined } = {
   "webhook.rotateSecret": "webhook.rotate-secret",
   "webhook.test": "webhook.test",
   "webhook.resend": "webhook.resend",
-  "desk.decide": "item.decide",
-  "desk.withdrawDecision": "item.withdraw-decision",
-  "desk.withdrawPrompt": "item.withdraw",
-  "desk.restorePrompt": "item.restore",
-  "desk.reopen": "task.reopen",
-  "desk.endReopening": "task.end-reopening",
-  "desk.voidVotes": "expert.void-votes",
-  "desk.restoreVotes": "expert.restore-votes",
-  "desk.editGuidelines": "guidelines.edit",
+  "items.decide": "item.decide",
+  "items.withdrawDecision": "item.withdraw-decision",
+  "items.withdrawPrompt": "item.withdraw",
+  "items.restorePrompt": "item.restore",
+  "tasks.reopen": "task.reopen",
+  "tasks.endReopening": "task.end-reopening",
+  "experts.voidVotes": "expert.void-votes",
+  "experts.restoreVotes": "expert.restore-votes",
+  "tasks.editGuidelines": "guidelines.edit",
   "experts.invite": "expert.link",
   "experts.inviteAgain": "expert.link",
   "experts.setActive": "expert.deactivate",
@@ -121,42 +121,42 @@ describe("the audit log", () => {
       const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
       yield* expert.ask("POST", `/annotate/api/items/${work.json.item.item_id}/vote`, vote)
       const item = { task_id: judged, index: 0 }
-      const decided = yield* ask("desk.decide", item, { choice: 1, rationale: "Clear." })
+      const decided = yield* ask("items.decide", item, { choice: 1, rationale: "Clear." })
       assert.deepInclude(decided.fresh[0], {
         subject: judged,
         details: { prompt: 1, completion: 2, rationale: "Clear." },
       })
-      yield* ask("desk.decide", item, { choice: 2, rationale: "" })
-      yield* ask("desk.withdrawDecision", item)
-      yield* ask("desk.withdrawDecision", item)
-      const withdrawn = yield* ask("desk.withdrawPrompt", item, { reason: "A test." })
+      yield* ask("items.decide", item, { choice: 2, rationale: "" })
+      yield* ask("items.withdrawDecision", item)
+      yield* ask("items.withdrawDecision", item)
+      const withdrawn = yield* ask("items.withdrawPrompt", item, { reason: "A test." })
       assert.deepInclude(withdrawn.fresh[0], { subject: judged, details: { prompt: 1, reason: "A test." } })
-      assertProblem(yield* ask("desk.withdrawPrompt", item, { reason: "" }), 409, "conflict")
-      yield* ask("desk.restorePrompt", item)
-      assertProblem(yield* ask("desk.restorePrompt", item), 409, "conflict")
-      const reopened = yield* ask("desk.reopen", { task_id: judged }, { votes: 2, prompts: null })
+      assertProblem(yield* ask("items.withdrawPrompt", item, { reason: "" }), 409, "conflict")
+      yield* ask("items.restorePrompt", item)
+      assertProblem(yield* ask("items.restorePrompt", item), 409, "conflict")
+      const reopened = yield* ask("tasks.reopen", { task_id: judged }, { votes: 2, prompts: null })
       assert.deepInclude(reopened.fresh[0], { subject: judged, details: { prompts: 1, votes: 2 } })
       assertProblem(
-        yield* ask("desk.reopen", { task_id: judged }, { votes: 26, prompts: null }),
+        yield* ask("tasks.reopen", { task_id: judged }, { votes: 26, prompts: null }),
         400,
         "malformed-request",
       )
-      yield* ask("desk.endReopening", { task_id: judged })
-      assertProblem(yield* ask("desk.endReopening", { task_id: judged }), 409, "conflict")
+      yield* ask("tasks.endReopening", { task_id: judged })
+      assertProblem(yield* ask("tasks.endReopening", { task_id: judged }), 409, "conflict")
       const params = { expert_id: expert.expertId }
-      const voided = yield* ask("desk.voidVotes", params, { reason: "careless" })
+      const voided = yield* ask("experts.voidVotes", params, { reason: "careless" })
       assert.deepInclude(voided.fresh[0], {
         subject: expert.expertId,
         details: { name: "Eva", votes: 1, reason: "careless" },
       })
-      yield* ask("desk.voidVotes", params, { reason: "again" })
+      yield* ask("experts.voidVotes", params, { reason: "again" })
       const voiding = { voiding_id: voided.json.voiding_id }
-      yield* ask("desk.restoreVotes", voiding)
-      yield* ask("desk.restoreVotes", voiding)
+      yield* ask("experts.restoreVotes", voiding)
+      yield* ask("experts.restoreVotes", voiding)
 
       const other = yield* taskOf(service, [["p", "a", "b"]])
-      yield* ask("desk.editGuidelines", { task_id: other }, { text: "Be fairer.", version: 1 })
-      yield* ask("desk.editGuidelines", { task_id: other }, { text: "Late.", version: 1 })
+      yield* ask("tasks.editGuidelines", { task_id: other }, { text: "Be fairer.", version: 1 })
+      yield* ask("tasks.editGuidelines", { task_id: other }, { text: "Late.", version: 1 })
       yield* ask("groups.set", {}, { group_id: other, priority: "high", experts: [expert.expertId] })
       const required = { items: 1, min_percent: 50, pause_percent: null, guidelines: "" }
       yield* ask("qualification.set", {}, required)

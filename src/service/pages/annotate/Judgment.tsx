@@ -3,6 +3,7 @@ import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnsaved } from "./annotationStep.ts"
 import type { AnnotationState } from "./annotationState.ts"
+import { maxLength } from "../../pageApi/PageConstants.ts"
 import * as entries from "./entry.ts"
 import { list, unranked } from "./ranking.ts"
 
@@ -19,7 +20,7 @@ export interface JudgmentProps {
 export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSubmit }: JudgmentProps) => {
   const ranks = entry.mode === "rank"
   const isReady = entries.missing(entry) === null
-  const left = entries.rationaleLimit - entry.rationale.length
+  const left = maxLength.rationale - entry.rationale.length
   const chips = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // Of many, the one that is chosen may be out of sight.
@@ -43,7 +44,7 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
           class="input"
           rows={2}
           dir="auto"
-          maxLength={entries.rationaleLimit}
+          maxLength={maxLength.rationale}
           placeholder="Why? What decided it?"
           value={entry.rationale}
           onInput={(event) => {

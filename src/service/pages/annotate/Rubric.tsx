@@ -3,6 +3,7 @@
  *
  * Guarantees: nothing is shown that is not asked. In marks and ratings a digit acts there; other keys are the page's.
  */
+import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
 import { useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -199,9 +200,6 @@ const Ratings = ({
   )
 }
 
-/** The longest text that the service takes. */
-const editLimit = 200_000
-
 const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" | "edit" | "onEdit">) => {
   const best = entries.bestOf(entry)
   const [isOpen, setOpen] = useState(false)
@@ -237,7 +235,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         aria-label={isShown ? undefined : "Improve the best completion"}
         rows={4}
         dir="auto"
-        maxLength={editLimit}
+        maxLength={maxLength.editedCompletion}
         readOnly={best === null}
         value={edited ?? original}
         onFocus={({ currentTarget }) => {

@@ -1,5 +1,6 @@
 /** The state, events and commands of `annotationStep`. */
-import type { Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
+import type { AnnotateApi, Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
+import type { Requests } from "../../pageApi/PageClient.ts"
 import * as attention from "./attention.ts"
 import type { Entry, Mode } from "./entry.ts"
 
@@ -84,13 +85,21 @@ export type Event =
 
 export type Timer = "save" | "hold" | "poll" | "retry"
 
+export type AnnotateRequests = Requests<typeof AnnotateApi, "/annotate/api">
+
+/** A request of the API with its input. */
+export type Sent = {
+  readonly [K in keyof AnnotateRequests]: {
+    readonly request: K
+    readonly input: unknown extends AnnotateRequests[K]["input"] ? undefined : AnnotateRequests[K]["input"]
+  }
+}[keyof AnnotateRequests]
+
 export type Command =
   | {
       readonly _tag: "ask"
       readonly ask: Ask
-      readonly method: "GET" | "POST" | "PUT"
-      readonly path: string
-      readonly body?: unknown
+      readonly sent: Sent
       /** The page may be gone before the answer comes. */
       readonly leaving: boolean
     }

@@ -17,6 +17,7 @@ import {
   type Failure,
   initial,
   type Notice,
+  type Sent,
   type SignedOut,
   type Timer,
   type Wanted,
@@ -97,8 +98,13 @@ const isLeaving = ({ inFlight }: AnnotationState): boolean =>
 const enter = (state: AnnotationState): Step => {
   const ask: Command =
     state.code === null
-      ? { _tag: "ask", ask: "session", method: "GET", path: "/session", leaving: false }
-      : { _tag: "ask", ask: "join", method: "POST", path: "/join", body: { code: state.code }, leaving: false }
+      ? { _tag: "ask", ask: "session", sent: { request: "GET /session", input: undefined }, leaving: false }
+      : {
+          _tag: "ask",
+          ask: "join",
+          sent: { request: "POST /join", input: { payload: { code: state.code } } },
+          leaving: false,
+        }
   return [{ ...state, inFlight: { ask: ask.ask, revision: 0 } }, [ask]]
 }
 
@@ -108,12 +114,12 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
   if (state.trouble?.waiting === true && !leaving) return [state, []]
   const { item, entry, wanted } = state
   const seconds = attention.seconds(state.attention, now)
-  const post = (ask: Ask, path: string, body?: unknown): Step => [
+  const post = (ask: Ask, sent: Sent): Step => [
     { ...state, inFlight: { ask, revision: state.revision } },
-    [{ _tag: "ask", ask, method: "POST", path, ...(body === undefined ? {} : { body }), leaving }],
+    [{ _tag: "ask", ask, sent, leaving }],
   ]
   if (item !== null && entry !== null) {
-    const path = `/items/${item.item_id}`
+    const params = { item_id: item.item_id }
     const first = (wanted?._tag === "undo" || wanted?._tag === "signOut") && isUnsaved(state)
     if (first || (wanted === null && state.saveDue)) {
       return [
@@ -122,9 +128,10 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
           {
             _tag: "ask",
             ask: "save",
-            method: "PUT",
-            path: `${path}/draft`,
-            body: entries.toDraft(entry, seconds),
+            sent: {
+              request: "PUT /items/:item_id/draft",
+              input: { params, payload: entries.toDraft(entry, seconds) },
+            },
             leaving,
           },
           { _tag: "timer", timer: "save", after: null },
@@ -135,16 +142,30 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
       const body = entries.submission(entry, seconds)
       // Changed while the submission waited for a connection.
       if (body === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
-      return post("submit", `${path}/vote`, { ...body, guidelines_version: item.guidelines_version })
+      return post("submit", {
+        request: "POST /items/:item_id/vote",
+        input: { params, payload: { ...body, guidelines_version: item.guidelines_version } },
+      })
     }
     if (wanted?._tag === "guidelines") {
-      return post("guidelines", `${path}/guidelines`, { version: item.guidelines_version })
+      return post("guidelines", {
+        request: "POST /items/:item_id/guidelines",
+        input: { params, payload: { version: item.guidelines_version } },
+      })
     }
-    if (wanted?._tag === "skip") return post("skip", `${path}/skip`, { reason: wanted.reason })
-    if (wanted?._tag === "flag") return post("flag", `${path}/flag`, wanted.flag)
+    if (wanted?._tag === "skip") {
+      return post("skip", {
+        request: "POST /items/:item_id/skip",
+        input: { params, payload: { reason: wanted.reason } },
+      })
+    }
+    if (wanted?._tag === "flag") {
+      return post("flag", { request: "POST /items/:item_id/flag", input: { params, payload: wanted.flag } })
+    }
   }
-  if (wanted?._tag === "next" || wanted?._tag === "undo") return post(wanted._tag, `/${wanted._tag}`)
-  if (wanted?._tag === "signOut") return post("signOut", "/sign-out")
+  if (wanted?._tag === "next" || wanted?._tag === "undo")
+    return post(wanted._tag, { request: `POST /${wanted._tag}`, input: undefined })
+  if (wanted?._tag === "signOut") return post("signOut", { request: "POST /sign-out", input: undefined })
   return [wanted === null ? state : { ...state, wanted: null }, []]
 }
 

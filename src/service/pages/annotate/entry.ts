@@ -30,9 +30,6 @@ export interface Said {
 
 const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
-/** As the interface allows. */
-export const rationaleLimit = 20_000
-
 /** The draft where there is one, else nothing, in the mode that the expert used last. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
   const count = item.completions.length

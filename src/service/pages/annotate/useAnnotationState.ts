@@ -6,15 +6,22 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { Draft, Progress, Work } from "../../pageApi/AnnotateApi.ts"
-import { makeApi } from "../shared/api.ts"
+import { makeClient } from "../shared/api.ts"
 import * as localCopies from "./localCopies.ts"
 import { step } from "./annotationStep.ts"
-import { type Command, type AnnotationState, type Event, initial, type Timer } from "./annotationState.ts"
+import {
+  type AnnotateRequests,
+  type Command,
+  type AnnotationState,
+  type Event,
+  initial,
+  type Timer,
+} from "./annotationState.ts"
 import { readPreference, writePreference } from "./preferences.ts"
 
 export type Dispatch = (event: Event) => void
 
-const api = makeApi("/annotate/api")
+const { ask: request } = makeClient<AnnotateRequests>("/annotate/api")
 /** Browsers refuse more than 64 kB in requests that outlive the page. */
 const keepaliveLimit = 50_000
 const activityIntervalMillis = 5_000
@@ -85,10 +92,11 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
   }
 
   const ask = (command: Command & { _tag: "ask" }) => {
-    const { method, path, body, leaving } = command
-    const keepalive = leaving && JSON.stringify(body ?? null).length < keepaliveLimit
+    const { leaving, sent } = command
+    const keepalive = leaving && JSON.stringify(sent.input ?? null).length < keepaliveLimit
     const asked = (told: (value: unknown) => Event) =>
-      void api<unknown>(method, path, body, { keepalive }).then((answer) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Sent` pairs each request with its input
+      void request<"POST /join">(sent.request as "POST /join", sent.input as never, { keepalive }).then((answer) =>
         dispatch(answer.ok ? told(answer.value) : { _tag: "failure", ask: command.ask, failure: answer.problem }),
       )
     switch (command.ask) {

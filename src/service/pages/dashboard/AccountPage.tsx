@@ -1,7 +1,7 @@
 /** The operator's own account: the role, and a new password. */
 import { useContext, useState } from "preact/hooks"
 import { Say, useAction } from "./hooks.ts"
-import * as operators from "./operatorsClient.ts"
+import { ask } from "./client.ts"
 import { Fact, PageHeading, Problem, Section } from "./parts.tsx"
 import { Me, roleHints, roleWords } from "./role.tsx"
 import { PasswordField } from "./SignIn.tsx"
@@ -39,7 +39,7 @@ const PasswordForm = ({ name }: { readonly name: string }) => {
       onSubmit={(event) => {
         event.preventDefault()
         void action.run(
-          () => operators.changePassword(current, password),
+          () => ask("PUT /password", { payload: { current, password } }),
           () => {
             setCurrent("")
             setPassword("")

@@ -5,11 +5,12 @@
  * is shown once.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+import { isAtLeast } from "../../pageApi/PageConstants.ts"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
 import { Dialog } from "../shared/Dialog.tsx"
 import { AccountPage } from "./AccountPage.tsx"
 import { AuditPage } from "./AuditPage.tsx"
-import * as client from "./client.ts"
+import { ask, askSignedOut, whenSessionEnds } from "./client.ts"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { DeveloperPage } from "./DeveloperPage.tsx"
 import { ExpertPage } from "./ExpertPage.tsx"
@@ -19,9 +20,9 @@ import { Epoch, Now, Say, useAction, useClock, useRoute } from "./hooks.ts"
 import { ItemsPage } from "./ItemsPage.tsx"
 import { OperatorsPage } from "./OperatorsPage.tsx"
 import { PageHeading, Problem } from "./parts.tsx"
-import { isAtLeast, Me, useMay } from "./role.tsx"
+import { Me, useMay } from "./role.tsx"
 import { QueuePage } from "./QueuePage.tsx"
-import * as routes from "./routes.ts"
+import { href, placeOf, type Route } from "./routes.ts"
 import { Entrance, SetUp, SignIn, SignInForm } from "./SignIn.tsx"
 import { TaskList } from "./TaskList.tsx"
 import { TaskPage } from "./TaskPage.tsx"
@@ -43,12 +44,12 @@ export const App = () => {
   const entering = route.page === "set-up"
   useEffect(() => {
     if (entering) return
-    client.whenSessionEnds(() =>
+    whenSessionEnds(() =>
       setSession((session) => (session.state === "signed-in" ? { ...session, ended: true } : { state: "signed-out" })),
     )
     let over = false
     const look = async () => {
-      const answer = await client.session()
+      const answer = await askSignedOut("GET /session")
       if (over) return
       if (answer.ok) setSession({ state: "signed-in", account: answer.value, ended: false })
       else if (answer.problem.status === 401) setSession({ state: "signed-out" })
@@ -68,13 +69,13 @@ export const App = () => {
   if (route.page === "set-up") {
     const leave = () => {
       // Not `location.hash`: the code is to leave the browser's history, too.
-      history.replaceState(null, "", routes.allTasks)
+      history.replaceState(null, "", href("tasks"))
       dispatchEvent(new HashChangeEvent("hashchange"))
     }
     return (
       <SetUp
-        key={route.code}
-        code={route.code}
+        key={route.id}
+        code={route.id}
         onLeave={leave}
         onSignedIn={(account) => {
           signedIn(account)
@@ -122,7 +123,7 @@ const Shell = ({
   account: { name, role },
   onSignedOut,
 }: {
-  readonly route: routes.Route
+  readonly route: Route
   readonly account: Account
   readonly onSignedOut: () => void
 }) => {
@@ -138,7 +139,7 @@ const Shell = ({
   }, [said.number])
 
   // Who follows a link is to be at the top of what it leads to, also with a screen reader.
-  const place = routes.placeOf(route)
+  const place = placeOf(route)
   const before = useRef(place)
   useLayoutEffect(() => {
     if (before.current === place) return
@@ -149,14 +150,14 @@ const Shell = ({
   }, [place])
 
   const links = [
-    ["Tasks", routes.allTasks, ["tasks", "task", "group"].includes(route.page)],
-    ["Items", routes.allItems, route.page === "items"],
-    ["Queue", routes.format({ page: "queue", after: undefined }), route.page === "queue"],
-    ["Experts", routes.format({ page: "experts" }), route.page === "experts" || route.page === "expert"],
+    ["Tasks", href("tasks"), ["tasks", "task", "group"].includes(route.page)],
+    ["Items", href("items"), route.page === "items"],
+    ["Queue", href("queue"), route.page === "queue"],
+    ["Experts", href("experts"), route.page === "experts" || route.page === "expert"],
     ...(isAtLeast(role, "admin")
       ? ([
-          ["Operators", routes.format({ page: "operators" }), route.page === "operators" || route.page === "audit"],
-          ["Developer", routes.developer, route.page === "developer" || route.page === "delivery"],
+          ["Operators", href("operators"), route.page === "operators" || route.page === "audit"],
+          ["Developer", href("developer"), route.page === "developer" || route.page === "delivery"],
         ] as const)
       : []),
   ] as const
@@ -174,18 +175,18 @@ const Shell = ({
           Skip to the content
         </a>
         <header class="row top">
-          <a class="brand" href={routes.allTasks}>
+          <a class="brand" href={href("tasks")}>
             prefstream
           </a>
           <nav aria-label="Main">
-            {links.map(([label, href, here]) => (
-              <a key={label} href={href} aria-current={here ? "page" : undefined}>
+            {links.map(([label, to, here]) => (
+              <a key={label} href={to} aria-current={here ? "page" : undefined}>
                 {label}
               </a>
             ))}
           </nav>
           <div class="who">
-            <a href={routes.format({ page: "account" })} aria-current={route.page === "account" ? "page" : undefined}>
+            <a href={href("account")} aria-current={route.page === "account" ? "page" : undefined}>
               <span class="unseen">Your account: </span>
               <bdi>{name}</bdi>
             </a>
@@ -193,7 +194,7 @@ const Shell = ({
               type="button"
               class="button plain compact"
               aria-disabled={action.busy}
-              onClick={() => void action.run(client.signOut, onSignedOut)}
+              onClick={() => void action.run(() => ask("POST /sign-out"), onSignedOut)}
             >
               Sign out
             </button>
@@ -212,14 +213,14 @@ const Shell = ({
 }
 
 /** Pages that the service refuses to others. */
-const ofAdmins: Readonly<Partial<Record<routes.Route["page"], string>>> = {
+const ofAdmins: Readonly<Partial<Record<Route["page"], string>>> = {
   operators: "Operators",
   audit: "Audit log",
   developer: "Developer settings",
   delivery: "Delivery",
 }
 
-const View = ({ route }: { readonly route: routes.Route }) => {
+const View = ({ route }: { readonly route: Route }) => {
   const isAdmin = useMay("admin")
   const title = ofAdmins[route.page]
   if (title !== undefined && !isAdmin) {
@@ -232,35 +233,35 @@ const View = ({ route }: { readonly route: routes.Route }) => {
   }
   switch (route.page) {
     case "tasks":
-      return <TaskList status={route.status} before={route.before} text={route.text} />
+      return <TaskList query={route.query} />
     case "items":
-      return <ItemsPage filter={route.filter} />
+      return <ItemsPage query={route.query} />
     case "expert":
-      return <ExpertPage key={route.expertId} expertId={route.expertId} />
+      return <ExpertPage key={route.id} expertId={route.id} />
     case "group":
-      return <GroupPage key={route.groupId} groupId={route.groupId} />
+      return <GroupPage key={route.id} groupId={route.id} />
     case "task":
-      return <TaskPage key={route.taskId} taskId={route.taskId} prompt={route.prompt} />
+      return <TaskPage key={route.id} taskId={route.id} prompt={Number(route.query["prompt"]) || undefined} />
     case "experts":
       return <ExpertsPage />
     case "operators":
       return <OperatorsPage />
     case "queue":
-      return <QueuePage after={route.after} />
+      return <QueuePage query={route.query} />
     case "account":
       return <AccountPage />
     case "audit":
-      return <AuditPage actor={route.actor} action={route.action} before={route.before} />
+      return <AuditPage query={route.query} />
     case "developer":
-      return <DeveloperPage before={route.before} />
+      return <DeveloperPage query={route.query} />
     case "delivery":
-      return <DeliveryPage key={route.messageId} messageId={route.messageId} />
+      return <DeliveryPage key={route.id} messageId={route.id} />
     default:
       return (
         <>
           <PageHeading title="There is nothing here" />
           <p>
-            The address leads nowhere. <a href={routes.allTasks}>Go to the tasks</a>
+            The address leads nowhere. <a href={href("tasks")}>Go to the tasks</a>
           </p>
         </>
       )

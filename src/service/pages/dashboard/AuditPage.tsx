@@ -1,83 +1,16 @@
 /** The audit log: who did what, newest first, by who and what; all of it as a file. */
 import type { AuditEntry } from "../../pageApi/AuditApi.ts"
-import * as audit from "./auditClient.ts"
+import { addressOf } from "./client.ts"
 import { exact } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { paging, useTrail } from "./paging.ts"
-import { Loaded, PageHeading, Pager } from "./parts.tsx"
-import { format } from "./routes.ts"
-import { Table } from "./Table.tsx"
+import { askPage, type Filter, FilterForm, type FilterName, filtered, List } from "./List.tsx"
+import { PageHeading, Pager } from "./parts.tsx"
+import { href, type Query } from "./routes.ts"
 
-export const AuditPage = ({ before, ...filter }: audit.AuditFilter & { readonly before: number | undefined }) => {
-  const key = `${JSON.stringify(filter)} ${before}`
-  const resource = useResource(key, () => audit.list(filter, before), before === undefined ? 10_000 : undefined)
-  const trail = useTrail(before, JSON.stringify(filter))
-  const href = (before: number | undefined) => format({ page: "audit", ...filter, before })
-  const show = (changed: Partial<audit.AuditFilter>) => {
-    location.hash = format({ page: "audit", ...filter, ...changed, before: undefined })
-  }
-  return (
-    <>
-      <p class="trail">
-        <a href={format({ page: "operators" })}>Operators</a>
-      </p>
-      <PageHeading title="Audit log">
-        <a href={audit.exportHref(filter)} download="audit.jsonl">
-          Export as JSON Lines
-        </a>
-      </PageHeading>
-      <Loaded resource={resource}>
-        {({ actions, actors, entries, next }) => (
-          <>
-            <div class="row">
-              <Choice
-                label="Who"
-                all="Everybody"
-                values={actors}
-                value={filter.actor}
-                onChange={(actor) => show({ actor })}
-              />
-              <Choice
-                label="What"
-                all="Everything"
-                values={actions}
-                value={filter.action}
-                onChange={(action) => show({ action })}
-              />
-            </div>
-            {entries.length === 0 ? <p class="card nothing">No entry matches.</p> : <Entries entries={entries} />}
-            <Pager label="Pages of the audit log" at={before} paging={paging(trail, before, next)} href={href} />
-          </>
-        )}
-      </Loaded>
-    </>
-  )
-}
-
-const Choice = ({
-  label,
-  all,
-  values,
-  value,
-  onChange,
-}: {
-  readonly label: string
-  /** The choice of no value. */
-  readonly all: string
-  readonly values: ReadonlyArray<string>
-  readonly value: string | undefined
-  readonly onChange: (value: string | undefined) => void
-}) => (
-  <label class="field">
-    {label}
-    <select class="input" value={value ?? ""} onChange={(event) => onChange(event.currentTarget.value || undefined)}>
-      <option value="">{all}</option>
-      {[...new Set([...values, ...(value === undefined ? [] : [value])])].map((value) => (
-        <option key={value}>{value}</option>
-      ))}
-    </select>
-  </label>
-)
+const filters: ReadonlyArray<Filter<FilterName<"GET /audit">>> = [
+  { name: "actor", label: "Who", as: "select", all: "Everybody", isOpen: true },
+  { name: "action", label: "What", as: "select", all: "Everything", isOpen: true },
+]
 
 const detailWords = ({ details }: AuditEntry): string =>
   Object.entries(details)
@@ -85,24 +18,57 @@ const detailWords = ({ details }: AuditEntry): string =>
     .map(([name, value]) => `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`)
     .join("; ")
 
-const Entries = ({ entries }: { readonly entries: ReadonlyArray<AuditEntry> }) => (
-  <Table
-    label="Audit log"
-    rows={entries}
-    keyOf={(entry) => JSON.stringify(entry)}
-    columns={[
-      {
-        label: "Time",
-        cell: ({ at }) => (
-          <time class="nowrap" dateTime={new Date(at).toISOString()}>
-            {exact(at)}
-          </time>
-        ),
-      },
-      { label: "Who", class: "anywhere", cell: ({ actor }) => <bdi>{actor}</bdi> },
-      { label: "What", cell: ({ action }) => <code>{action}</code> },
-      { label: "Of", class: "anywhere", cell: ({ subject }) => <bdi>{subject}</bdi> },
-      { label: "Details", class: "anywhere", cell: (entry) => detailWords(entry) || null },
-    ]}
-  />
-)
+export const AuditPage = ({ query: address }: { readonly query: Query }) => {
+  const query = filtered(address, filters)
+  const { before, ...kept } = query
+  const load = () => askPage("GET /audit", query, 50)
+  const resource = useResource(JSON.stringify(query), load, before === undefined ? 10_000 : undefined)
+  const optionsOf = (values: ReadonlyArray<string>, value: string | undefined) =>
+    [...new Set([...values, ...(value === undefined ? [] : [value])])].map((value) => [value, value] as const)
+  return (
+    <>
+      <p class="trail">
+        <a href={href("operators")}>Operators</a>
+      </p>
+      <PageHeading title="Audit log">
+        <a href={addressOf("GET /audit/export", { query: kept })} download="audit.jsonl">
+          Export as JSON Lines
+        </a>
+      </PageHeading>
+      <List
+        resource={resource}
+        above={({ actions, actors }) => (
+          <FilterForm
+            label="Filter the audit log"
+            page="audit"
+            query={query}
+            submit={null}
+            filters={filters.map((filter) => ({
+              ...filter,
+              options: optionsOf(filter.name === "actor" ? actors : actions, query[filter.name]),
+            }))}
+          />
+        )}
+        below={({ next }) => <Pager label="Pages of the audit log" next={next} page="audit" query={query} />}
+        nothing="No entry matches."
+        label="Audit log"
+        rows={({ entries }) => entries}
+        keyOf={(entry) => JSON.stringify(entry)}
+        columns={[
+          {
+            label: "Time",
+            cell: ({ at }) => (
+              <time class="nowrap" dateTime={new Date(at).toISOString()}>
+                {exact(at)}
+              </time>
+            ),
+          },
+          { label: "Who", class: "anywhere", cell: ({ actor }) => <bdi>{actor}</bdi> },
+          { label: "What", cell: ({ action }) => <code>{action}</code> },
+          { label: "Of", class: "anywhere", cell: ({ subject }) => <bdi>{subject}</bdi> },
+          { label: "Details", class: "anywhere", cell: (entry) => detailWords(entry) || null },
+        ]}
+      />
+    </>
+  )
+}

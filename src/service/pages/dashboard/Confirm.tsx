@@ -1,38 +1,39 @@
 /**
- * A confirmation dialog for irreversible actions.
+ * Dialogs that ask before something is done.
  *
- * Guarantees: closes when the action succeeds, and shows the problem if it fails; the focus returns to where it was.
+ * Guarantees: a dialog closes when the action succeeds, and shows the problem if it fails; the focus returns to where it
+ * was.
  */
 import type { ComponentChildren } from "preact"
-import { useContext, useEffect } from "preact/hooks"
+import { useContext, useEffect, useState } from "preact/hooks"
 import type { Answer } from "../shared/api.ts"
 import { Dialog } from "../shared/Dialog.tsx"
+import { type Values, valuesOf } from "./forms.tsx"
 import { Say, useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 
-export const Confirm = <A,>({
-  title,
-  confirm,
-  danger = false,
-  keep = "Cancel",
-  ask,
-  onDone,
-  onClose,
-  children,
-}: {
+export interface ConfirmProps<A> {
   readonly title: string
+  /** The words of the button that acts. */
   readonly confirm: string
+  /** Whether the action can't be undone. */
   readonly danger?: boolean
-  /** What the button says that leaves all as it is. */
+  /** The words of the button that leaves everything as it is. */
   readonly keep?: string
-  readonly ask: () => Promise<Answer<A>>
+  /** Gets what the fields among the children hold. */
+  readonly ask: (values: Values) => Promise<Answer<A>>
+  /** Announced when it is done. */
+  readonly said?: string | ((value: A) => string)
   readonly onDone: (value: A) => void
   readonly onClose: () => void
   readonly children: ComponentChildren
-}) => {
+}
+
+export const Confirm = <A,>(props: ConfirmProps<A>) => {
+  const { ask, confirm, danger = false, keep = "Cancel", onClose, onDone, said, title } = props
   const action = useAction()
   const say = useContext(Say)
-  // What was said is of another action.
+  // An earlier message would be taken for that of this action.
   useEffect(() => say(""), [])
   return (
     <Dialog title={title} onClose={onClose}>
@@ -40,13 +41,18 @@ export const Confirm = <A,>({
         class="stack"
         onSubmit={(event) => {
           event.preventDefault()
-          void action.run(ask, (value) => {
-            onClose()
-            onDone(value)
-          })
+          const values = valuesOf(event.currentTarget)
+          void action.run(
+            () => ask(values),
+            (value) => {
+              onClose()
+              if (said !== undefined) say(typeof said === "string" ? said : said(value))
+              onDone(value)
+            },
+          )
         }}
       >
-        {children}
+        {props.children}
         <Problem words={action.problem} />
         <div class="dialog-foot">
           <button type="button" class="button" autofocus={danger} onClick={onClose}>
@@ -63,5 +69,33 @@ export const Confirm = <A,>({
         </div>
       </form>
     </Dialog>
+  )
+}
+
+/** A button that opens a dialog. */
+export const ConfirmButton = <A,>({
+  button,
+  label,
+  class: name = "compact",
+  ...props
+}: Omit<ConfirmProps<A>, "onClose"> & {
+  readonly button: string
+  /** Its accessible name, where its words are too few. */
+  readonly label?: string | undefined
+  readonly class?: string
+}) => {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button
+        type="button"
+        class={name === "link" ? name : `button ${name}`}
+        aria-label={label}
+        onClick={() => setOpen(true)}
+      >
+        {button}
+      </button>
+      {isOpen && <Confirm {...props} onClose={() => setOpen(false)} />}
+    </>
   )
 }

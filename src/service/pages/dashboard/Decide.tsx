@@ -1,8 +1,9 @@
 /** A lead's judgment on an item: who decided what, and the form that decides. */
 import type { ComponentChildren } from "preact"
+import { maxLength } from "../../pageApi/PageConstants.ts"
+import { ask } from "./client.ts"
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
-import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"
-import * as client from "./deskClient.ts"
+import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { count, letter } from "./format.ts"
 import { Say, useAction } from "./hooks.ts"
 import { ActionButton, LongText, Problem, Time } from "./parts.tsx"
@@ -39,7 +40,11 @@ export const Decided = ({ item, task, reload, children }: Props & { readonly chi
         <ActionButton
           class="compact"
           label={`Withdraw decision on prompt ${number}`}
-          ask={() => client.withdrawDecision(task.task_id, item.index)}
+          ask={() =>
+            ask("DELETE /tasks/:task_id/items/:index/decision", {
+              params: { task_id: task.task_id, index: item.index },
+            })
+          }
           said={`The votes decide prompt ${number} again.`}
           onDone={reload}
         >
@@ -87,7 +92,11 @@ export const DecideForm = ({ item, task, reload, onClose }: Props & { readonly o
         event.preventDefault()
         if (choice === undefined) return
         void action.run(
-          () => client.decide(task.task_id, item.index, choice, rationale.trim()),
+          () =>
+            ask("PUT /tasks/:task_id/items/:index/decision", {
+              params: { task_id: task.task_id, index: item.index },
+              payload: { choice, rationale: rationale.trim() },
+            }),
           () => {
             say(`Prompt ${number} is decided for ${letter(choice)}.`)
             onClose()
@@ -111,7 +120,7 @@ export const DecideForm = ({ item, task, reload, onClose }: Props & { readonly o
           class="input"
           id={`${id}-why`}
           rows={2}
-          maxLength={10_000}
+          maxLength={maxLength.decision}
           value={rationale}
           onInput={(event) => setRationale(event.currentTarget.value)}
         />

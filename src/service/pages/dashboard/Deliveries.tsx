@@ -1,77 +1,58 @@
 /** The log of the webhook's deliveries, newest first. */
-import type { Delivery } from "../../pageApi/DashboardApi.ts"
-import * as client from "./client.ts"
+import type { Delivery } from "../../pageApi/WebhookApi.ts"
+import { ask } from "./client.ts"
 import { count } from "./format.ts"
 import { useResource } from "./hooks.ts"
-import { paging, useTrail } from "./paging.ts"
-import { ActionButton, Badge, Loaded, Pager, Section, Time } from "./parts.tsx"
-import { Table } from "./Table.tsx"
-import { format } from "./routes.ts"
+import { askPage, filtered, List } from "./List.tsx"
+import { ActionButton, Badge, Pager, Section, Time } from "./parts.tsx"
+import { href, type Query } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
-export const Deliveries = ({ before, sent }: { readonly before: number | undefined; readonly sent: number }) => {
-  const resource = useResource(`${before} ${sent}`, () => client.deliveries(before), 5000)
-  const trail = useTrail(before)
+export const Deliveries = ({ query: address, sent }: { readonly query: Query; readonly sent: number }) => {
+  const query = filtered(address, [])
+  const load = () => askPage("GET /deliveries", query, 20)
+  const resource = useResource(`${query.before} ${sent}`, load, 5000)
   return (
     <Section id="deliveries" title="Deliveries">
-      <Loaded resource={resource}>
-        {({ deliveries, next }) => (
-          <>
-            {deliveries.length === 0 ? (
-              <p class="card nothing">
-                {before === undefined ? "Nothing was sent yet." : "There are no older deliveries."}
-              </p>
-            ) : (
-              <Log deliveries={deliveries} reload={() => void resource.reload()} />
-            )}
-            <Pager
-              label="Pages of deliveries"
-              at={before}
-              paging={paging(trail, before, next)}
-              href={(before) => format({ page: "developer", before })}
-            />
-          </>
-        )}
-      </Loaded>
+      <List
+        resource={resource}
+        below={({ next }) => <Pager label="Pages of deliveries" next={next} page="developer" query={query} />}
+        nothing={query.before === undefined ? "Nothing was sent yet." : "There are no older deliveries."}
+        label="Deliveries"
+        rows={({ deliveries }) => deliveries}
+        keyOf={({ message_id }) => message_id}
+        columns={[
+          {
+            label: "Delivery",
+            cell: (delivery) => (
+              <>
+                <a class="code" href={href("delivery", { id: delivery.message_id })}>
+                  {delivery.type}
+                </a>
+                <span class="group anywhere">
+                  {delivery.tasks > 0 && <bdi>{delivery.group_id}</bdi>}
+                  {delivery.tasks > 1 && `, ${count(delivery.tasks)} tasks`}
+                </span>
+              </>
+            ),
+          },
+          { label: "State", cell: ({ state }) => <Badge label={deliveryLabel[state]} /> },
+          { label: "Attempts", cell: ({ attempts }) => count(attempts) },
+          { label: "Last answer", cell: ({ last_status }) => last_status },
+          { label: "Next attempt", cell: ({ next_attempt_at }) => next_attempt_at && <Time at={next_attempt_at} /> },
+          { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+          { label: "", cell: (delivery) => <Resend delivery={delivery} reload={() => void resource.reload()} /> },
+        ]}
+      />
     </Section>
   )
 }
-
-const Log = ({ deliveries, reload }: { readonly deliveries: ReadonlyArray<Delivery>; readonly reload: () => void }) => (
-  <Table
-    label="Deliveries"
-    rows={deliveries}
-    keyOf={({ message_id }) => message_id}
-    columns={[
-      {
-        label: "Delivery",
-        cell: (delivery) => (
-          <>
-            <a class="code" href={format({ page: "delivery", messageId: delivery.message_id })}>
-              {delivery.type}
-            </a>
-            <span class="group anywhere">
-              {delivery.tasks > 0 && <bdi>{delivery.group_id}</bdi>}
-              {delivery.tasks > 1 && `, ${count(delivery.tasks)} tasks`}
-            </span>
-          </>
-        ),
-      },
-      { label: "State", cell: ({ state }) => <Badge label={deliveryLabel[state]} /> },
-      { label: "Attempts", cell: ({ attempts }) => count(attempts) },
-      { label: "Last answer", cell: ({ last_status }) => last_status },
-      { label: "Next attempt", cell: ({ next_attempt_at }) => next_attempt_at && <Time at={next_attempt_at} /> },
-      { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-      { label: "", cell: (delivery) => <Resend delivery={delivery} reload={reload} /> },
-    ]}
-  />
-)
 
 export const Resend = ({ delivery, reload }: { readonly delivery: Delivery; readonly reload: () => void }) => (
   <ActionButton
     class="compact"
     label={`Resend ${delivery.message_id}`}
-    ask={() => client.resend(delivery.message_id)}
+    ask={() => ask("POST /deliveries/:message_id/resend", { params: { message_id: delivery.message_id } })}
     said="The delivery is attempted once more."
     onDone={reload}
   >

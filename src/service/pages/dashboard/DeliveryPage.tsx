@@ -1,12 +1,12 @@
 /** One delivery: its payload, and the outcome of each attempt. */
-import type { DeliveryDetail } from "../../pageApi/DashboardApi.ts"
-import * as client from "./client.ts"
+import type { DeliveryDetail } from "../../pageApi/WebhookApi.ts"
+import { ask } from "./client.ts"
 import { Resend } from "./Deliveries.tsx"
 import { count, millis } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { CopyButton } from "./Copy.tsx"
 import { Badge, Fact, Loaded, LongText, PageHeading, Time } from "./parts.tsx"
-import { developer } from "./routes.ts"
+import { href } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
 /** Indented, where it is JSON. */
@@ -20,11 +20,15 @@ const readable = (payload: string): string => {
 }
 
 export const DeliveryPage = ({ messageId }: { readonly messageId: string }) => {
-  const resource = useResource(messageId, () => client.delivery(messageId), 5000)
+  const resource = useResource(
+    messageId,
+    () => ask("GET /deliveries/:message_id", { params: { message_id: messageId } }),
+    5000,
+  )
   return (
     <>
       <p class="trail">
-        <a href={developer}>Developer settings</a>
+        <a href={href("developer")}>Developer settings</a>
       </p>
       <PageHeading title={messageId} code>
         <CopyButton text={messageId} what="message id" />

@@ -2,10 +2,11 @@
 import { useState } from "preact/hooks"
 import { Deliveries } from "./Deliveries.tsx"
 import { PageHeading } from "./parts.tsx"
+import type { Query } from "./routes.ts"
 import { Tokens } from "./Tokens.tsx"
 import { Webhook } from "./Webhook.tsx"
 
-export const DeveloperPage = ({ before }: { readonly before: number | undefined }) => {
+export const DeveloperPage = ({ query }: { readonly query: Query }) => {
   // Grows when something was sent: the log is read anew.
   const [sent, setSent] = useState(0)
   return (
@@ -15,7 +16,7 @@ export const DeveloperPage = ({ before }: { readonly before: number | undefined 
       </PageHeading>
       <Tokens />
       <Webhook onSent={() => setSent((sent) => sent + 1)} />
-      <Deliveries before={before} sent={sent} />
+      <Deliveries query={query} sent={sent} />
     </>
   )
 }

@@ -1,30 +1,34 @@
 /** One expert: votes, pace, agreement, gold, position habit; and the votes that were declared void. */
-import { useContext, useState } from "preact/hooks"
-import type { ExpertDetail, Voided } from "../../pageApi/DeskApi.ts"
+import { maxLength } from "../../pageApi/PageConstants.ts"
+import type { ExpertDetail, Voided } from "../../pageApi/ExpertsApi.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
-import { Confirm } from "./Confirm.tsx"
-import * as client from "./deskClient.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { count, percent, plural, seconds } from "./format.ts"
-import { Say, useResource } from "./hooks.ts"
+import { Field } from "./forms.tsx"
+import { useResource } from "./hooks.ts"
 import { Days } from "./Days.tsx"
 import { ActionButton, Fact, Loaded, PageHeading, Section, Time } from "./parts.tsx"
 import { StandingBadge } from "./Qualification.tsx"
-import * as qualificationClient from "./qualificationClient.ts"
 import { For, useMay } from "./role.tsx"
-import { format } from "./routes.ts"
+import { href } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
 
 export const ExpertPage = ({ expertId }: { readonly expertId: string }) => {
-  const resource = useResource(expertId, () => client.expert(expertId), 10_000)
-  const qualification = useResource("qualification", qualificationClient.read, 10_000)
+  const resource = useResource(
+    expertId,
+    () => ask("GET /experts/:expert_id", { params: { expert_id: expertId } }),
+    10_000,
+  )
+  const qualification = useResource("qualification", () => ask("GET /qualification"), 10_000)
   const standing = qualification.data?.standings.find(({ expert_id }) => expert_id === expertId)
   const reload = () => void resource.reload()
   const nothing = resource.data?.voidings.length === 0 ? "There are no votes yet." : "There are no valid votes."
   return (
     <>
       <p class="trail">
-        <a href={format({ page: "experts" })}>Experts</a>
+        <a href={href("experts")}>Experts</a>
       </p>
       <PageHeading title={resource.data?.name ?? "Expert"} />
       <Loaded resource={resource}>
@@ -72,7 +76,6 @@ const Summary = ({
   readonly standing: Standing | undefined
   readonly reload: () => void
 }) => {
-  const [asking, setAsking] = useState(false)
   const mayChange = useMay("manager")
   const { gold, judged, latest, majority } = expert
   return (
@@ -80,7 +83,7 @@ const Summary = ({
       <div class="row summary-head">
         <dl class="facts">
           <Fact label="Valid votes">
-            <a href={format({ page: "items", filter: { expert: expert.expert_id } })}>{count(judged)}</a>
+            <a href={href("items", { expert: expert.expert_id })}>{count(judged)}</a>
           </Fact>
           {standing !== undefined && (
             <Fact label="Qualification">
@@ -93,13 +96,8 @@ const Summary = ({
             {latest.median_seconds === null ? <span class="muted">unknown</span> : seconds(latest.median_seconds)}
           </Fact>
         </dl>
-        {mayChange && judged > 0 && (
-          <button type="button" class="button danger" onClick={() => setAsking(true)}>
-            Void votes
-          </button>
-        )}
+        {mayChange && judged > 0 && <VoidButton expert={expert} reload={reload} />}
       </div>
-      {asking && <VoidDialog expert={expert} onClose={() => setAsking(false)} reload={reload} />}
     </section>
   )
 }
@@ -107,53 +105,34 @@ const Summary = ({
 const outcomeOf = ({ reopened, tasks, votes }: Voided) =>
   `${plural(votes, "vote")} in ${plural(tasks, "task")}${reopened > 0 ? `, ${plural(reopened, "task")} open again` : ""}.`
 
-const VoidDialog = ({
-  expert,
-  onClose,
-  reload,
-}: {
-  readonly expert: ExpertDetail
-  readonly onClose: () => void
-  readonly reload: () => void
-}) => {
-  const [reason, setReason] = useState("")
-  const say = useContext(Say)
-  return (
-    <Confirm
-      title={`Void all votes of ${expert.name}?`}
-      confirm={`Void ${plural(expert.judged, "vote")}`}
-      danger
-      ask={() => client.voidVotes(expert.expert_id, reason.trim())}
-      onClose={onClose}
-      onDone={(voided) => {
-        say(`Void: ${outcomeOf(voided)}`)
-        reload()
-      }}
-    >
-      <ul class="stack tight">
-        <li>The votes are kept, marked as void, and count no longer.</li>
-        <li>Results are made from the other votes. Clients that have a result already are told.</li>
-        <li>Prompts that miss a vote by it return to the queue, for other experts.</li>
-      </ul>
-      <p>
-        You can undo it, except for votes that were replaced meanwhile.
-        {expert.active && " The expert stays active, and can go on judging other prompts."}
-      </p>
-      <div class="field">
-        <label for="void-reason">Reason (optional)</label>
-        <input
-          class="input"
-          id="void-reason"
-          type="text"
-          maxLength={1_000}
-          autocomplete="off"
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
-      </div>
-    </Confirm>
-  )
-}
+const VoidButton = ({ expert, reload }: { readonly expert: ExpertDetail; readonly reload: () => void }) => (
+  <ConfirmButton
+    class="danger"
+    button="Void votes"
+    title={`Void all votes of ${expert.name}?`}
+    confirm={`Void ${plural(expert.judged, "vote")}`}
+    danger
+    ask={(values) =>
+      ask("POST /experts/:expert_id/void", {
+        params: { expert_id: expert.expert_id },
+        payload: { reason: values.text("reason") },
+      })
+    }
+    said={(voided) => `Void: ${outcomeOf(voided)}`}
+    onDone={reload}
+  >
+    <ul class="stack tight">
+      <li>The votes are kept, marked as void, and count no longer.</li>
+      <li>Results are made from the other votes. Clients that have a result already are told.</li>
+      <li>Prompts that miss a vote by it return to the queue, for other experts.</li>
+    </ul>
+    <p>
+      You can undo it, except for votes that were replaced meanwhile.
+      {expert.active && " The expert stays active, and can go on judging other prompts."}
+    </p>
+    <Field name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
+  </ConfirmButton>
+)
 
 const Places = ({ latest, nothing }: { readonly latest: ExpertDetail["latest"]; readonly nothing: string }) =>
   latest.votes === 0 ? (
@@ -215,7 +194,7 @@ const Voidings = ({ expert, reload }: { readonly expert: ExpertDetail; readonly 
               <ActionButton
                 class="compact"
                 label={`Undo: ${plural(votes, "vote")} void since ${new Date(at).toISOString()}`}
-                ask={() => client.restoreVotes(voiding_id)}
+                ask={() => ask("POST /voidings/:voiding_id/undo", { params: { voiding_id } })}
                 said="The votes that were not replaced count again."
                 onDone={reload}
               >

@@ -4,40 +4,32 @@
  * Guarantees: an invitation link is shown only from its creation until it is dismissed or the page is left.
  */
 import { useContext, useState } from "preact/hooks"
-import type { ExpertSummary, NewInvitation } from "../../pageApi/DashboardApi.ts"
-import type { Standing } from "../../pageApi/QualificationApi.ts"
-import * as client from "./client.ts"
-import { Confirm } from "./Confirm.tsx"
-import { count, percent } from "./format.ts"
-import { Say, useAction, useResource } from "./hooks.ts"
-import { NameForm } from "./FieldForm.tsx"
+import type { ExpertSummary, NewInvitation } from "../../pageApi/ExpertsApi.ts"
+import { ask } from "./client.ts"
+import { Confirm, ConfirmButton } from "./Confirm.tsx"
 import { Secret } from "./Copy.tsx"
+import { count, percent } from "./format.ts"
+import { Form, NameField } from "./forms.tsx"
+import { Say, useAction, useResource } from "./hooks.ts"
+import { List } from "./List.tsx"
 import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
-import { QualificationDialog, QualificationSummary, StandingBadge, StandingDialog } from "./Qualification.tsx"
-import * as qualificationClient from "./qualificationClient.ts"
-import { format } from "./routes.ts"
+import { QualificationSummary, StandingBadge, StandingButton } from "./Qualification.tsx"
 import { For, useMay } from "./role.tsx"
-import { Table } from "./Table.tsx"
+import { href } from "./routes.ts"
 import { VoteLinks } from "./VoteLinks.tsx"
 import type { Label } from "./wording.ts"
 
 export const ExpertsPage = () => {
-  const resource = useResource("experts", client.experts, 10_000)
-  const qualification = useResource("qualification", qualificationClient.read, 10_000)
-  const [requiring, setRequiring] = useState(false)
-  const [admitting, setAdmitting] = useState<ExpertSummary>()
+  const resource = useResource("experts", () => ask("GET /experts"), 10_000)
+  const qualification = useResource("qualification", () => ask("GET /qualification"), 10_000)
   const [made, setMade] = useState<NewInvitation>()
-  const [renewing, setRenewing] = useState<ExpertSummary>()
-  const [stopping, setStopping] = useState<ExpertSummary>()
-  const say = useContext(Say)
-  const mayInvite = useMay("manager")
+  const mayChange = useMay("manager")
   const reload = () => {
     void resource.reload()
     void qualification.reload()
   }
   const required = qualification.data
   const standings = new Map(required?.standings.map((standing) => [standing.expert_id, standing]))
-  const standing = admitting && standings.get(admitting.expert_id)
   const show = (invitation: NewInvitation) => {
     setMade(invitation)
     reload()
@@ -70,80 +62,103 @@ export const ExpertsPage = () => {
         </Secret>
       )}
       <For role="manager">
-        <NameForm
-          id="experts-name"
-          form="Invite an expert"
-          label="Name of the expert"
-          placeholder="Ada Lovelace"
-          hint="A name by which you know the expert"
+        <Form
+          class="line-form"
+          label="Invite an expert"
           submit="Invite expert"
-          ask={client.invite}
+          ask={(values) => ask("POST /experts", { payload: { name: values.text("name") } })}
           onDone={show}
-        />
+        >
+          <NameField
+            id="experts-name"
+            name="name"
+            label="Name of the expert"
+            placeholder="Ada Lovelace"
+            title="A name by which you know the expert"
+          />
+        </Form>
       </For>
-      <Loaded resource={resource}>
-        {({ experts }) =>
-          experts.length === 0 ? (
-            <p class="card nothing">Nobody judges yet.{mayInvite && " Invite the first expert."}</p>
-          ) : (
-            <ExpertTable
-              experts={experts}
-              standings={standings}
-              onAdmit={setAdmitting}
-              onRenew={setRenewing}
-              onStop={setStopping}
-              reload={reload}
-            />
-          )
-        }
-      </Loaded>
+      <List
+        resource={resource}
+        nothing={`Nobody judges yet.${mayChange ? " Invite the first expert." : ""}`}
+        label="Experts"
+        rows={({ experts }) => experts}
+        keyOf={({ expert_id }) => expert_id}
+        columns={[
+          {
+            label: "Expert",
+            class: "anywhere",
+            cell: ({ expert_id, name }) => (
+              <a href={href("expert", { id: expert_id })}>
+                <bdi>{name}</bdi>
+              </a>
+            ),
+          },
+          {
+            label: "State",
+            cell: (expert) => {
+              const standing = standings.get(expert.expert_id)
+              const isAsked = standing !== undefined && expert.joined && standing.state !== "working"
+              return isAsked ? <StandingBadge standing={standing} /> : <Badge label={stateOf(expert)} />
+            },
+          },
+          { label: "Active", cell: (expert) => <Active expert={expert} reload={reload} /> },
+          { label: "Judged", cell: ({ judged }) => count(judged) },
+          {
+            label: "Agrees with the others",
+            nothing: "nothing to compare",
+            cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
+          },
+          {
+            label: "Right on gold items in tasks",
+            nothing: "none judged",
+            cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
+          },
+          {
+            label: "Last seen",
+            nothing: "never",
+            cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
+          },
+          {
+            label: "",
+            cell: (expert) => {
+              const standing = standings.get(expert.expert_id)
+              return (
+                mayChange &&
+                expert.kind === "person" &&
+                expert.active && (
+                  <span class="row tight">
+                    {standing !== undefined && required?.settings && (
+                      <StandingButton
+                        expert={expert}
+                        settings={required.settings}
+                        standing={standing}
+                        reload={reload}
+                      />
+                    )}
+                    <ConfirmButton
+                      button="New link"
+                      label={`New link for ${expert.name}`}
+                      title="Make a new link?"
+                      confirm="Make link"
+                      ask={() => ask("POST /experts/:expert_id/invite", { params: { expert_id: expert.expert_id } })}
+                      onDone={show}
+                    >
+                      <p>
+                        For <bdi>{expert.name}</bdi>, to join or to work on another device. Links made before stop
+                        working; where the expert is signed in already, that goes on.
+                      </p>
+                    </ConfirmButton>
+                  </span>
+                )
+              )
+            },
+          },
+        ]}
+      />
       <Loaded resource={qualification}>
-        {(qualification) => <QualificationSummary qualification={qualification} onChange={() => setRequiring(true)} />}
+        {(qualification) => <QualificationSummary qualification={qualification} reload={reload} />}
       </Loaded>
-      {requiring && required !== undefined && (
-        <QualificationDialog qualification={required} onClose={() => setRequiring(false)} reload={reload} />
-      )}
-      {admitting !== undefined && standing !== undefined && required?.settings && (
-        <StandingDialog
-          expert={admitting}
-          settings={required.settings}
-          standing={standing}
-          onClose={() => setAdmitting(undefined)}
-          reload={reload}
-        />
-      )}
-      {renewing !== undefined && (
-        <Confirm
-          title="Make a new link?"
-          confirm="Make link"
-          ask={() => client.inviteAgain(renewing.expert_id)}
-          onClose={() => setRenewing(undefined)}
-          onDone={show}
-        >
-          <p>
-            For <bdi>{renewing.name}</bdi>, to join or to work on another device. Links made before stop working; where
-            the expert is signed in already, that goes on.
-          </p>
-        </Confirm>
-      )}
-      {stopping !== undefined && (
-        <Confirm
-          title="Deactivate this expert?"
-          confirm="Deactivate"
-          danger
-          ask={() => client.setActive(stopping.expert_id, false)}
-          onClose={() => setStopping(undefined)}
-          onDone={() => {
-            say(`${stopping.name} is no longer active.`)
-            reload()
-          }}
-        >
-          <p>
-            <bdi>{stopping.name}</bdi> is signed out, and what he or she holds returns to the queue. Votes given so far
-            stay. You can activate the expert again later.
-          </p>
-        </Confirm>
-      )}
     </>
   )
 }
@@ -165,102 +180,13 @@ const Share = ({ part, of }: { readonly part: number; readonly of: number }) => 
   )
 }
 
-interface RowProps {
-  readonly onStop: (expert: ExpertSummary) => void
-  readonly reload: () => void
-}
-
-const ExpertTable = ({
-  experts,
-  standings,
-  onAdmit,
-  onRenew,
-  ...props
-}: RowProps & {
-  readonly experts: ReadonlyArray<ExpertSummary>
-  /** Empty where no qualification is required. */
-  readonly standings: ReadonlyMap<string, Standing>
-  readonly onAdmit: (expert: ExpertSummary) => void
-  readonly onRenew: (expert: ExpertSummary) => void
-}) => {
-  const mayChange = useMay("manager")
-  return (
-    <Table
-      label="Experts"
-      rows={experts}
-      keyOf={({ expert_id }) => expert_id}
-      columns={[
-        {
-          label: "Expert",
-          class: "anywhere",
-          cell: ({ expert_id, name }) => (
-            <a href={format({ page: "expert", expertId: expert_id })}>
-              <bdi>{name}</bdi>
-            </a>
-          ),
-        },
-        {
-          label: "State",
-          cell: (expert) => {
-            const standing = standings.get(expert.expert_id)
-            const isAsked = standing !== undefined && expert.joined && standing.state !== "working"
-            return isAsked ? <StandingBadge standing={standing} /> : <Badge label={stateOf(expert)} />
-          },
-        },
-        { label: "Active", cell: (expert) => <Active expert={expert} {...props} /> },
-        { label: "Judged", cell: ({ judged }) => count(judged) },
-        {
-          label: "Agrees with the others",
-          nothing: "nothing to compare",
-          cell: ({ majority: { agreed, of } }) => (of === 0 ? null : <Share part={agreed} of={of} />),
-        },
-        {
-          label: "Right on gold items in tasks",
-          nothing: "none judged",
-          cell: ({ gold: { of, right } }) => (of === 0 ? null : <Share part={right} of={of} />),
-        },
-        {
-          label: "Last seen",
-          nothing: "never",
-          cell: ({ last_seen_at }) => last_seen_at && <Time at={last_seen_at} />,
-        },
-        {
-          label: "",
-          cell: (expert) =>
-            mayChange &&
-            expert.kind === "person" &&
-            expert.active && (
-              <span class="row tight">
-                {standings.has(expert.expert_id) && (
-                  <button
-                    type="button"
-                    class="button compact"
-                    aria-label={`Qualification of ${expert.name}`}
-                    onClick={() => onAdmit(expert)}
-                  >
-                    Qualification
-                  </button>
-                )}
-                <button
-                  type="button"
-                  class="button compact"
-                  aria-label={`New link for ${expert.name}`}
-                  onClick={() => onRenew(expert)}
-                >
-                  New link
-                </button>
-              </span>
-            ),
-        },
-      ]}
-    />
-  )
-}
-
-const Active = ({ expert, onStop, reload }: RowProps & { readonly expert: ExpertSummary }) => {
+const Active = ({ expert, reload }: { readonly expert: ExpertSummary; readonly reload: () => void }) => {
   const action = useAction()
   const say = useContext(Say)
+  const [isStopping, setStopping] = useState(false)
   if (!useMay("manager")) return <>{expert.active ? "yes" : "no"}</>
+  const setActive = (active: boolean) =>
+    ask("PUT /experts/:expert_id/active", { params: { expert_id: expert.expert_id }, payload: { active } })
   return (
     <>
       <button
@@ -271,9 +197,9 @@ const Active = ({ expert, onStop, reload }: RowProps & { readonly expert: Expert
         aria-label={`${expert.name} is active`}
         aria-disabled={action.busy}
         onClick={() => {
-          if (expert.active) return onStop(expert)
+          if (expert.active) return setStopping(true)
           void action.run(
-            () => client.setActive(expert.expert_id, true),
+            () => setActive(true),
             () => {
               say(`${expert.name} is active.`)
               reload()
@@ -284,6 +210,22 @@ const Active = ({ expert, onStop, reload }: RowProps & { readonly expert: Expert
         <span aria-hidden="true" />
       </button>
       <Problem words={action.problem} />
+      {isStopping && (
+        <Confirm
+          title="Deactivate this expert?"
+          confirm="Deactivate"
+          danger
+          ask={() => setActive(false)}
+          said={`${expert.name} is no longer active.`}
+          onClose={() => setStopping(false)}
+          onDone={reload}
+        >
+          <p>
+            <bdi>{expert.name}</bdi> is signed out, and what he or she holds returns to the queue. Votes given so far
+            stay. You can activate the expert again later.
+          </p>
+        </Confirm>
+      )}
     </>
   )
 }

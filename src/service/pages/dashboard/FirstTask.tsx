@@ -1,20 +1,20 @@
 /** Shown while there are no tasks: how to send the first one. */
 import { curlLines, exportLines, runLines } from "./firstTask.ts"
 import { Lines } from "./Copy.tsx"
-import { developer, format } from "./routes.ts"
+import { href } from "./routes.ts"
 
 export const FirstTask = () => (
   <section class="card padded stack first-task" aria-labelledby="first-task">
     <h2 id="first-task">No tasks yet</h2>
     <p>
       Tasks come from a pipeline, over HTTP. They appear here as soon as they are sent, and go to the{" "}
-      <a href={format({ page: "experts" })}>experts</a> that you invite.
+      <a href={href("experts")}>experts</a> that you invite.
     </p>
     <ol class="stack steps">
       <li>
         <h3>Set the address and a token</h3>
         <p>
-          Create an organization token under <a href={developer}>Developer</a>, and put it in place of the dots.
+          Create an organization token under <a href={href("developer")}>Developer</a>, and put it in place of the dots.
         </p>
         <Lines what="Environment" text={exportLines(location.origin)} />
       </li>

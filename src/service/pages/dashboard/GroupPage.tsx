@@ -1,22 +1,22 @@
 /** One group of tasks: progress, pace, what experts disagree on, and who voted. */
-import type { GroupDetail } from "../../pageApi/DeskApi.ts"
+import type { GroupDetail } from "../../pageApi/GroupsApi.ts"
+import { ask } from "./client.ts"
 import { Days } from "./Days.tsx"
-import * as client from "./deskClient.ts"
 import { count, percent } from "./format.ts"
 import { useResource } from "./hooks.ts"
 import { Badge, Fact, Loaded, Meter, PageHeading, Section } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
-import { allTasks, format, type ItemFilter } from "./routes.ts"
+import { href, type Query } from "./routes.ts"
 import { Table } from "./Table.tsx"
 import { VoteLinks } from "./VoteLinks.tsx"
 import { pausedLabel } from "./wording.ts"
 
 export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
-  const resource = useResource(groupId, () => client.group(groupId), 10_000)
+  const resource = useResource(groupId, () => ask("GET /groups/:group_id", { params: { group_id: groupId } }), 10_000)
   return (
     <>
       <p class="trail">
-        <a href={allTasks}>Tasks</a>
+        <a href={href("tasks")}>Tasks</a>
       </p>
       <PageHeading title={`Group ${groupId}`}>
         {resource.data?.paused === true && <Badge label={pausedLabel} />}
@@ -43,17 +43,15 @@ export const GroupPage = ({ groupId }: { readonly groupId: string }) => {
 }
 
 const Summary = ({ group }: { readonly group: GroupDetail }) => {
-  const items = (filter: ItemFilter, n: number) => (
-    <a href={format({ page: "items", filter: { group: group.group_id, ...filter } })}>{count(n)}</a>
+  const items = (filter: Query, n: number) => (
+    <a href={href("items", { group: group.group_id, ...filter })}>{count(n)}</a>
   )
   const { cancelled, completed, open } = group.tasks
   return (
     <section class="card padded" aria-label="Summary">
       <dl class="facts">
         <Fact label="Tasks">
-          <a href={format({ page: "tasks", status: undefined, before: undefined, text: group.group_id })}>
-            {count(open + completed + cancelled)}
-          </a>{" "}
+          <a href={href("tasks", { text: group.group_id })}>{count(open + completed + cancelled)}</a>{" "}
           <span class="muted small">
             ({count(open)} open, {count(completed)} completed{cancelled > 0 && `, ${count(cancelled)} cancelled`})
           </span>
@@ -67,7 +65,7 @@ const Summary = ({ group }: { readonly group: GroupDetail }) => {
         <Fact label="Experts disagree">{items({ state: "disputed" }, group.disputed)}</Fact>
         <Fact label="Decided by a lead">{items({ state: "decided" }, group.decided)}</Fact>
         {group.withdrawn > 0 && <Fact label="Withdrawn">{items({ state: "withdrawn" }, group.withdrawn)}</Fact>}
-        <Fact label="Flagged">{items({ flagged: true }, group.flagged)}</Fact>
+        <Fact label="Flagged">{items({ flagged: "true" }, group.flagged)}</Fact>
       </dl>
     </section>
   )
@@ -86,7 +84,7 @@ const GroupExperts = ({ group }: { readonly group: GroupDetail }) =>
           label: "Expert",
           class: "anywhere",
           cell: ({ expert_id, name }) => (
-            <a href={format({ page: "expert", expertId: expert_id })}>
+            <a href={href("expert", { id: expert_id })}>
               <bdi>{name}</bdi>
             </a>
           ),

@@ -1,9 +1,10 @@
 /** The guidelines of a task: the newest version, a form for the next one, and what changed in each. */
 import { useContext, useId, useState } from "preact/hooks"
-import type { GuidelineHistory } from "../../pageApi/DeskApi.ts"
-import type { TaskDetail } from "../../pageApi/DashboardApi.ts"
+import type { GuidelineHistory } from "../../pageApi/TasksApi.ts"
+import type { TaskDetail } from "../../pageApi/TasksApi.ts"
+import { maxLength } from "../../pageApi/PageConstants.ts"
+import { ask } from "./client.ts"
 import { Changes } from "../shared/Changes.tsx"
-import * as client from "./deskClient.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
 import { Loaded, LongText, Problem, Time } from "./parts.tsx"
 import { For } from "./role.tsx"
@@ -92,7 +93,11 @@ const History = ({
   readonly onClose: () => void
   readonly reload: () => void
 }) => {
-  const resource = useResource(`guidelines ${version}`, () => client.guidelines(taskId), undefined)
+  const resource = useResource(
+    `guidelines ${version}`,
+    () => ask("GET /tasks/:task_id/guidelines", { params: { task_id: taskId } }),
+    undefined,
+  )
   return (
     <Loaded resource={resource}>
       {(history) =>
@@ -124,7 +129,10 @@ const EditForm = ({
   const [text, setText] = useState(newest.text)
   const [begun] = useState(newest.version)
   const save = async () => {
-    const answer = await client.editGuidelines(taskId, text, newest.version)
+    const answer = await ask("PUT /tasks/:task_id/guidelines", {
+      params: { task_id: taskId },
+      payload: { text, version: newest.version },
+    })
     if (!answer.ok && answer.problem.status === 409) await onOutdated()
     return answer
   }
@@ -150,7 +158,7 @@ const EditForm = ({
           class="input"
           id={id}
           rows={12}
-          maxLength={1_000_000}
+          maxLength={maxLength.guidelines}
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
         />

@@ -3,23 +3,22 @@
  *
  * Guarantees: a link is shown only from its creation until it is dismissed or the page is left.
  */
-import { useContext, useId, useState } from "preact/hooks"
-import type { OperatorLink, OperatorSummary } from "../../pageApi/OperatorsApi.ts"
-import { Confirm } from "./Confirm.tsx"
+import { useContext, useState } from "preact/hooks"
+import type { OperatorLink } from "../../pageApi/OperatorsApi.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { Secret } from "./Copy.tsx"
-import { Say, useAction, useResource } from "./hooks.ts"
-import * as operators from "./operatorsClient.ts"
-import { Badge, Loaded, PageHeading, Problem, Time } from "./parts.tsx"
-import { Me, type Role, RoleChoice, roleWords } from "./role.tsx"
-import { format } from "./routes.ts"
-import { Table } from "./Table.tsx"
-
-type Asked = { readonly what: "renew" | "role" | "remove"; readonly operator: OperatorSummary }
+import { Form, NameField } from "./forms.tsx"
+import { useResource } from "./hooks.ts"
+import { List } from "./List.tsx"
+import { Badge, PageHeading, Time } from "./parts.tsx"
+import { Me, RoleChoice, roleOf, roleWords } from "./role.tsx"
+import { href } from "./routes.ts"
 
 export const OperatorsPage = () => {
-  const resource = useResource("operators", operators.list, 30_000)
+  const resource = useResource("operators", () => ask("GET /operators"), 30_000)
   const [made, setMade] = useState<OperatorLink>()
-  const [asked, setAsked] = useState<Asked>()
+  const me = useContext(Me)
   const reload = () => void resource.reload()
   const show = (link: OperatorLink) => {
     setMade(link)
@@ -28,7 +27,7 @@ export const OperatorsPage = () => {
   return (
     <>
       <PageHeading title="Operators">
-        <a href={format({ page: "audit", actor: undefined, action: undefined, before: undefined })}>Audit log</a>
+        <a href={href("audit")}>Audit log</a>
       </PageHeading>
       <p class="muted">Who may sign in to this dashboard. Experts, who judge, are invited under Experts.</p>
       {made !== undefined && (
@@ -49,195 +48,106 @@ export const OperatorsPage = () => {
           </p>
         </Secret>
       )}
-      <AddForm onDone={show} />
-      <Loaded resource={resource}>{(data) => <OperatorTable operators={data.operators} onAsk={setAsked} />}</Loaded>
-      {asked !== undefined && <Asking {...asked} onClose={() => setAsked(undefined)} onLink={show} reload={reload} />}
-    </>
-  )
-}
-
-const AddForm = ({ onDone }: { readonly onDone: (link: OperatorLink) => void }) => {
-  const [name, setName] = useState("")
-  const [role, setRole] = useState<Role>("manager")
-  const action = useAction()
-  const radios = useId()
-  return (
-    <form
-      class="stack card padded narrow-form"
-      aria-label="Add an operator"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void action.run(
-          () => operators.add(name.trim(), role),
-          (link) => {
-            setName("")
-            onDone(link)
+      <Form
+        class="stack card padded narrow-form"
+        label="Add an operator"
+        submit="Add operator"
+        ask={(values) => ask("POST /operators", { payload: { name: values.text("name"), role: roleOf(values) } })}
+        onDone={show}
+      >
+        <NameField id="operators-name" name="name" label="Name of the operator" placeholder="Grace Hopper" />
+        <RoleChoice value="manager" />
+      </Form>
+      <List
+        resource={resource}
+        nothing="Nobody may sign in."
+        label="Operators"
+        rows={({ operators }) => operators}
+        keyOf={({ operator_no }) => String(operator_no)}
+        columns={[
+          {
+            label: "Operator",
+            class: "anywhere",
+            cell: ({ name }) => (
+              <>
+                <bdi>{name}</bdi>
+                {name === me.name && <span class="muted"> (you)</span>}
+              </>
+            ),
           },
-        )
-      }}
-    >
-      <div class="field">
-        <label for="operators-name">Name of the operator</label>
-        <input
-          class="input"
-          id="operators-name"
-          type="text"
-          required
-          autocomplete="off"
-          pattern={String.raw`.*\S.*`}
-          maxLength={100}
-          placeholder="Grace Hopper"
-          value={name}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-      </div>
-      <RoleChoice name={radios} value={role} onChange={setRole} />
-      <Problem words={action.problem} />
-      <button type="submit" class="button primary" aria-disabled={action.busy}>
-        Add operator
-      </button>
-    </form>
-  )
-}
-
-const OperatorTable = ({
-  operators,
-  onAsk,
-}: {
-  readonly operators: ReadonlyArray<OperatorSummary>
-  readonly onAsk: (asked: Asked) => void
-}) => {
-  const me = useContext(Me)
-  return (
-    <Table
-      label="Operators"
-      rows={operators}
-      keyOf={({ operator_no }) => String(operator_no)}
-      columns={[
-        {
-          label: "Operator",
-          class: "anywhere",
-          cell: ({ name }) => (
-            <>
-              <bdi>{name}</bdi>
-              {name === me.name && <span class="muted"> (you)</span>}
-            </>
-          ),
-        },
-        {
-          label: "Role",
-          cell: (operator) => (
-            <button
-              type="button"
-              class="link"
-              aria-label={`${roleWords[operator.role]}: change the role of ${operator.name}`}
-              onClick={() => onAsk({ what: "role", operator })}
-            >
-              {roleWords[operator.role]}
-            </button>
-          ),
-        },
-        {
-          label: "State",
-          cell: ({ joined }) => (
-            <Badge label={joined ? { words: "Joined", tone: "good" } : { words: "Invited", tone: "accent" }} />
-          ),
-        },
-        { label: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
-        {
-          label: "Last sign-in",
-          nothing: "never",
-          cell: ({ signed_in_at }) => signed_in_at && <Time at={signed_in_at} />,
-        },
-        {
-          label: "",
-          cell: (operator) => (
-            <>
-              <button
-                type="button"
-                class="button compact"
-                aria-label={`New link for ${operator.name}`}
-                onClick={() => onAsk({ what: "renew", operator })}
+          {
+            label: "Role",
+            cell: ({ name, operator_no, role }) => (
+              <ConfirmButton
+                class="link"
+                button={roleWords[role]}
+                label={`${roleWords[role]}: change the role of ${name}`}
+                title={`Role of ${name}`}
+                confirm="Set role"
+                ask={(values) =>
+                  ask("PUT /operators/:operator_no/role", {
+                    params: { operator_no },
+                    payload: { role: roleOf(values) },
+                  })
+                }
+                said={({ role }) => `${name} is ${role === "admin" ? "an" : "a"} ${role} now.`}
+                onDone={reload}
               >
-                New link
-              </button>
-              <button
-                type="button"
-                class="button danger compact"
-                aria-label={`Remove ${operator.name}`}
-                onClick={() => onAsk({ what: "remove", operator })}
-              >
-                Remove
-              </button>
-            </>
-          ),
-        },
-      ]}
-    />
-  )
-}
-
-const Asking = ({
-  what,
-  operator,
-  onClose,
-  onLink,
-  reload,
-}: Asked & {
-  readonly onClose: () => void
-  readonly onLink: (link: OperatorLink) => void
-  readonly reload: () => void
-}) => {
-  const say = useContext(Say)
-  const [role, setRole] = useState(operator.role)
-  const radios = useId()
-  const name = <bdi>{operator.name}</bdi>
-  if (what === "renew") {
-    return (
-      <Confirm
-        title="Make a new link?"
-        confirm="Make link"
-        ask={() => operators.renew(operator)}
-        onClose={onClose}
-        onDone={onLink}
-      >
-        <p>
-          For {name}, to choose a new password. Links made before stop working; the present password and sessions go on
-          until the link is used.
-        </p>
-      </Confirm>
-    )
-  }
-  if (what === "role") {
-    return (
-      <Confirm
-        title={`Role of ${operator.name}`}
-        confirm="Set role"
-        ask={() => operators.setRole(operator, role)}
-        onClose={onClose}
-        onDone={({ role }) => {
-          say(`${operator.name} is ${role === "admin" ? "an" : "a"} ${role} now.`)
-          reload()
-        }}
-      >
-        <RoleChoice name={radios} value={role} onChange={setRole} />
-      </Confirm>
-    )
-  }
-  return (
-    <Confirm
-      title="Remove this operator?"
-      confirm="Remove operator"
-      keep="Keep operator"
-      danger
-      ask={() => operators.remove(operator)}
-      onClose={onClose}
-      onDone={() => {
-        say(`${operator.name} is removed.`)
-        reload()
-      }}
-    >
-      <p>{name} is signed out immediately, and can’t sign in any more. What he or she has done stays on record.</p>
-    </Confirm>
+                <RoleChoice value={role} />
+              </ConfirmButton>
+            ),
+          },
+          {
+            label: "State",
+            cell: ({ joined }) => (
+              <Badge label={joined ? { words: "Joined", tone: "good" } : { words: "Invited", tone: "accent" }} />
+            ),
+          },
+          { label: "Added", cell: ({ created_at }) => <Time at={created_at} /> },
+          {
+            label: "Last sign-in",
+            nothing: "never",
+            cell: ({ signed_in_at }) => signed_in_at && <Time at={signed_in_at} />,
+          },
+          {
+            label: "",
+            cell: ({ name, operator_no }) => (
+              <>
+                <ConfirmButton
+                  button="New link"
+                  label={`New link for ${name}`}
+                  title="Make a new link?"
+                  confirm="Make link"
+                  ask={() => ask("POST /operators/:operator_no/link", { params: { operator_no } })}
+                  onDone={show}
+                >
+                  <p>
+                    For <bdi>{name}</bdi>, to choose a new password. Links made before stop working; the present
+                    password and sessions go on until the link is used.
+                  </p>
+                </ConfirmButton>
+                <ConfirmButton
+                  class="danger compact"
+                  button="Remove"
+                  label={`Remove ${name}`}
+                  title="Remove this operator?"
+                  confirm="Remove operator"
+                  keep="Keep operator"
+                  danger
+                  ask={() => ask("DELETE /operators/:operator_no", { params: { operator_no } })}
+                  said={`${name} is removed.`}
+                  onDone={reload}
+                >
+                  <p>
+                    <bdi>{name}</bdi> is signed out immediately, and can’t sign in any more. What he or she has done
+                    stays on record.
+                  </p>
+                </ConfirmButton>
+              </>
+            ),
+          },
+        ]}
+      />
+    </>
   )
 }

@@ -1,5 +1,5 @@
 /** Pauses a group of tasks, or a task without one, and goes on with it. For managers. */
-import { pause } from "./queueClient.ts"
+import { ask } from "./client.ts"
 import { ActionButton } from "./parts.tsx"
 import { For } from "./role.tsx"
 
@@ -19,7 +19,7 @@ export const Pause = ({
     <ActionButton
       class={compact ? "compact" : ""}
       label={`${paused ? "Go on with" : "Pause"} ${groupId}`}
-      ask={() => pause(groupId, !paused)}
+      ask={() => ask("PUT /groups/:group_id/paused", { params: { group_id: groupId }, payload: { paused: !paused } })}
       said={
         paused
           ? `Experts get ${groupId} again.`

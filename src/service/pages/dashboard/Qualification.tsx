@@ -1,12 +1,13 @@
 /** What people must judge before they get work, who is paused, and the dialogs that change it. */
-import { useContext, useId, useState } from "preact/hooks"
-import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
+import { useState } from "preact/hooks"
+import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
+import { maxLength, maxQualificationItems } from "../../pageApi/PageConstants.ts"
 import type { Qualification, QualificationSettings, Standing } from "../../pageApi/QualificationApi.ts"
-import { Confirm } from "./Confirm.tsx"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
-import { Say } from "./hooks.ts"
+import { Choices, NumberField, TextArea } from "./forms.tsx"
 import { Badge } from "./parts.tsx"
-import * as client from "./qualificationClient.ts"
 import { For } from "./role.tsx"
 import type { Label } from "./wording.ts"
 
@@ -42,10 +43,10 @@ const rulesOf = ({ items, min_percent, pause_percent }: QualificationSettings) =
 
 export const QualificationSummary = ({
   qualification,
-  onChange,
+  reload,
 }: {
   readonly qualification: Qualification
-  readonly onChange: () => void
+  readonly reload: () => void
 }) => {
   const { available, settings } = qualification
   const lacking = settings !== null && settings.items > (available ?? 0)
@@ -56,9 +57,7 @@ export const QualificationSummary = ({
           Qualification
         </h2>
         <For role="manager">
-          <button type="button" class="button compact" aria-label="Change the qualification" onClick={onChange}>
-            Change
-          </button>
+          <QualificationButton qualification={qualification} reload={reload} />
         </For>
       </div>
       <p>{settings === null ? "New people get work at once, and nobody is paused." : rulesOf(settings)}</p>
@@ -74,98 +73,65 @@ export const QualificationSummary = ({
   )
 }
 
-const Percent = ({
-  label,
-  value,
-  onChange,
-}: {
-  readonly label: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-}) => {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        class="input"
-        id={id}
-        type="number"
-        min={1}
-        max={100}
-        required
-        value={value}
-        onInput={(event) => onChange(event.currentTarget.value)}
-      />
-    </div>
-  )
-}
-
-export const QualificationDialog = ({
+const QualificationButton = ({
   qualification: { available, settings },
-  onClose,
   reload,
 }: {
   readonly qualification: Qualification
-  readonly onClose: () => void
   readonly reload: () => void
 }) => {
-  const [items, setItems] = useState(String(settings?.items ?? 0))
-  const [min, setMin] = useState(String(settings?.min_percent ?? 80))
-  const [pauses, setPauses] = useState(settings !== null && settings.pause_percent !== null)
-  const [pause, setPause] = useState(String(settings?.pause_percent ?? 70))
-  const [guidelines, setGuidelines] = useState(settings?.guidelines ?? "")
-  const say = useContext(Say)
-  const id = useId()
+  const [hasItems, setHasItems] = useState((settings?.items ?? 0) > 0)
+  const isPausing = settings !== null && settings.pause_percent !== null
+  const [pauses, setPauses] = useState(isPausing)
   return (
-    <Confirm
+    <ConfirmButton
+      button="Change"
+      label="Change the qualification"
       title="Qualification"
       confirm="Save"
-      ask={() =>
-        client.set({
-          items: Number(items),
-          min_percent: Number(min),
-          pause_percent: pauses ? Number(pause) : null,
-          guidelines,
+      ask={({ number, text }) =>
+        ask("PUT /qualification", {
+          payload: {
+            items: number("items"),
+            min_percent: hasItems ? number("min_percent") : (settings?.min_percent ?? 80),
+            pause_percent: pauses ? number("pause_percent") : null,
+            guidelines: hasItems ? text("guidelines") : (settings?.guidelines ?? ""),
+          },
         })
       }
-      onClose={onClose}
-      onDone={() => {
-        say("The qualification is changed.")
-        reload()
-      }}
+      said="The qualification is changed."
+      onDone={reload}
     >
       <p class="muted small">
         {available === null
           ? "Gold items come from the file that the service is started with: serve --gold FILE. There is none."
-          : `The gold file has ${plural(available, "distinct item")}${available === 1_000 ? " or more" : ""}. Who has voted already is not asked to qualify.`}
+          : `The gold file has ${plural(available, "distinct item")}${available === maxQualificationItems ? " or more" : ""}. Who has voted already is not asked to qualify.`}
       </p>
-      <div class="field">
-        <label for={`${id}-items`}>Gold items that a new person judges first (0: none)</label>
-        <input
-          class="input"
-          id={`${id}-items`}
-          type="number"
-          min={0}
-          max={1_000}
-          required
-          value={items}
-          onInput={(event) => setItems(event.currentTarget.value)}
-        />
-      </div>
-      {Number(items) > 0 && <Percent label="Percent of them that must be right" value={min} onChange={setMin} />}
-      {Number(items) > 0 && (
-        <div class="field">
-          <label for={`${id}-guidelines`}>Guidelines shown with them (optional, Markdown)</label>
-          <textarea
-            class="input"
-            id={`${id}-guidelines`}
-            rows={4}
-            maxLength={100_000}
-            value={guidelines}
-            onInput={(event) => setGuidelines(event.currentTarget.value)}
+      <NumberField
+        name="items"
+        label="Gold items that a new person judges first (0: none)"
+        min={0}
+        max={maxQualificationItems}
+        value={settings?.items ?? 0}
+        onInput={(event) => setHasItems(Number(event.currentTarget.value) > 0)}
+      />
+      {hasItems && (
+        <>
+          <NumberField
+            name="min_percent"
+            label="Percent of them that must be right"
+            min={1}
+            max={100}
+            value={settings?.min_percent ?? 80}
           />
-        </div>
+          <TextArea
+            name="guidelines"
+            label="Guidelines shown with them (optional, Markdown)"
+            rows={4}
+            maxLength={maxLength.qualificationGuidelines}
+            value={settings?.guidelines}
+          />
+        </>
       )}
       <fieldset class="choices">
         <legend>Later</legend>
@@ -177,66 +143,73 @@ export const QualificationDialog = ({
           </span>
         </label>
       </fieldset>
-      {pauses && <Percent label="Pause below this percentage" value={pause} onChange={setPause} />}
-    </Confirm>
+      {pauses && (
+        <NumberField
+          name="pause_percent"
+          label="Pause below this percentage"
+          min={1}
+          max={100}
+          value={settings?.pause_percent ?? 70}
+        />
+      )}
+    </ConfirmButton>
   )
 }
 
 /** Lets a person in, or has the person qualify again. */
-export const StandingDialog = ({
+export const StandingButton = ({
   expert,
   settings,
   standing,
-  onClose,
   reload,
 }: {
   readonly expert: ExpertSummary
   readonly settings: QualificationSettings
   readonly standing: Standing
-  readonly onClose: () => void
   readonly reload: () => void
 }) => {
   const mayQualify = settings.items > 0
-  const [again, setAgain] = useState(standing.state === "working" && mayQualify)
-  const say = useContext(Say)
-  const name = useId()
+  const isWorking = standing.state === "working"
+  const [again, setAgain] = useState(isWorking && mayQualify)
+  const params = { expert_id: expert.expert_id }
   return (
-    <Confirm
+    <ConfirmButton
+      button="Qualification"
+      label={`Qualification of ${expert.name}`}
       title={`Qualification of ${expert.name}`}
       confirm={again ? "Qualify again" : "Let in"}
-      ask={() => (again ? client.requalify(expert.expert_id) : client.admit(expert.expert_id))}
-      onClose={onClose}
-      onDone={() => {
-        say(again ? `${expert.name} qualifies again.` : `${expert.name} gets work.`)
-        reload()
-      }}
+      ask={() =>
+        again
+          ? ask("POST /experts/:expert_id/requalify", { params })
+          : ask("POST /experts/:expert_id/admit", { params })
+      }
+      said={again ? `${expert.name} qualifies again.` : `${expert.name} gets work.`}
+      onDone={reload}
     >
       <p>
-        {standing.state === "working" ? "Gets work. " : <StandingBadge standing={standing} />}
-        {standing.state === "working" &&
+        {isWorking ? "Gets work. " : <StandingBadge standing={standing} />}
+        {isWorking &&
           standing.judged > 0 &&
           `Of the latest gold items ${count(standing.right)} of ${count(standing.judged)} were right.`}
       </p>
-      <fieldset class="choices">
-        <legend>From now on</legend>
-        <label>
-          <input type="radio" name={name} checked={!again} onChange={() => setAgain(false)} />
-          <span>
-            Let in <span class="muted small">gets work; gold items judged before no longer count for a pause</span>
-          </span>
-        </label>
-        {mayQualify && (
-          <label>
-            <input type="radio" name={name} checked={again} onChange={() => setAgain(true)} />
-            <span>
-              Qualify again{" "}
-              <span class="muted small">
-                judges {plural(settings.items, "gold item")} first, new ones before those judged earlier
-              </span>
-            </span>
-          </label>
-        )}
-      </fieldset>
-    </Confirm>
+      <Choices
+        legend="From now on"
+        name="standing"
+        value={again ? "again" : "in"}
+        onChange={(value) => setAgain(value === "again")}
+        options={[
+          ["in", "Let in", "gets work; gold items judged before no longer count for a pause"],
+          ...(mayQualify
+            ? [
+                [
+                  "again",
+                  "Qualify again",
+                  `judges ${plural(settings.items, "gold item")} first, new ones before those judged earlier`,
+                ] as const,
+              ]
+            : []),
+        ]}
+      />
+    </ConfirmButton>
   )
 }

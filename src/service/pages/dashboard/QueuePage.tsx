@@ -1,17 +1,18 @@
 /** The queue: groups, and tasks without one, in the order in which people get them, with their priority and their experts. */
-import { useContext, useId, useState } from "preact/hooks"
-import type { ExpertSummary } from "../../pageApi/DashboardApi.ts"
+import { useState } from "preact/hooks"
+import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"
-import * as client from "./client.ts"
-import { Confirm } from "./Confirm.tsx"
+import { priorities } from "../../pageApi/PageConstants.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
-import { Say, useResource } from "./hooks.ts"
+import { Choices } from "./forms.tsx"
+import { useResource } from "./hooks.ts"
+import { Rows } from "./List.tsx"
 import { Badge, Loaded, Meter, PageHeading, PageLink, Section, Time } from "./parts.tsx"
 import { Pause } from "./Pause.tsx"
-import * as queue from "./queueClient.ts"
 import { useMay } from "./role.tsx"
-import { format } from "./routes.ts"
-import { Table } from "./Table.tsx"
+import { href, type Query } from "./routes.ts"
 import { isOpen } from "./TaskList.tsx"
 import { type Label, pausedLabel } from "./wording.ts"
 
@@ -21,12 +22,14 @@ const priorityLabels: Readonly<Record<Priority, Label>> = {
   normal: { words: "Normal", tone: "neutral" },
   low: { words: "Low", tone: "neutral" },
 }
-const priorities: ReadonlyArray<Priority> = ["urgent", "high", "normal", "low"]
 
-export const QueuePage = ({ after }: { readonly after: number | undefined }) => {
-  const resource = useResource(`queue ${after}`, () => queue.list(after), 10_000)
-  const [changing, setChanging] = useState<Entry>()
-  const show = { onChange: setChanging, reload: () => void resource.reload() }
+export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
+  const resource = useResource(
+    `queue ${after}`,
+    () => ask("GET /groups", { query: { after: after === undefined ? undefined : Number(after) } }),
+    10_000,
+  )
+  const reload = () => void resource.reload()
   return (
     <>
       <PageHeading title="Queue" />
@@ -43,20 +46,16 @@ export const QueuePage = ({ after }: { readonly after: number | undefined }) => 
             <>
               {groups.length > 0 && (
                 <Section id="groups" title="Groups">
-                  <EntryTable label="Groups" entries={groups} {...show} />
+                  <EntryTable label="Groups" entries={groups} reload={reload} />
                 </Section>
               )}
               {(tasks.length > 0 || after !== undefined) && (
                 <Section id="alone" title="Tasks without a group">
-                  {tasks.length === 0 ? (
-                    <p class="card nothing">No further task is open.</p>
-                  ) : (
-                    <EntryTable label="Tasks without a group" entries={tasks} {...show} />
-                  )}
+                  <EntryTable label="Tasks without a group" entries={tasks} reload={reload} />
                   {(after !== undefined || next !== null) && (
                     <nav class="pager" aria-label="Pages of tasks without a group">
-                      <PageLink href={after === undefined ? undefined : hrefOf(undefined)}>← Oldest</PageLink>
-                      <PageLink href={next === null ? undefined : hrefOf(next)}>Newer →</PageLink>
+                      <PageLink href={after === undefined ? undefined : href("queue")}>← Oldest</PageLink>
+                      <PageLink href={next === null ? undefined : href("queue", { after: next })}>Newer →</PageLink>
                     </nav>
                   )}
                 </Section>
@@ -65,9 +64,6 @@ export const QueuePage = ({ after }: { readonly after: number | undefined }) => 
           )
         }
       </Loaded>
-      {changing !== undefined && (
-        <Change key={changing.group_id} entry={changing} onClose={() => setChanging(undefined)} reload={show.reload} />
-      )}
     </>
   )
 }
@@ -75,24 +71,22 @@ export const QueuePage = ({ after }: { readonly after: number | undefined }) => 
 /** A group, or a task without one, which has the beginning of its first prompt. */
 type Entry = GroupSummary | Queue["tasks"][number]
 
-const hrefOf = (after: number | undefined) => format({ page: "queue", after })
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`
 
 const EntryTable = ({
   label,
   entries,
-  onChange,
   reload,
 }: {
   readonly label: string
   readonly entries: ReadonlyArray<Entry>
-  readonly onChange: (entry: Entry) => void
   readonly reload: () => void
 }) => {
   const mayChange = useMay("manager")
   const isOfTasks = entries.some((entry) => "prompt" in entry)
   return (
-    <Table
+    <Rows
+      nothing="No further task is open."
       label={label}
       rows={entries}
       keyOf={({ group_id }) => group_id}
@@ -103,13 +97,13 @@ const EntryTable = ({
           cell: (entry) =>
             "prompt" in entry ? (
               <>
-                <a class="code" href={format({ page: "task", taskId: entry.group_id, prompt: undefined })}>
+                <a class="code" href={href("task", { id: entry.group_id })}>
                   {entry.group_id}
                 </a>
                 <span class="group">{entry.prompt.slice(0, 80)}</span>
               </>
             ) : (
-              <a href={format({ page: "group", groupId: entry.group_id })}>
+              <a href={href("group", { id: entry.group_id })}>
                 <bdi>{entry.group_id}</bdi>
               </a>
             ),
@@ -139,14 +133,7 @@ const EntryTable = ({
           cell: (entry) =>
             mayChange && (
               <span class="row tight">
-                <button
-                  type="button"
-                  class="button compact"
-                  aria-label={`Change priority and experts of ${entry.group_id}`}
-                  onClick={() => onChange(entry)}
-                >
-                  Change
-                </button>
+                <Change entry={entry} reload={reload} />
                 <Pause groupId={entry.group_id} paused={entry.paused} reload={reload} compact />
               </span>
             ),
@@ -156,66 +143,61 @@ const EntryTable = ({
   )
 }
 
-const Change = ({
-  entry: group,
-  onClose,
-  reload,
-}: {
-  readonly entry: Entry
-  readonly onClose: () => void
-  readonly reload: () => void
-}) => {
-  const [priority, setPriority] = useState(group.priority)
-  const [chosen, setChosen] = useState(group.assigned?.map(({ expert_id }) => expert_id) ?? [])
-  const experts = useResource("experts", client.experts, undefined)
+const Change = ({ entry: group, reload }: { readonly entry: Entry; readonly reload: () => void }) => (
+  <ConfirmButton
+    button="Change"
+    label={`Change priority and experts of ${group.group_id}`}
+    title={nameOf(group).replace(/^./, (first) => first.toUpperCase())}
+    confirm="Save"
+    ask={(values) => {
+      const [first, ...rest] = values.all("experts")
+      return ask("PUT /groups", {
+        payload: {
+          group_id: group.group_id,
+          priority: priorities.find((priority) => priority === values.text("priority")) ?? group.priority,
+          experts: first === undefined ? null : [first, ...rest],
+        },
+      })
+    }}
+    said="The queue is changed."
+    onDone={reload}
+  >
+    <Choices
+      legend="Priority"
+      name="priority"
+      value={group.priority}
+      options={priorities.map((priority) => [priority, priorityLabels[priority].words])}
+    />
+    <Assigned group={group} />
+  </ConfirmButton>
+)
+
+const Assigned = ({ group }: { readonly group: Entry }) => {
+  const experts = useResource("experts", () => ask("GET /experts"), undefined)
   // Of the newest tasks: those of a group ask for equally many votes, as a rule.
-  const tasks = useResource("tasks", () => client.tasks(undefined, undefined, group.group_id), undefined)
+  const tasks = useResource("tasks", () => ask("GET /tasks", { query: { limit: 50, text: group.group_id } }), undefined)
   const votes = (tasks.data?.tasks ?? [])
     .filter((task) => task.group_id === group.group_id && isOpen(task))
     .map((task) => task.votes_per_prompt)
-  const say = useContext(Say)
-  const name = useId()
+  const assigned = group.assigned?.map(({ expert_id }) => expert_id) ?? []
   return (
-    <Confirm
-      title={nameOf(group).replace(/^./, (first) => first.toUpperCase())}
-      confirm="Save"
-      ask={() => queue.set(group.group_id, priority, chosen.length === 0 ? null : chosen)}
-      onClose={onClose}
-      onDone={() => {
-        say("The queue is changed.")
-        reload()
-      }}
-    >
-      <fieldset class="choices">
-        <legend>Priority</legend>
-        {priorities.map((value) => (
-          <label key={value}>
-            <input type="radio" name={name} checked={priority === value} onChange={() => setPriority(value)} />
-            {priorityLabels[value].words}
-          </label>
-        ))}
-      </fieldset>
-      <Loaded resource={experts}>
-        {({ experts }) => (
-          <Assigned experts={experts} chosen={chosen} votes={Math.max(0, ...votes)} onChange={setChosen} />
-        )}
-      </Loaded>
-    </Confirm>
+    <Loaded resource={experts}>
+      {({ experts }) => <ExpertChoice experts={experts} assigned={assigned} votes={Math.max(0, ...votes)} />}
+    </Loaded>
   )
 }
 
-const Assigned = ({
+const ExpertChoice = ({
   experts,
-  chosen,
+  assigned,
   votes,
-  onChange,
 }: {
   readonly experts: ReadonlyArray<ExpertSummary>
-  readonly chosen: ReadonlyArray<string>
+  readonly assigned: ReadonlyArray<string>
   /** That a prompt needs, of as many experts. */
   readonly votes: number
-  readonly onChange: (chosen: Array<string>) => void
 }) => {
+  const [chosen, setChosen] = useState(assigned)
   const judging = experts.filter(({ active, expert_id }) => active && chosen.includes(expert_id)).length
   return (
     <fieldset class="choices">
@@ -227,9 +209,11 @@ const Assigned = ({
           <label key={expert_id}>
             <input
               type="checkbox"
+              name="experts"
+              value={expert_id}
               checked={chosen.includes(expert_id)}
               onChange={(event) =>
-                onChange(
+                setChosen(
                   event.currentTarget.checked ? [...chosen, expert_id] : chosen.filter((other) => other !== expert_id),
                 )
               }

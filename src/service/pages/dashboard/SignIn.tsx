@@ -7,12 +7,12 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useState } from "preact/hooks"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
-import * as client from "./client.ts"
+import { maxLength, minPasswordLength } from "../../pageApi/PageConstants.ts"
+import type { Answer } from "../shared/api.ts"
+import { askSignedOut } from "./client.ts"
 import { useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import { signInWords } from "./wording.ts"
-
-const minPassword = 10
 
 /** A card alone on the page, for who is not signed in. */
 export const Entrance = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
@@ -54,8 +54,8 @@ export const PasswordField = ({
           name={isNew ? "new-password" : "password"}
           autocomplete={isNew ? "new-password" : "current-password"}
           required
-          minLength={isNew ? minPassword : undefined}
-          maxLength={1000}
+          minLength={isNew ? minPasswordLength : undefined}
+          maxLength={maxLength.password}
           value={value}
           aria-describedby={isNew ? `${id}-hint` : undefined}
           spellcheck={false}
@@ -74,7 +74,7 @@ export const PasswordField = ({
       </div>
       {isNew && (
         <p class="small muted" id={`${id}-hint`}>
-          At least {minPassword} characters. Several words make a good one.
+          At least {minPasswordLength} characters. Several words make a good one.
         </p>
       )}
     </div>
@@ -95,7 +95,7 @@ const CredentialsForm = ({
   readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string
-  readonly ask: (name: string, password: string) => ReturnType<typeof client.signIn>
+  readonly ask: (name: string, password: string) => Promise<Answer<Account>>
   readonly onSignedIn: (account: Account) => void
 }) => {
   const id = useId()
@@ -121,7 +121,7 @@ const CredentialsForm = ({
           autocapitalize="off"
           spellcheck={false}
           required
-          maxLength={100}
+          maxLength={maxLength.name}
           readOnly={account !== undefined}
           value={name}
           onInput={(event) => setName(event.currentTarget.value)}
@@ -137,7 +137,12 @@ const CredentialsForm = ({
 }
 
 export const SignInForm = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
-  <CredentialsForm submit="Sign in" submitting="Signing in …" ask={client.signIn} onSignedIn={onSignedIn} />
+  <CredentialsForm
+    submit="Sign in"
+    submitting="Signing in …"
+    ask={(name, password) => askSignedOut("POST /sign-in", { payload: { name, password } })}
+    onSignedIn={onSignedIn}
+  />
 )
 
 export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
@@ -159,7 +164,7 @@ const useLink = (code: string) => {
   useEffect(() => {
     let over = false
     const look = async () => {
-      const answer = await client.link(code)
+      const answer = await askSignedOut("POST /link", { payload: { code } })
       if (over) return
       setLink(answer.ok ? { name: answer.value.name ?? undefined } : { problem: answer.problem.detail })
     }
@@ -207,7 +212,7 @@ export const SetUp = ({
         account={link.name}
         submit="Set up and sign in"
         submitting="Setting up …"
-        ask={(name, password) => client.setUp(code, name, password)}
+        ask={(name, password) => askSignedOut("POST /set-up", { payload: { code, name, password } })}
         onSignedIn={onSignedIn}
       />
       <p class="small muted">The link can be used once. {leave}</p>

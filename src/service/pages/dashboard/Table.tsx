@@ -11,21 +11,17 @@ export interface Column<A> {
   readonly class?: string
 }
 
-/** Rows under column headings; on a narrow page each row is a card. The first column names the row. */
-export const Table = <A,>({
-  label,
-  columns: [head, ...columns],
-  rows,
-  keyOf,
-  class: name = "",
-}: {
+export interface TableProps<A> {
   readonly label: string
   readonly columns: readonly [Column<A>, ...ReadonlyArray<Column<A>>]
   readonly rows: ReadonlyArray<A>
   readonly keyOf: (row: A) => string
   /** Of a table that is in a card already; any other is a card itself. */
   readonly class?: string
-}) => {
+}
+
+/** Rows under column headings; on a narrow page each row is a card. The first column names the row. */
+export const Table = <A,>({ label, columns: [head, ...columns], rows, keyOf, class: name = "" }: TableProps<A>) => {
   // Roles, since a table that is laid out as blocks is none to some screen readers.
   const table = (
     <table class={`cards ${name}`} role="table" aria-label={label}>

@@ -5,16 +5,16 @@
  * they are never trusted markup.
  */
 import { useState } from "preact/hooks"
-import type { TaskItem, TaskSummary } from "../../pageApi/DashboardApi.ts"
+import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
+import { ask } from "./client.ts"
 import { flagWords } from "../shared/flags.ts"
-import * as client from "./client.ts"
 import { count, letter, order, percent, plural, ranking, seconds } from "./format.ts"
 import { ActionButton, Badge, Fact, LongText } from "./parts.tsx"
 import { Decided } from "./Decide.tsx"
 import { MoreVotes } from "./MoreVotes.tsx"
 import { For } from "./role.tsx"
 import { Table } from "./Table.tsx"
-import { format } from "./routes.ts"
+import { href } from "./routes.ts"
 import { Withdraw, Withdrawal } from "./Withdraw.tsx"
 import { itemLabel } from "./wording.ts"
 
@@ -43,7 +43,7 @@ export const TaskItemView = ({
     <article class="card padded stack item" aria-labelledby={promptId(item.index)}>
       <div class="row">
         <h3 id={promptId(item.index)}>
-          <a href={format({ page: "task", taskId: task.task_id, prompt: number })}>Prompt {count(number)}</a>
+          <a href={href("task", { id: task.task_id, prompt: number })}>Prompt {count(number)}</a>
         </h3>
         <span class="badges">
           <Badge label={itemLabel(item, task)} />
@@ -258,7 +258,11 @@ const SetAside = ({
             <ActionButton
               class="compact"
               label={`Return to experts: prompt ${number}`}
-              ask={() => client.returnItem(task.task_id, item.index)}
+              ask={() =>
+                ask("POST /tasks/:task_id/items/:index/return", {
+                  params: { task_id: task.task_id, index: item.index },
+                })
+              }
               said={`Prompt ${count(number)} is back in the queue.`}
               onDone={() => {
                 document.getElementById(promptId(item.index))?.querySelector("a")?.focus()

@@ -1,27 +1,32 @@
 /** One task: its progress, and its prompts with their votes, one page at a time. */
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
-import type { TaskDetail, TaskSummary } from "../../pageApi/DashboardApi.ts"
-import * as client from "./client.ts"
-import { Confirm } from "./Confirm.tsx"
+import { promptsPerPage } from "../../pageApi/PageConstants.ts"
+import type { TaskDetail, TaskSummary } from "../../pageApi/TasksApi.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { count, plural } from "./format.ts"
 import { Guidelines } from "./Guidelines.tsx"
-import { Say, ShowSource, useResource } from "./hooks.ts"
+import { ShowSource, useResource } from "./hooks.ts"
 import { pagesOf, pageWith } from "./paging.ts"
 import { CopyButton } from "./Copy.tsx"
 import { Fact, Loaded, Meter, PageHeading, PageLink, Time } from "./parts.tsx"
 import { EnoughVotes, MoreVotes } from "./MoreVotes.tsx"
 import { Pause } from "./Pause.tsx"
 import { For } from "./role.tsx"
-import { allTasks, format } from "./routes.ts"
+import { href } from "./routes.ts"
 import { promptId, TaskItemView } from "./TaskItemView.tsx"
 import { isOpen, Status, votesNeeded } from "./TaskList.tsx"
 import { statusLabel } from "./wording.ts"
 
 export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly prompt: number | undefined }) => {
-  const from = prompt === undefined ? 0 : pageWith(prompt, prompt, client.itemsPerPage)
+  const from = prompt === undefined ? 0 : pageWith(prompt, prompt, promptsPerPage)
   const [finished, setFinished] = useState(false)
   const [source, setSource] = useState(false)
-  const resource = useResource(String(from), () => client.task(taskId, from), finished ? undefined : 5000)
+  const resource = useResource(
+    String(from),
+    () => ask("GET /tasks/:task_id", { params: { task_id: taskId }, query: { from } }),
+    finished ? undefined : 5000,
+  )
   const status = resource.data?.task.status
   useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
 
@@ -41,7 +46,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
   return (
     <>
       <p class="trail">
-        <a href={allTasks}>Tasks</a>
+        <a href={href("tasks")}>Tasks</a>
       </p>
       <PageHeading title={taskId} code>
         {resource.data !== undefined && <CopyButton text={taskId} what="task id" />}
@@ -60,8 +65,6 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
 
 const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly reload: () => void }) => {
   const { task } = detail
-  const [asking, setAsking] = useState(false)
-  const say = useContext(Say)
   return (
     <section class="card padded stack" aria-label="Summary">
       <div class="row summary-head">
@@ -92,7 +95,7 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
           )}
           {task.group_id !== task.task_id && (
             <Fact label="Group" class="anywhere">
-              <a href={format({ page: "group", groupId: task.group_id })}>
+              <a href={href("group", { id: task.group_id })}>
                 <bdi>{task.group_id}</bdi>
               </a>
             </Fact>
@@ -108,9 +111,23 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
             )}
             {(task.status === "completed" || task.extra_votes > 0) && <MoreVotes task={task} reload={reload} />}
             {isOpen(task) && (
-              <button type="button" class="button danger" onClick={() => setAsking(true)}>
-                Cancel task
-              </button>
+              <ConfirmButton
+                class="danger"
+                button="Cancel task"
+                title="Cancel this task?"
+                confirm="Cancel task"
+                keep="Keep task"
+                danger
+                ask={() => ask("POST /tasks/:task_id/cancel", { params: { task_id: task.task_id } })}
+                said="The task is cancelled."
+                onDone={reload}
+              >
+                <p>
+                  Experts are not asked about it any more, and the client gets no results for it.{" "}
+                  {task.votes > 0 && `The ${plural(task.votes, "vote")} given so far can still be seen here. `}
+                  This can’t be undone.
+                </p>
+              </ConfirmButton>
             )}
           </div>
         </For>
@@ -122,9 +139,7 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
             {detail.flagged_at.map((index, i) => (
               <span key={index}>
                 {i > 0 && ", "}
-                <a href={format({ page: "task", taskId: task.task_id, prompt: index + 1 })}>
-                  prompt {count(index + 1)}
-                </a>
+                <a href={href("task", { id: task.task_id, prompt: index + 1 })}>prompt {count(index + 1)}</a>
               </span>
             ))}
             {task.flagged > detail.flagged_at.length && `, and ${count(task.flagged - detail.flagged_at.length)} more`}
@@ -132,26 +147,6 @@ const Summary = ({ detail, reload }: { readonly detail: TaskDetail; readonly rel
         </p>
       )}
       <Guidelines detail={detail} reload={reload} />
-      {asking && (
-        <Confirm
-          title="Cancel this task?"
-          confirm="Cancel task"
-          keep="Keep task"
-          danger
-          ask={() => client.cancelTask(task.task_id)}
-          onClose={() => setAsking(false)}
-          onDone={() => {
-            say("The task is cancelled.")
-            reload()
-          }}
-        >
-          <p>
-            Experts are not asked about it any more, and the client gets no results for it.{" "}
-            {task.votes > 0 && `The ${plural(task.votes, "vote")} given so far can still be seen here. `}
-            This can’t be undone.
-          </p>
-        </Confirm>
-      )}
     </section>
   )
 }
@@ -167,14 +162,14 @@ const Items = ({
 }) => {
   const source = useContext(ShowSource)
   const { task, items, from } = detail
-  const pages = pagesOf(task.prompts, client.itemsPerPage, from)
-  const href = (from: number) => format({ page: "task", taskId: task.task_id, prompt: from + 1 })
+  const pages = pagesOf(task.prompts, promptsPerPage, from)
+  const hrefOf = (from: number) => href("task", { id: task.task_id, prompt: from + 1 })
   return (
     <section class="section" aria-labelledby="prompts">
       <div class="row heading">
         <h2 id="prompts" tabIndex={-1}>
           Prompts{" "}
-          {task.prompts > client.itemsPerPage && (
+          {task.prompts > promptsPerPage && (
             <span class="muted">
               {count(pages.first)} to {count(pages.last)} of {count(task.prompts)}
             </span>
@@ -189,17 +184,17 @@ const Items = ({
         >
           Source
         </button>
-        {task.prompts > client.itemsPerPage && <GoTo task={task} />}
+        {task.prompts > promptsPerPage && <GoTo task={task} />}
       </div>
       <div class="stack">
         {items.map((item) => (
           <TaskItemView key={item.index} item={item} task={task} open={isOpen(task)} reload={reload} />
         ))}
       </div>
-      {task.prompts > client.itemsPerPage && (
+      {task.prompts > promptsPerPage && (
         <nav class="pager" aria-label="Pages of prompts">
-          <PageLink href={pages.previous === undefined ? undefined : href(pages.previous)}>← Previous</PageLink>
-          <PageLink href={pages.next === undefined ? undefined : href(pages.next)}>Next →</PageLink>
+          <PageLink href={pages.previous === undefined ? undefined : hrefOf(pages.previous)}>← Previous</PageLink>
+          <PageLink href={pages.next === undefined ? undefined : hrefOf(pages.next)}>Next →</PageLink>
         </nav>
       )}
     </section>
@@ -215,7 +210,7 @@ const GoTo = ({ task }: { readonly task: TaskSummary }) => {
       onSubmit={(event) => {
         event.preventDefault()
         const prompt = Math.min(Number(number), task.prompts)
-        if (prompt >= 1) location.hash = format({ page: "task", taskId: task.task_id, prompt })
+        if (prompt >= 1) location.hash = href("task", { id: task.task_id, prompt })
       }}
     >
       <label for={id}>Go to prompt</label>

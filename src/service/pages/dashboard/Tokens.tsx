@@ -3,30 +3,26 @@
  *
  * Guarantees: a token is shown only from its creation until it is dismissed or the page is left.
  */
-import type { ComponentChildren } from "preact"
 import { useContext, useState } from "preact/hooks"
-import type { NewToken, TokenSummary } from "../../pageApi/DashboardApi.ts"
-import * as client from "./client.ts"
-import { Confirm } from "./Confirm.tsx"
-import { plural } from "./format.ts"
-import { Now, Say, useResource } from "./hooks.ts"
-import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
-import { NameForm } from "./FieldForm.tsx"
+import type { NewToken, TokenSummary } from "../../pageApi/TokensApi.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { Secret } from "./Copy.tsx"
+import { plural } from "./format.ts"
+import { Form, KeepHours, NameField } from "./forms.tsx"
+import { Now, useResource } from "./hooks.ts"
+import { Rows } from "./List.tsx"
 import { Badge, Loaded, Section, Time } from "./parts.tsx"
-import { Table } from "./Table.tsx"
+import { Table, type TableProps } from "./Table.tsx"
 import type { Label } from "./wording.ts"
 
 const isUsable = (token: TokenSummary, now: number) =>
   token.revoked_at === null && (token.expires_at === null || token.expires_at > now)
 
 export const Tokens = () => {
-  const resource = useResource("tokens", client.tokens, 15_000)
+  const resource = useResource("tokens", () => ask("GET /tokens"), 15_000)
   const [made, setMade] = useState<NewToken>()
-  const [rotating, setRotating] = useState<TokenSummary>()
-  const [revoking, setRevoking] = useState<TokenSummary>()
   const now = useContext(Now)
-  const say = useContext(Say)
   const show = (token: NewToken) => {
     setMade(token)
     void resource.reload()
@@ -51,16 +47,21 @@ export const Tokens = () => {
           <p>Copy it now: it is stored hashed, and can’t be shown again.</p>
         </Secret>
       )}
-      <NameForm
-        id="tokens-name"
-        form="Create a token"
-        label="Name of the token"
-        placeholder="Nightly pipeline"
-        hint="Who or what it is for"
+      <Form
+        class="line-form"
+        label="Create a token"
         submit="Create token"
-        ask={client.createToken}
+        ask={(values) => ask("POST /tokens", { payload: { name: values.text("name") } })}
         onDone={show}
-      />
+      >
+        <NameField
+          id="tokens-name"
+          name="name"
+          label="Name of the token"
+          placeholder="Nightly pipeline"
+          title="Who or what it is for"
+        />
+      </Form>
       <Loaded resource={resource}>
         {({ given, tokens }) => {
           const usable = tokens.filter((token) => isUsable(token, now))
@@ -75,103 +76,101 @@ export const Tokens = () => {
                   </span>
                 </p>
               )}
-              {usable.length === 0 ? (
-                <p class="card nothing">
-                  {given
+              <Rows
+                label="Organization tokens"
+                rows={usable}
+                nothing={
+                  given
                     ? "No other token is accepted at present."
-                    : "No token is accepted at present. Create one for your first client."}
-                </p>
-              ) : (
-                <TokenTable
-                  label="Organization tokens"
-                  tokens={usable}
-                  actions={(token) => (
-                    <>
-                      {token.expires_at === null && (
-                        <button
-                          type="button"
-                          class="button compact"
-                          aria-label={`Rotate ${token.name}`}
-                          onClick={() => setRotating(token)}
-                        >
-                          Rotate
-                        </button>
-                      )}
-                      <button
-                        type="button"
-                        class="button danger compact"
-                        aria-label={`Revoke ${token.name}`}
-                        onClick={() => setRevoking(token)}
-                      >
-                        Revoke
-                      </button>
-                    </>
-                  )}
-                />
-              )}
+                    : "No token is accepted at present. Create one for your first client."
+                }
+                keyOf={({ token_id }) => token_id}
+                columns={[
+                  ...columns,
+                  {
+                    label: "",
+                    cell: (token) => <Actions token={token} onMade={show} reload={() => void resource.reload()} />,
+                  },
+                ]}
+              />
               {gone.length > 0 && (
                 <details>
                   <summary class="muted">
                     {plural(gone.length, "token that is no longer accepted", "tokens that are no longer accepted")}
                   </summary>
-                  <TokenTable label="Tokens no longer accepted" tokens={gone} />
+                  <Table
+                    label="Tokens no longer accepted"
+                    rows={gone}
+                    keyOf={({ token_id }) => token_id}
+                    columns={columns}
+                  />
                 </details>
               )}
             </>
           )
         }}
       </Loaded>
-      {rotating !== undefined && <Rotate token={rotating} onClose={() => setRotating(undefined)} onDone={show} />}
-      {revoking !== undefined && (
-        <Confirm
-          title="Revoke this token?"
-          confirm="Revoke token"
-          keep="Keep token"
-          danger
-          ask={() => client.revokeToken(revoking.token_id)}
-          onClose={() => setRevoking(undefined)}
-          onDone={() => {
-            say("The token is revoked.")
-            void resource.reload()
-          }}
-        >
-          <p>
-            “<bdi>{revoking.name}</bdi>” (<code>{revoking.hint}…</code>) stops working immediately, for each client that
-            uses it. This can’t be undone.
-          </p>
-        </Confirm>
-      )}
     </Section>
   )
 }
 
-const TokenTable = ({
-  label,
-  tokens,
-  actions,
+const columns: TableProps<TokenSummary>["columns"] = [
+  { label: "Name", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
+  { label: "Token", cell: ({ hint }) => <code>{hint}…</code> },
+  { label: "State", cell: (token) => <State token={token} /> },
+  { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
+  { label: "Last used", nothing: "never", cell: ({ last_used_at }) => last_used_at && <Time at={last_used_at} /> },
+]
+
+const Actions = ({
+  token,
+  onMade,
+  reload,
 }: {
-  readonly label: string
-  readonly tokens: ReadonlyArray<TokenSummary>
-  readonly actions?: (token: TokenSummary) => ComponentChildren
-}) => (
-  <Table
-    label={label}
-    rows={tokens}
-    keyOf={({ token_id }) => token_id}
-    columns={[
-      { label: "Name", class: "anywhere", cell: ({ name }) => <bdi>{name}</bdi> },
-      { label: "Token", cell: ({ hint }) => <code>{hint}…</code> },
-      { label: "State", cell: (token) => <State token={token} /> },
-      { label: "Created", cell: ({ created_at }) => <Time at={created_at} /> },
-      {
-        label: "Last used",
-        nothing: "never",
-        cell: ({ last_used_at }) => last_used_at && <Time at={last_used_at} />,
-      },
-      ...(actions === undefined ? [] : [{ label: "", cell: actions }]),
-    ]}
-  />
-)
+  readonly token: TokenSummary
+  readonly onMade: (token: NewToken) => void
+  readonly reload: () => void
+}) => {
+  const params = { token_id: token.token_id }
+  const name = (
+    <>
+      “<bdi>{token.name}</bdi>” (<code>{token.hint}…</code>)
+    </>
+  )
+  return (
+    <>
+      {token.expires_at === null && (
+        <ConfirmButton
+          button="Rotate"
+          label={`Rotate ${token.name}`}
+          title="Rotate this token?"
+          confirm="Rotate token"
+          ask={(values) =>
+            ask("POST /tokens/:token_id/rotate", { params, payload: { keep_hours: values.number("keep_hours") } })
+          }
+          onDone={onMade}
+        >
+          <p>A new token takes the place of {name}. Clients have to be given it.</p>
+          <KeepHours legend="The old token is accepted for" />
+        </ConfirmButton>
+      )}
+      <ConfirmButton
+        class="danger compact"
+        button="Revoke"
+        label={`Revoke ${token.name}`}
+        title="Revoke this token?"
+        confirm="Revoke token"
+        keep="Keep token"
+        danger
+        ask={() => ask("POST /tokens/:token_id/revoke", { params })}
+        said="The token is revoked."
+        onDone={reload}
+      >
+        <p>{name} stops working immediately, for each client that uses it. This can’t be undone.</p>
+      </ConfirmButton>
+    </>
+  )
+}
 
 const State = ({ token: { expires_at, revoked_at } }: { readonly token: TokenSummary }) => {
   const now = useContext(Now)
@@ -188,32 +187,5 @@ const State = ({ token: { expires_at, revoked_at } }: { readonly token: TokenSum
     <span class="badges nowrap">
       <Badge label={label} /> {ends !== null && <Time at={ends} />}
     </span>
-  )
-}
-
-const Rotate = ({
-  token,
-  onClose,
-  onDone,
-}: {
-  readonly token: TokenSummary
-  readonly onClose: () => void
-  readonly onDone: (token: NewToken) => void
-}) => {
-  const [hours, setHours] = useState(defaultKeepHours)
-  return (
-    <Confirm
-      title="Rotate this token?"
-      confirm="Rotate token"
-      ask={() => client.rotateToken(token.token_id, hours)}
-      onClose={onClose}
-      onDone={onDone}
-    >
-      <p>
-        A new token takes the place of “<bdi>{token.name}</bdi>” (<code>{token.hint}…</code>). Clients have to be given
-        it.
-      </p>
-      <KeepHours legend="The old token is accepted for" hours={hours} onChange={setHours} />
-    </Confirm>
   )
 }

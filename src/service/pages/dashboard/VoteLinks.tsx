@@ -1,8 +1,10 @@
 /** Links to the table of votes on the items that match, as files. */
-import { votesHref } from "./deskClient.ts"
-import type { ItemFilter } from "./routes.ts"
+import { addressOf } from "./client.ts"
+import type { Query } from "./routes.ts"
 
-export const VoteLinks = ({ filter }: { readonly filter: ItemFilter }) => (
+const votesHref = (filter: Query, format: "jsonl" | "csv") => addressOf("GET /votes", { query: { ...filter, format } })
+
+export const VoteLinks = ({ filter }: { readonly filter: Query }) => (
   <p class="small vote-links">
     Download votes:{" "}
     <a href={votesHref(filter, "jsonl")} download="votes.jsonl">

@@ -3,21 +3,22 @@
  *
  * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
  */
+/* oxlint-disable max-lines -- one form with its states and dialogs */
 import { useContext, useEffect, useState } from "preact/hooks"
-import type { WebhookSettings } from "../../pageApi/DashboardApi.ts"
-import * as client from "./client.ts"
-import { Confirm } from "./Confirm.tsx"
+import { maxLength } from "../../pageApi/PageConstants.ts"
+import type { WebhookSettings } from "../../pageApi/WebhookApi.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { count } from "./format.ts"
 import { Say, useAction, useResource } from "./hooks.ts"
-import { FieldForm } from "./FieldForm.tsx"
-import { defaultKeepHours, KeepHours } from "./KeepHours.tsx"
+import { Field, Form, KeepHours } from "./forms.tsx"
 import { Secret } from "./Copy.tsx"
 import { ActionButton, Badge, Loaded, Problem, Section, Time } from "./parts.tsx"
-import { format } from "./routes.ts"
+import { href } from "./routes.ts"
 import { attemptsWords, deliveryLabel, failureWords } from "./wording.ts"
 
 export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
-  const resource = useResource("webhook", client.webhook, 15_000)
+  const resource = useResource("webhook", () => ask("GET /webhook"), 15_000)
   const [secret, setSecret] = useState<string>()
   const [tested, setTested] = useState<string>()
   const say = useContext(Say)
@@ -52,20 +53,9 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
         {(settings) => (
           <div class="card padded stack">
             <State settings={settings} onSet={reload} />
-            <FieldForm
+            <UrlForm
               key={settings.url ?? ""}
-              id="webhook-url"
-              form="Set the webhook"
-              label="Webhook URL"
-              submit="Save URL"
               saved={settings.url ?? ""}
-              input={{
-                type: "url",
-                placeholder: "https://pipeline.example/webhooks/prefstream",
-                maxLength: 2000,
-                spellcheck: false,
-              }}
-              ask={client.setWebhook}
               onDone={(made) => {
                 say("The webhook’s URL is saved.")
                 if (made.secret !== null) setSecret(made.secret)
@@ -109,6 +99,40 @@ export const Webhook = ({ onSent }: { readonly onSent: () => void }) => {
   )
 }
 
+const UrlForm = ({
+  saved,
+  onDone,
+}: {
+  readonly saved: string
+  readonly onDone: (made: { readonly secret: string | null }) => void
+}) => {
+  const [url, setUrl] = useState(saved)
+  return (
+    <Form
+      class="line-form"
+      label="Set the webhook"
+      submit="Save URL"
+      buttonClass={saved === "" ? "primary" : ""}
+      isUnchanged={saved !== "" && url.trim() === saved}
+      ask={(values) => ask("PUT /webhook", { payload: { url: values.text("url") } })}
+      onDone={onDone}
+    >
+      <Field
+        id="webhook-url"
+        name="url"
+        label="Webhook URL"
+        type="url"
+        required
+        placeholder="https://pipeline.example/webhooks/prefstream"
+        maxLength={maxLength.url}
+        spellcheck={false}
+        value={saved}
+        onInput={(event) => setUrl(event.currentTarget.value)}
+      />
+    </Form>
+  )
+}
+
 const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readonly onSet: () => void }) => {
   const { failing, url } = settings
   if (url === null) return <p>No URL is set: completed groups are not announced.</p>
@@ -126,7 +150,7 @@ const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readon
         <strong>Disabled by the service.</strong> {settings.disabled_reason ?? "The receiver refuses deliveries."}{" "}
         Nothing is sent until it is enabled again.
       </p>
-      <ActionButton ask={() => client.setWebhook(url)} said="The webhook is enabled." onDone={onSet}>
+      <ActionButton ask={() => ask("PUT /webhook", { payload: { url } })} said="The webhook is enabled." onDone={onSet}>
         Enable again
       </ActionButton>
     </div>
@@ -201,11 +225,7 @@ const Actions = ({
   readonly onRemoved: () => void
   readonly onTested: (messageId: string) => void
 }) => {
-  const [asking, setAsking] = useState<"rotate" | "remove">()
-  const [hours, setHours] = useState(defaultKeepHours)
   const test = useAction()
-  const say = useContext(Say)
-  const close = () => setAsking(undefined)
   return (
     <>
       <div class="row">
@@ -213,51 +233,46 @@ const Actions = ({
           type="button"
           class="button"
           aria-disabled={test.busy}
-          onClick={() => void test.run(client.testWebhook, ({ message_id }) => onTested(message_id))}
+          onClick={() =>
+            void test.run(
+              () => ask("POST /webhook/test"),
+              ({ message_id }) => onTested(message_id),
+            )
+          }
         >
           Send test event
         </button>
-        <button type="button" class="button" onClick={() => setAsking("rotate")}>
-          Rotate secret
-        </button>
-        <button type="button" class="button danger" onClick={() => setAsking("remove")}>
-          Remove webhook
-        </button>
-      </div>
-      <Problem words={test.problem} />
-      {asking === "rotate" && (
-        <Confirm
+        <ConfirmButton
+          class=""
+          button="Rotate secret"
           title="Rotate the secret?"
           confirm="Rotate secret"
-          ask={() => client.rotateSecret(hours)}
-          onClose={close}
+          ask={(values) => ask("POST /webhook/rotate-secret", { payload: { keep_hours: values.number("keep_hours") } })}
           onDone={({ secret }) => onRotated(secret)}
         >
           <p>
             A new secret signs from now on. While the old one signs along, receivers with either can check deliveries.
           </p>
-          <KeepHours legend="The old secret signs along for" hours={hours} onChange={setHours} />
-        </Confirm>
-      )}
-      {asking === "remove" && (
-        <Confirm
+          <KeepHours legend="The old secret signs along for" />
+        </ConfirmButton>
+        <ConfirmButton
+          class="danger"
+          button="Remove webhook"
           title="Remove the webhook?"
           confirm="Remove webhook"
           keep="Keep webhook"
           danger
-          ask={client.removeWebhook}
-          onClose={close}
-          onDone={() => {
-            say("The webhook is removed.")
-            onRemoved()
-          }}
+          ask={() => ask("DELETE /webhook")}
+          said="The webhook is removed."
+          onDone={onRemoved}
         >
           <p>
             The URL and its secrets are forgotten, and groups that complete from now on are not announced. Setting a URL
             again makes a new secret.
           </p>
-        </Confirm>
-      )}
+        </ConfirmButton>
+      </div>
+      <Problem words={test.problem} />
     </>
   )
 }
@@ -265,7 +280,11 @@ const Actions = ({
 /** What becomes of a test event. */
 const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
   const [over, setOver] = useState(false)
-  const resource = useResource(messageId, () => client.delivery(messageId), over ? undefined : 1000)
+  const resource = useResource(
+    messageId,
+    () => ask("GET /deliveries/:message_id", { params: { message_id: messageId } }),
+    over ? undefined : 1000,
+  )
   const delivery = resource.data?.delivery
   const last = resource.data?.attempts.at(-1)
   const attempted = delivery !== undefined && delivery.attempts > 0
@@ -285,7 +304,7 @@ const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly
           </>
         )}
       </span>
-      <a href={format({ page: "delivery", messageId })}>Details of the test</a>
+      <a href={href("delivery", { id: messageId })}>Details of the test</a>
     </p>
   )
 }

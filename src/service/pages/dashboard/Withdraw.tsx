@@ -1,10 +1,10 @@
 /** Withdraws a prompt, which nobody is to judge, and asks for it again. */
-import { useContext, useId, useState } from "preact/hooks"
-import type { TaskItem } from "../../pageApi/DashboardApi.ts"
-import { Confirm } from "./Confirm.tsx"
-import * as client from "./deskClient.ts"
+import { maxLength } from "../../pageApi/PageConstants.ts"
+import type { TaskItem } from "../../pageApi/TasksApi.ts"
+import { ask } from "./client.ts"
+import { ConfirmButton } from "./Confirm.tsx"
 import { count } from "./format.ts"
-import { Say } from "./hooks.ts"
+import { TextArea } from "./forms.tsx"
 import { ActionButton, LongText, Time } from "./parts.tsx"
 import { For } from "./role.tsx"
 
@@ -32,7 +32,9 @@ export const Withdrawal = ({ item, taskId, reload }: Props) => {
         <ActionButton
           class="compact"
           label={`Restore prompt ${number}`}
-          ask={() => client.restorePrompt(taskId, item.index)}
+          ask={() =>
+            ask("DELETE /tasks/:task_id/items/:index/withdrawal", { params: { task_id: taskId, index: item.index } })
+          }
           said={`Prompt ${number} counts again.`}
           onDone={reload}
         >
@@ -45,50 +47,28 @@ export const Withdrawal = ({ item, taskId, reload }: Props) => {
 
 /** The button, and the dialog that asks why. */
 export const Withdraw = ({ item, taskId, reload }: Props) => {
-  const [asking, setAsking] = useState(false)
-  const [reason, setReason] = useState("")
-  const say = useContext(Say)
-  const id = useId()
   const number = count(item.index + 1)
   return (
-    <>
-      <button
-        type="button"
-        class="button compact"
-        aria-label={`Withdraw prompt ${number}`}
-        onClick={() => setAsking(true)}
-      >
-        Withdraw
-      </button>
-      {asking && (
-        <Confirm
-          title={`Withdraw prompt ${number}?`}
-          confirm="Withdraw prompt"
-          danger
-          ask={() => client.withdrawPrompt(taskId, item.index, reason.trim())}
-          onClose={() => setAsking(false)}
-          onDone={() => {
-            say(`Prompt ${number} is withdrawn.`)
-            reload()
-          }}
-        >
-          <p>
-            Nobody judges it any more, and the client gets no judgment of it. The rest of the task can be completed.
-            Votes are kept, and you can restore the prompt.
-          </p>
-          <div class="field">
-            <label for={id}>Reason (optional)</label>
-            <textarea
-              class="input"
-              id={id}
-              rows={2}
-              maxLength={1_000}
-              value={reason}
-              onInput={(event) => setReason(event.currentTarget.value)}
-            />
-          </div>
-        </Confirm>
-      )}
-    </>
+    <ConfirmButton
+      button="Withdraw"
+      label={`Withdraw prompt ${number}`}
+      title={`Withdraw prompt ${number}?`}
+      confirm="Withdraw prompt"
+      danger
+      ask={(values) =>
+        ask("PUT /tasks/:task_id/items/:index/withdrawal", {
+          params: { task_id: taskId, index: item.index },
+          payload: { reason: values.text("reason") },
+        })
+      }
+      said={`Prompt ${number} is withdrawn.`}
+      onDone={reload}
+    >
+      <p>
+        Nobody judges it any more, and the client gets no judgment of it. The rest of the task can be completed. Votes
+        are kept, and you can restore the prompt.
+      </p>
+      <TextArea name="reason" label="Reason (optional)" maxLength={maxLength.reason} />
+    </ConfirmButton>
   )
 }

@@ -6,7 +6,8 @@ import { beginning } from "../shared/chunks.ts"
 import { RichText } from "../shared/RichText.tsx"
 import { count, exact, relative } from "./format.ts"
 import { Now, type Resource, Say, ShowSource, useAction } from "./hooks.ts"
-import type { Paging } from "./paging.ts"
+import { paging, useTrail } from "./paging.ts"
+import { href, type Page, type Query } from "./routes.ts"
 import type { Label } from "./wording.ts"
 
 /** A page's heading: focused when its page is opened, and the title of the window. */
@@ -248,18 +249,23 @@ export const LongText = ({
 export const PageLink = ({ href, children }: { readonly href: string | undefined; readonly children: string }) =>
   href === undefined ? <span aria-hidden="true">{children}</span> : <a href={href}>{children}</a>
 
+/** Links to the newer and the older page of a list that is newest first. */
 export const Pager = ({
   label,
-  at,
-  paging,
-  href,
+  next,
+  page,
+  query,
 }: {
   readonly label: string
-  /** The `before` of the page shown. */
-  readonly at: number | undefined
-  readonly paging: Paging
-  readonly href: (before: number | undefined) => string
+  /** The `before` of the older page. */
+  readonly next: number | null
+  readonly page: Page
+  readonly query: Query
 }) => {
+  const { before, ...list } = query
+  const at = before === undefined ? undefined : Number(before)
+  const { hasNewer, newer, older } = paging(useTrail(at, JSON.stringify(list)), at, next)
+  const to = (before: number | undefined) => href(page, { ...list, before })
   const place = useRef<HTMLElement>(null)
   const shown = useRef(at)
   useEffect(() => {
@@ -267,11 +273,11 @@ export const Pager = ({
     shown.current = at
     ;(place.current?.closest("section") ?? document.body).scrollIntoView({ block: "start" })
   }, [at])
-  if (!paging.hasNewer && paging.older === undefined) return null
+  if (!hasNewer && older === undefined) return null
   return (
     <nav ref={place} class="pager" aria-label={label}>
-      <PageLink href={paging.hasNewer ? href(paging.newer) : undefined}>← Newer</PageLink>
-      <PageLink href={paging.older === undefined ? undefined : href(paging.older)}>Older →</PageLink>
+      <PageLink href={hasNewer ? to(newer) : undefined}>← Newer</PageLink>
+      <PageLink href={older === undefined ? undefined : to(older)}>Older →</PageLink>
     </nav>
   )
 }

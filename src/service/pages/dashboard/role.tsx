@@ -5,12 +5,11 @@
  */
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"
+import { isAtLeast, roles } from "../../pageApi/PageConstants.ts"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
+import { Choices, type Values } from "./forms.tsx"
 
 export type Role = Account["role"]
-
-/** From the least to the most. */
-export const roles: ReadonlyArray<Role> = ["viewer", "manager", "admin"]
 
 export const roleWords: Readonly<Record<Role, string>> = { viewer: "Viewer", manager: "Manager", admin: "Admin" }
 
@@ -19,8 +18,6 @@ export const roleHints: Readonly<Record<Role, string>> = {
   manager: "also runs the work: tasks, groups, experts",
   admin: "also has operators, tokens, the webhook, and the audit log",
 }
-
-export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role) >= roles.indexOf(min)
 
 export const Me = createContext<Account>({ name: "", role: "viewer" })
 
@@ -32,24 +29,14 @@ export const For = ({ role, children }: { readonly role: Role; readonly children
 )
 
 /** A choice among the roles, with what each may do. */
-export const RoleChoice = ({
-  name,
-  value,
-  onChange,
-}: {
-  readonly name: string
-  readonly value: Role
-  readonly onChange: (role: Role) => void
-}) => (
-  <fieldset class="choices">
-    <legend>Role</legend>
-    {roles.map((role) => (
-      <label key={role}>
-        <input type="radio" name={name} checked={value === role} onChange={() => onChange(role)} />
-        <span>
-          {roleWords[role]} <span class="muted small">{roleHints[role]}</span>
-        </span>
-      </label>
-    ))}
-  </fieldset>
+export const RoleChoice = ({ value }: { readonly value: Role }) => (
+  <Choices
+    legend="Role"
+    name="role"
+    value={value}
+    options={roles.map((role) => [role, roleWords[role], roleHints[role]])}
+  />
 )
+
+/** What was chosen. */
+export const roleOf = (values: Values): Role => roles.find((role) => role === values.text("role")) ?? "viewer"

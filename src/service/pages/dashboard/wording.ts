@@ -1,7 +1,8 @@
 /** Labels of states, and texts of problems. */
 import type { Problem } from "../shared/api.ts"
-import type { Delivery, TaskItem, TaskSummary, WebhookSettings } from "../../pageApi/DashboardApi.ts"
-import type { ItemState } from "../../pageApi/DeskApi.ts"
+import type { Delivery, WebhookSettings } from "../../pageApi/WebhookApi.ts"
+import type { TaskItem, TaskSummary } from "../../pageApi/TasksApi.ts"
+import type { ItemState } from "../../pageApi/ItemsApi.ts"
 import { plural } from "./format.ts"
 
 export type Tone = "neutral" | "accent" | "good" | "warn" | "bad"
@@ -28,8 +29,6 @@ export const itemStateLabel: Readonly<Record<ItemState, Label>> = {
   withdrawn: { words: "Withdrawn", tone: "warn" },
   cancelled: { words: "Cancelled", tone: "neutral" },
 }
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of the record above
-export const itemStates = Object.keys(itemStateLabel) as ReadonlyArray<ItemState>
 
 export const deliveryLabel: Readonly<Record<Delivery["state"], Label>> = {
   waiting: { words: "Waiting", tone: "accent" },

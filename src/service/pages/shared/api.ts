@@ -20,23 +20,47 @@ export interface Problem {
 /** What the service said, or why there is nothing. */
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
-export type Method = "GET" | "POST" | "PUT" | "DELETE"
+/** What a request takes and gives, by method and path; see `PageClient`. */
+type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
+
+interface Options {
+  /** Whether the request goes on when the page is left; its body has to be smaller than 64 kB then. */
+  readonly keepalive: boolean
+}
+
+interface AnyInput {
+  readonly params?: { readonly [name: string]: string | number }
+  readonly query?: { readonly [name: string]: string | number | undefined }
+  readonly payload?: unknown
+}
 
 const timeoutMillis = 30_000
 
-/**
- * `base` is the path of the page's interface, such as "/annotate/api"; `A` is what the interface
- * says of the request, `undefined` where it answers with nothing. With `keepalive` the request
- * goes on when the page is left; its body has to be smaller than 64 kB.
- */
-export const makeApi =
-  (base: string) =>
-  <A>(method: Method, path: string, body?: unknown, options?: { readonly keepalive: boolean }): Promise<Answer<A>> => {
+/** `?a=1&b=2` of the members that are defined; empty if none is. */
+export const searchOf = (query: AnyInput["query"] = {}): string => {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  return search.size === 0 ? "" : `?${search.toString()}`
+}
+
+const urlOf = (base: string, request: string, { params = {}, query }: AnyInput): string => {
+  const path = request.slice(request.indexOf(" ") + 1)
+  return base + path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(params[name]))) + searchOf(query)
+}
+
+/** Requests to the API under `base`; `onSignedOut` is called when one of them is answered that nobody is signed in. The compiler compares each with the API's declaration. */
+export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
+  const ask = <K extends keyof R & string>(
+    request: K,
+    ...[input, options]: unknown extends R[K]["input"] ? [] : [input: R[K]["input"], options?: Options]
+  ): Promise<Answer<R[K]["answer"]>> => {
+    const given = (input ?? {}) as AnyInput
+    const { payload } = given
     const signal = AbortSignal.timeout(timeoutMillis)
-    return fetch(base + path, {
-      method,
-      headers: { "x-prefstream": "1", ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    return fetch(urlOf(base, request, given), {
+      method: request.slice(0, request.indexOf(" ")),
+      headers: { "x-prefstream": "1", ...(payload === undefined ? {} : { "content-type": "application/json" }) },
+      ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
       credentials: "same-origin",
       cache: "no-store",
       redirect: "error",
@@ -46,10 +70,17 @@ export const makeApi =
       .then((response) => response.text().then((text) => answerOf(response, text)))
       .catch(() => unanswered(signal.aborted))
       .then((answer) => {
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- page and service are built together
-        return answer as Answer<A>
+        if (!answer.ok && answer.problem.status === 401) onSignedOut()
+        return answer
       })
   }
+  /** The address of what a GET answers with, for a link. */
+  const addressOf = <K extends keyof R & `GET ${string}`>(request: K, input: R[K]["input"]): string => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    return urlOf(base, request, input as AnyInput)
+  }
+  return { ask, addressOf }
+}
 
 const notJson = Symbol("not JSON")
 

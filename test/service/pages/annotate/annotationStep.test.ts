@@ -5,6 +5,7 @@ import {
   type Command,
   type AnnotationState,
   type Event,
+  type Sent,
   initial,
 } from "../../../../src/service/pages/annotate/annotationState.ts"
 import * as entries from "../../../../src/service/pages/annotate/entry.ts"
@@ -12,6 +13,13 @@ import type { Draft, Work } from "../../../../src/service/pageApi/AnnotateApi.ts
 import { item, progress, work } from "./support.ts"
 
 /** The state machine with a clock, and with the commands since they were last taken. */
+/** Method, path, and body of a request. */
+const sentOf = ({ input, request }: Sent) => {
+  const { params, payload } = { params: { item_id: 0 }, payload: undefined as unknown, ...input }
+  const [method, path] = request.replace(":item_id", String(params.item_id)).split(" ")
+  return [method, path, ...(payload === undefined ? [] : [payload])]
+}
+
 class Driver {
   state: AnnotationState
   now = 1_000_000
@@ -34,11 +42,7 @@ class Driver {
   }
 
   get asks() {
-    return this.commands.flatMap((command) =>
-      command._tag === "ask"
-        ? [[command.method, command.path, ...(command.body === undefined ? [] : [command.body])]]
-        : [],
-    )
+    return this.commands.flatMap((command) => (command._tag === "ask" ? [sentOf(command.sent)] : []))
   }
 
   timer(name: string) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TaskItem, TaskSummary } from "../../../../src/service/pageApi/DashboardApi.ts"
+import type { TaskItem, TaskSummary } from "../../../../src/service/pageApi/TasksApi.ts"
 import { itemLabel, problemWords, signInWords } from "../../../../src/service/pages/dashboard/wording.ts"
 
 const problem = { status: 409, detail: "The task is complete." }

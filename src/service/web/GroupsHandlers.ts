@@ -3,12 +3,15 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { DashboardApi } from "../pageApi/DashboardApi.ts"
 import { NotFound } from "../pageApi/WebProblems.ts"
+import { Desk } from "../store/Desk.ts"
 import { VoteQueue } from "../store/VoteQueue.ts"
+import { orNotFound } from "./StoreFailures.ts"
 
 export const layer = HttpApiBuilder.group(
   DashboardApi,
   "groups",
   Effect.fnUntraced(function* (handlers) {
+    const desk = yield* Desk
     const { groups, pauseGroup, setGroup } = yield* VoteQueue
     const noGroup = (groupId: string) => new NotFound({ detail: `No task is in group ${groupId}.` })
     return handlers.handleAll({
@@ -21,6 +24,7 @@ export const layer = HttpApiBuilder.group(
             SqlError: Effect.die,
           }),
         ),
+      group: ({ params: { group_id } }) => orNotFound(desk.group(group_id), "There is no such group."),
       pause: ({ params: { group_id }, payload: { paused } }) =>
         pauseGroup(group_id, paused).pipe(
           Effect.catchTags({ NoSuchGroup: () => noGroup(group_id), SqlError: Effect.die }),

@@ -1,0 +1,41 @@
+/**
+ * The requests of an `HttpApi` as types, for pages that load no Effect: `GET /tasks/:task_id` names a request, and the
+ * compiler knows its parameters, its payload, and its answer.
+ */
+import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+
+type EndpointOf<Api> = Api extends HttpApi.HttpApi<infer _Id, infer Groups> ? HttpApiGroup.Endpoints<Groups> : never
+
+type TypeOf<S> = S extends { readonly Type: infer A } ? A : never
+
+/** A member of a request; nothing where the endpoint takes none. */
+type Member<Name extends string, S> = [S] extends [never] ? unknown : { readonly [name in Name]: TypeOf<S> }
+
+type QueryMember<S> = [S] extends [never]
+  ? unknown
+  : {
+      readonly query: {
+        readonly [K in keyof TypeOf<S>]: TypeOf<S>[K] | (object extends Pick<TypeOf<S>, K> ? undefined : never)
+      }
+    }
+
+interface Endpoint {
+  readonly method: string
+  readonly path: string
+}
+
+/** By method and path without the prefix. */
+export type Requests<Api, Prefix extends string> = {
+  [
+    E in EndpointOf<Api> as E extends Endpoint
+      ? E["path"] extends `${Prefix}${infer Path}`
+        ? `${E["method"]} ${Path}`
+        : never
+      : never
+  ]: {
+    readonly input: Member<"params", HttpApiEndpoint.Params<E>> &
+      QueryMember<HttpApiEndpoint.Query<E>> &
+      Member<"payload", HttpApiEndpoint.Payload<E>>
+    readonly answer: TypeOf<HttpApiEndpoint.Success<E>>
+  }
+}

@@ -1,0 +1,51 @@
+/** The part of `DashboardApi` about the tokens of the client organization. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { error, Millis, MinRole, Name, OperatorSession, Rotation } from "./OperatorSession.ts"
+
+export const TokenSummary = Schema.Struct({
+  token_id: Schema.String,
+  name: Schema.String,
+  /** The first characters, to tell tokens apart. */
+  hint: Schema.String,
+  created_at: Millis,
+  last_used_at: Schema.NullOr(Millis),
+  /** When it stops being accepted: after a rotation. */
+  expires_at: Schema.NullOr(Millis),
+  revoked_at: Schema.NullOr(Millis),
+})
+export type TokenSummary = typeof TokenSummary.Type
+const NewToken = Schema.Struct({ token: Schema.String, summary: TokenSummary })
+export type NewToken = typeof NewToken.Type
+
+const tokenParams = { token_id: Schema.String }
+const listTokens = HttpApiEndpoint.get("list", "/tokens", {
+  success: Schema.Struct({
+    tokens: Schema.Array(TokenSummary),
+    /** Whether the token that the service was started with is accepted, too. */
+    given: Schema.Boolean,
+  }),
+  error,
+})
+const createToken = HttpApiEndpoint.post("create", "/tokens", {
+  payload: Schema.Struct({ name: Name }),
+  success: NewToken,
+  error,
+})
+/** A new token with the same name; the old one is accepted for `keep_hours` more (0: no longer). */
+const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
+  params: tokenParams,
+  payload: Rotation,
+  success: NewToken,
+  error,
+})
+const revokeToken = HttpApiEndpoint.post("revoke", "/tokens/:token_id/revoke", {
+  params: tokenParams,
+  success: HttpApiSchema.NoContent,
+  error,
+})
+
+export class DashboardTokens extends HttpApiGroup.make("tokens")
+  .add(listTokens, createToken, rotateToken, revokeToken)
+  .annotateEndpoints(MinRole, "admin")
+  .middleware(OperatorSession) {}

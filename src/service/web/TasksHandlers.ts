@@ -1,0 +1,61 @@
+/** Implements the part of `DashboardApi` about tasks. */
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { DashboardApi } from "../pageApi/DashboardApi.ts"
+import { SignedInOperator } from "../pageApi/OperatorSession.ts"
+import { Conflict, NotFound } from "../pageApi/WebProblems.ts"
+import { Desk } from "../store/Desk.ts"
+import { TaskStore } from "../store/TaskStore.ts"
+import { VoteQueue } from "../store/VoteQueue.ts"
+import { failures, orNotFound } from "./StoreFailures.ts"
+
+const noTask = (taskId: string) => `There is no task ${taskId}.`
+
+export const layer = HttpApiBuilder.group(
+  DashboardApi,
+  "tasks",
+  Effect.fnUntraced(function* (handlers) {
+    const desk = yield* Desk
+    const store = yield* TaskStore
+    const queue = yield* VoteQueue
+    const detailOf = (taskId: string, from: number) => orNotFound(store.detail(taskId, from), noTask(taskId))
+    const historyOf = (taskId: string) => orNotFound(desk.guidelines(taskId), noTask(taskId))
+    return handlers.handleAll({
+      overview: () => Effect.orDie(store.overview),
+      list: ({ query }) => Effect.orDie(store.list(query)),
+      detail: ({ params: { task_id }, query }) => detailOf(task_id, query.from ?? 0),
+      cancel: Effect.fnUntraced(function* ({ params: { task_id } }) {
+        yield* detailOf(task_id, 0)
+        if (!(yield* Effect.orDie(store.cancel(task_id)))) {
+          return yield* new Conflict({ detail: "The task has ended already." })
+        }
+      }),
+      returnItem: Effect.fnUntraced(function* ({ params: { index, task_id } }) {
+        const { task } = yield* detailOf(task_id, index)
+        if (index < 0 || index >= task.prompts) {
+          return yield* new NotFound({ detail: `The task has no prompt ${index}.` })
+        }
+        yield* Effect.orDie(queue.returnItem(task_id, index))
+      }),
+      reopen: ({ params: { task_id }, payload: { prompts, votes } }) =>
+        desk.reopen(task_id, votes, prompts ?? undefined).pipe(
+          Effect.map((prompts) => ({ prompts })),
+          Effect.catchTags(failures),
+        ),
+      endReopening: ({ params: { task_id } }) =>
+        desk.endReopening(task_id).pipe(
+          Effect.map((prompts) => ({ prompts })),
+          Effect.catchTags(failures),
+        ),
+      guidelines: ({ params: { task_id } }) => historyOf(task_id),
+      editGuidelines: Effect.fnUntraced(function* ({ params: { task_id }, payload }) {
+        yield* historyOf(task_id)
+        const { name } = yield* SignedInOperator
+        yield* desk
+          .editGuidelines(task_id, { ...payload, operator: name })
+          .pipe(Effect.catchTags({ GuidelinesRefused: failures.NotNow, SqlError: Effect.die }))
+        return yield* historyOf(task_id)
+      }),
+    })
+  }),
+)
