@@ -136,6 +136,7 @@ it.live.skipIf(!hasBrowser)("a manager's change of priority and experts is the o
       await page.getByText("Each prompt needs 2 votes of different experts, and 1 of those chosen is active").waitFor()
       await picture(page, "queue-1-change")
       await page.keyboard.press("Enter")
+      await page.getByRole("dialog").waitFor({ state: "detached" })
       await page
         .getByRole("row", { name: /release/ })
         .getByText("Grace Hopper")
