@@ -46,7 +46,7 @@ export const Vote = Schema.Struct(fields).mapFields(
 )
 export type Vote = typeof Vote.Type
 
-/** The first vote of each named expert, and all votes without a name: those that count. */
+/** The votes that count: the first vote of each named expert, and all votes without a name. */
 export const onePerExpert = <V extends { readonly expert: string | null }>(
   votes: ReadonlyArray<V>,
 ): ReadonlyArray<V> => {

@@ -190,6 +190,7 @@ it.live.skipIf(!hasBrowser)("renders attacks inert, for the expert and for the o
           .getByRole("article")
           .nth(count - 1)
           .waitFor()
+        if (i === 0) await page.locator(".rich .formula").nth(3).waitFor()
         // Every text is rendered when none says that it is on its way.
         await page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
         if (i === 0) {

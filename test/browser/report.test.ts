@@ -190,7 +190,7 @@ describe("the report in a browser", () => {
       ])
       assert.include(
         await section(page, "Agreement").innerText(),
-        "4,180 items of 4,210 have several votes; their choice is by votes weighted by how reliable each expert is (Dawid–Skene) on 4,177 and a lead’s on 3; on 43 it is not that of the majority.",
+        "4,180 items of 4,210 have several votes; their choice is by votes weighted by how reliable each expert is (Dawid–Skene) on 4,177 and a lead’s on 3; on 43 items the choice differs from the majority.",
       )
       assert.include(
         await section(page, "Gold items").innerText(),
