@@ -32,7 +32,7 @@ const tasks = cases(200, 4_000)
 
 const scratch = mkdtempSync(join(tmpdir(), "prefstream-workers-"))
 /** So long that the input is read in several steps (`task/Plan`). */
-const long = "and so on ".repeat(Math.ceil(1_000_000 / (tasks * 2)))
+const long = "and so on ".repeat(Math.ceil(700_000 / (tasks * 2)))
 const lines = Array.from({ length: tasks * 2 }, (_, i) =>
   JSON.stringify({ id: `item-${i}`, prompt: `Question ${i}?`, completions: ["one", `another ${i}: ${long}`] }),
 )
