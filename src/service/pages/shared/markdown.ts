@@ -138,13 +138,18 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
   }
 }
 
-/** @param below the level of the page's heading that the text is under */
-export const renderMarkdown = async (text: string, below = 3): Promise<string> => {
+const loadNow = <A>(module: Promise<A>): Promise<A> => module
+
+/**
+ * @param below the level of the page's heading that the text is under
+ * @param load waits for a module that is loaded on demand
+ */
+export const renderMarkdown = async (text: string, below = 3, load = loadNow): Promise<string> => {
   const env = { below }
   const tokens = markdown.parse(text, env)
   const formulas = tokens.flatMap((token) => [token, ...(token.children ?? [])]).filter(isMath)
   // Where KaTeX cannot be loaded, formulas stay as they were written.
-  const loaded = formulas.length === 0 ? undefined : await import("./typeset.ts").catch(() => undefined)
+  const loaded = formulas.length === 0 ? undefined : await load(import("./typeset.ts")).catch(() => undefined)
   if (loaded !== undefined) typesetAll(formulas, loaded.typeset)
   return markdown.renderer.render(tokens, markdown.options, env)
 }

@@ -1,11 +1,11 @@
 /**
  * Renders and compares texts in a worker, so that no text can block the page.
  *
- * Guarantees: jobs run one at a time; a job that takes longer than three seconds is terminated with its worker, and
- * fails alone. A job that is no longer needed is not started.
+ * Guarantees: jobs run one at a time; a job that takes longer than three seconds, or whose modules take longer than
+ * thirty seconds to load, is terminated with its worker, and fails alone. A job that is no longer needed is not started.
  */
 import type { Difference } from "./difference.ts"
-import type { Job } from "./textWorker.ts"
+import type { Job, Report } from "./textWorker.ts"
 // oxlint-disable-next-line import/default -- Vite makes it, see browser.d.ts
 import workerUrl from "./textWorker.ts?worker&url"
 
@@ -16,7 +16,8 @@ interface Waiting {
   readonly failed: () => void
 }
 
-const deadline = 3_000
+const maxWorkMillis = 3_000
+const maxLoadMillis = 30_000
 
 // The one script URL that this page ever makes.
 const policy =
@@ -37,13 +38,19 @@ let timer: ReturnType<typeof setTimeout> | undefined
 const start = (): Worker => {
   const url = policy === undefined ? workerUrl : policy.createScriptURL(workerUrl)
   const made = new Worker(url, { type: "module" })
-  made.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+  made.addEventListener("message", ({ data: report }: MessageEvent<Report>) => {
+    if (report._tag !== "done") return limit(report._tag === "loading" ? maxLoadMillis : maxWorkMillis)
     const job = finish()
-    job?.done(data)
+    job?.done(report.result)
     advance()
   })
   made.addEventListener("error", giveUp)
   return made
+}
+
+const limit = (millis: number) => {
+  clearTimeout(timer)
+  timer = setTimeout(giveUp, millis)
 }
 
 const finish = (): Waiting | undefined => {
@@ -67,7 +74,7 @@ const advance = () => {
     if (next === undefined) return
     if (!next.isWanted()) continue
     current = next
-    timer = setTimeout(giveUp, deadline)
+    limit(worker === undefined ? maxLoadMillis : maxWorkMillis)
     worker ??= start()
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
     worker.postMessage(next.job)

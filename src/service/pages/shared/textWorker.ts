@@ -6,9 +6,23 @@ export type Job =
   | { readonly _tag: "render"; readonly text: string; readonly below: number }
   | { readonly _tag: "compare"; readonly left: string; readonly right: string }
 
+/** The time limit of a job counts while the worker works, not while the network brings what it needs. */
+export type Report =
+  | { readonly _tag: "loading" }
+  | { readonly _tag: "working" }
+  | { readonly _tag: "done"; readonly result: unknown }
+
+const report = (message: Report) => postMessage(message)
+
+const load = <A>(module: Promise<A>): Promise<A> => {
+  report({ _tag: "loading" })
+  return module.finally(() => report({ _tag: "working" }))
+}
+
 const work = async (job: Job) =>
-  job._tag === "render" ? renderMarkdown(job.text, job.below) : difference(job.left, job.right)
+  job._tag === "render" ? renderMarkdown(job.text, job.below, load) : difference(job.left, job.right)
 
 addEventListener("message", ({ data: job }: MessageEvent<Job>) => {
-  void work(job).then((result) => postMessage(result), reportError)
+  void work(job).then((result) => report({ _tag: "done", result }), reportError)
 })
+report({ _tag: "working" })
