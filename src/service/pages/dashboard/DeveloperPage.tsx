@@ -7,7 +7,7 @@ import { Tokens } from "./Tokens.tsx"
 import { Webhook } from "./Webhook.tsx"
 
 export const DeveloperPage = ({ query }: { readonly query: Query }) => {
-  // Grows when something was sent: the log is read anew.
+  // This number increases when something was sent, so that the log reloads.
   const [sent, setSent] = useState(0)
   return (
     <>

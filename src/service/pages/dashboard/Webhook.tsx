@@ -157,7 +157,7 @@ const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readon
   )
 }
 
-/** Since when nothing arrives, and what comes next. */
+/** Says since when deliveries fail, and when the next attempt is. */
 const Failing = ({
   failing,
   settings: { next_attempt_at, waiting },
@@ -277,7 +277,7 @@ const Actions = ({
   )
 }
 
-/** What becomes of a test event. */
+/** Shows the outcome of a test event. */
 const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
   const [over, setOver] = useState(false)
   const resource = useResource(
