@@ -1,4 +1,4 @@
-/** One completion: its number, its text, and its rank in the judgment. */
+/** Shows one completion: its number, its text, and its rank in the judgment. */
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
 import { Marked } from "../shared/Marked.tsx"

@@ -1,4 +1,4 @@
-/** The form of a judgment: choice or ranking, rationale, and submit. */
+/** The form of a judgment: choice or ranking, rationale, and the button that submits it. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnsaved } from "./annotationStep.ts"

@@ -14,7 +14,7 @@ type Turn = Conversation[number]
 
 const roles: Readonly<Record<string, string>> = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }
 
-/** @param below the level of the headings above it */
+/** @param below the level of the page's heading above the conversation */
 export const Turns = ({
   turns,
   below,

@@ -1,4 +1,4 @@
-/** The state, events and commands of `annotationStep`. */
+/** The types of the state, events, and commands of `annotationStep`, and the initial state. */
 import type { AnnotateApi, Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
 import * as attention from "./attention.ts"

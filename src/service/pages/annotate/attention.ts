@@ -6,7 +6,7 @@
  */
 
 export interface Attention {
-  /** Milliseconds counted until `since`. */
+  /** The milliseconds counted until `since`. */
   readonly counted: number
   /** The start of the time that is not yet in `counted`; null while the page is hidden. */
   readonly since: number | null

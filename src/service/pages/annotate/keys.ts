@@ -20,7 +20,9 @@ export interface Key {
   readonly isComposing: boolean
 }
 
-/** Where the focus is: in a text field, on a button or link, on a scrollable element, in a dialog, or elsewhere. */
+/**
+ * The focus is in a text field, on a button or link, on a scrollable element, in a dialog, or elsewhere on the page.
+ */
 export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
 const letters = {

@@ -1,4 +1,4 @@
-/** Computes differences between the marked completion and another one, the base, on request. */
+/** Computes, on request, the differences between the marked completion and another one, the base. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "../shared/difference.ts"
 import { compare } from "../shared/textClient.ts"

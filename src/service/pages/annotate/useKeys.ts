@@ -1,4 +1,4 @@
-/** Listens for the keyboard shortcuts of `keys`. */
+/** Listens for the keyboard shortcuts that `keys` defines. */
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Action, actionOf, type Where } from "./keys.ts"
 

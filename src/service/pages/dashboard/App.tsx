@@ -1,8 +1,8 @@
 /**
- * The dashboard: sign-in state and the current view.
+ * The dashboard shows the sign-in state and the current view.
  *
- * Guarantees: when a session ends, a sign-in form covers the page, so that nothing on it is lost, such as a secret that
- * is shown once.
+ * Guarantees: when a session ends, a sign-in form covers the page. Nothing on the page is lost, such as a secret that
+ * is shown only once.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"

@@ -1,4 +1,4 @@
-/** Texts with a copy button: shell commands, and secrets that are shown once. */
+/** Texts with a copy button: shell commands, and secrets that are shown only once. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 

@@ -1,4 +1,4 @@
-/** One delivery: its payload, and the outcome of each attempt. */
+/** Shows one delivery: its payload, and the outcome of each attempt. */
 import type { DeliveryDetail } from "../../pageApi/WebhookApi.ts"
 import { ask } from "./client.ts"
 import { Resend } from "./Deliveries.tsx"

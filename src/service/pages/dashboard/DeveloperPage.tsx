@@ -1,4 +1,4 @@
-/** Settings for client organizations: tokens, the webhook, and its deliveries. */
+/** The settings for client organizations: tokens, the webhook, and its deliveries. */
 import { useState } from "preact/hooks"
 import { Deliveries } from "./Deliveries.tsx"
 import { PageHeading } from "./parts.tsx"

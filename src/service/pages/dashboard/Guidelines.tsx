@@ -1,4 +1,4 @@
-/** The guidelines of a task: the newest version, a form for the next one, and what changed in each. */
+/** Shows the guidelines of a task: the newest version, a form for the next one, and the changes in each version. */
 import { useContext, useId, useState } from "preact/hooks"
 import type { GuidelineHistory } from "../../pageApi/TasksApi.ts"
 import type { TaskDetail } from "../../pageApi/TasksApi.ts"

@@ -1,7 +1,7 @@
 /**
- * One prompt of a task: completions, votes, result, and who set it aside.
+ * Shows one prompt of a task: completions, votes, result, and the experts who set it aside.
  *
- * Guarantees: texts of clients, models and experts are rendered as experts see them (`RichText`), or as plain text;
+ * Guarantees: texts of clients, models, and experts are rendered as experts see them (`RichText`), or as plain text;
  * they are never trusted markup.
  */
 import { useState } from "preact/hooks"

@@ -1,4 +1,4 @@
-/** All tasks: counts by status, and one page of the list, newest first. */
+/** Shows the number of tasks by status, and one page of the list, newest first. */
 import { taskStatuses } from "../../pageApi/PageConstants.ts"
 import type { Overview, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"

@@ -1,4 +1,4 @@
-/** One task: its progress, and its prompts with their votes, one page at a time. */
+/** Shows one task: its progress, and its prompts with their votes, one page at a time. */
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
 import { promptsPerPage } from "../../pageApi/PageConstants.ts"
 import type { TaskDetail, TaskSummary } from "../../pageApi/TasksApi.ts"

@@ -1,5 +1,5 @@
 /**
- * The webhook: its URL and its signing secrets.
+ * Shows and changes the webhook: its URL and its signing secrets.
  *
  * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
  */

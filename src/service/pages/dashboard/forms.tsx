@@ -34,7 +34,7 @@ export interface FormProps<A> {
   readonly submit: string
   readonly submitting?: string
   readonly buttonClass?: string
-  /** Whether there is nothing to submit. */
+  /** Whether the fields have no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly onDone: (value: A) => void

@@ -1,8 +1,8 @@
 /**
  * Links to newer and older pages of a list that the service returns newest first.
  *
- * The service only gives the next older page (`next`). A trail remembers visited pages, so that "newer" leads back;
- * without one (a link from elsewhere, a reload), "newer" leads to the newest page.
+ * The service only gives the next older page (`next`). A trail remembers visited pages, so that "newer" leads back.
+ * Without a trail (after a link from elsewhere, or a reload), "newer" leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"
@@ -22,9 +22,9 @@ export const visit = (trail: Trail, before: number | undefined): Trail => {
 }
 
 export interface Paging {
-  /** False on the newest page. */
+  /** Whether there is a newer page: false only on the newest page. */
   readonly hasNewer: boolean
-  /** The `before` of the newer page. */
+  /** The `before` of the newer page; undefined leads to the newest page. */
   readonly newer: number | undefined
   /** The `before` of the older page; undefined on the oldest page. */
   readonly older: number | undefined

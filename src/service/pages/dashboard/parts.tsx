@@ -52,7 +52,7 @@ export const Section = ({
   </section>
 )
 
-/** One entry of `<dl class="facts">`. */
+/** One entry of a `<dl class="facts">`. */
 export const Fact = ({
   label,
   class: name,

@@ -28,7 +28,7 @@ export const For = ({ role, children }: { readonly role: Role; readonly children
   <>{useMay(role) && children}</>
 )
 
-/** A choice among the roles, with what each may do. */
+/** A choice among the roles; each says what it may do. */
 export const RoleChoice = ({ value }: { readonly value: Role }) => (
   <Choices
     legend="Role"

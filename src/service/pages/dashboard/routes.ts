@@ -33,7 +33,7 @@ export interface Query {
 
 export interface Route {
   readonly page: Page | "set-up" | "unknown"
-  /** The id of what is shown, or the code of a sign-in link. Empty for lists. */
+  /** The id of the object that the page shows, or the code of a sign-in link; empty for lists. */
   readonly id: string
   readonly query: Query
 }
@@ -53,7 +53,7 @@ const queryOf = (search: string): Query =>
   )
 
 const decode = (text: string): string | undefined => {
-  // A stray % makes decodeURIComponent throw; such an address is unknown.
+  // `decodeURIComponent` throws on a stray %; such an address is unknown.
   try {
     return decodeURIComponent(text)
   } catch {
@@ -77,7 +77,7 @@ export const parse = (hash: string): Route => {
     if (parts.length !== segments.length) continue
     if (!parts.every((part, i) => part === ":id" || part === segments[i])) continue
     const id = parts.at(-1) === ":id" ? decode(segments.at(-1) ?? "") : ""
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key of `paths`
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `page` is a key of `paths`
     if (id !== undefined) return { page: page as Page, id, query: queryOf(search) }
   }
   return unknown

@@ -1,4 +1,4 @@
-/** A text with its differences marked. */
+/** Shows a text with its differences marked. */
 import type { Part } from "./difference.ts"
 
 export interface MarkedProps {

@@ -11,7 +11,7 @@ export interface Problem {
   readonly status: number
   /** The problem's stable `type` (RFC 9457); "about:blank" if it has none. */
   readonly type: string
-  /** One or two sentences to show. */
+  /** The problem in one or two sentences, to be shown. */
   readonly detail: string
   /** The seconds to wait before a retry, if the service named them. */
   readonly retryAfter: number | null

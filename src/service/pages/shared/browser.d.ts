@@ -1,4 +1,4 @@
-/** Types of files that Vite imports. */
+/** The types of files that Vite imports, and of Trusted Types. */
 declare module "*?worker&url" {
   /** The URL of the worker's script. */
   const url: string

@@ -138,7 +138,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
   }
 }
 
-/** @param below the level of the page's heading that the text is under */
+/** @param below the level of the page's heading above the text */
 export const renderMarkdown = async (text: string, below = 3): Promise<string> => {
   const env = { below }
   const tokens = markdown.parse(text, env)
