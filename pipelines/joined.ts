@@ -1,5 +1,6 @@
 /**
- * Prompts in one file, and one file of completions per model, joined by a key; a trainer's format, and a held-out split.
+ * Joins a file of prompts with one file of completions per model, by a key. Writes a trainer's format and a held-out
+ * split.
  *
  *     npx prefstream run pipelines/joined.ts
  */

@@ -1,11 +1,11 @@
 /**
- * A process that works each night at two: it submits what is new in a folder, waits for results by webhook and by polling
- * until the next evening, and writes the dataset of all results so far. Stop it at any time; nothing is lost.
+ * Works each night at two: it submits what is new in a folder, waits for results by webhook and by polling until the
+ * next evening, and writes the dataset of all results so far. Stop it at any time; nothing is lost.
  *
  *     export PREFSTREAM_BASE_URL=https://annotation.example/v1 PREFSTREAM_TOKEN=… PREFSTREAM_WEBHOOK_SECRET=whsec_…
  *     npx node pipelines/nightly.ts [--now]
  *
- * Where cron or systemd start jobs, `prefstream run items --dir job --once` does the same without waiting.
+ * If cron or systemd starts your jobs, `prefstream run items --dir job --once` does the same without waiting.
  */
 import { NodeHttpClient, NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, Layer, Option } from "effect"
@@ -35,7 +35,8 @@ const program = Effect.gen(function* () {
 
   const cron = yield* Effect.fromResult(Pipeline.CronJob.parse("0 2 * * *", "Europe/Berlin"))
   const now = process.argv.includes("--now")
-  // A night that fails, since the service was down for too long, is followed by the next one.
+  // If a night fails, for example because the service was down for too long, the failure is logged and the next night
+  // still runs.
   return yield* Pipeline.CronJob.run(Effect.catchCause(night, Effect.logError), { cron, now })
 })
 

@@ -1,7 +1,8 @@
 /**
- * An annotation service of another shape: it has jobs with questions, and answers them by the number of an option. The protocol
- * here says what to ask it, and what its answers mean. All else is that of any pipeline: rate limit, retries, ledger, report,
- * thresholds, `prefstream status`. No task is paid for twice, whenever the process is killed.
+ * Uses an annotation service with another API: it has jobs with questions, and answers each with the number of an
+ * option. `protocol` says which requests to send and what the responses mean. All else works as in any pipeline: rate
+ * limit, retries, ledger, report, thresholds, `prefstream status`. No task is paid for twice, whenever the process is
+ * killed.
  *
  *     LABELING_URL=http://127.0.0.1:8080 npx prefstream run pipelines/own-service.ts
  */
@@ -25,7 +26,7 @@ const Job = Schema.Struct({
 
 const readJob = HttpClientResponse.schemaBodyJson(Job)
 
-/** Each function makes one attempt over `http`; the library decides when, and whether another one is safe. */
+/** Each function makes one attempt over `http`. The library decides when to call it, and whether a retry is safe. */
 const protocol: Tasks.Protocol = {
   create: ({ guidelines, prompts }, { http, idempotencyKey }) => {
     const questions = prompts.map(({ completions, prompt }) => ({ text: prompt, options: completions }))
@@ -52,7 +53,7 @@ export default Pipeline.make({
   directory: "own-service",
   source: Source.files("data/sample.jsonl"),
   client: Tasks.AnnotationClient.layerProtocol(protocol),
-  // The address that the ledger keeps, and the limits that hold for all requests.
+  // The ledger keeps the base URL; the limits hold for all requests.
   service: Tasks.ServiceProfile.layer({
     baseUrl: url,
     token: Redacted.make("none"),

@@ -1,7 +1,8 @@
 /**
- * Several experts, a language model among them, measured by items with known answers; a dataset only if they do well.
+ * Several experts judge, one of them a language model. Items with known answers measure them, and the dataset is
+ * written only if they do well.
  *
- * The judge is a model behind an OpenAI-compatible endpoint, here Ollama's. It has one vote, people have two.
+ * The judge is a model behind an OpenAI-compatible endpoint, here Ollama's. It has one vote, and people have two.
  *
  *     PREFSTREAM_JUDGE_BASE_URL=http://127.0.0.1:11434/v1 npx prefstream serve --votes 3 --expert judge:qwen2.5:7b    # prints the token
  *     export PREFSTREAM_BASE_URL=http://127.0.0.1:8484/v1 PREFSTREAM_TOKEN=…

@@ -1,5 +1,5 @@
 /**
- * From a program that does not use Effect: the quickstart's pipeline as a promise of its report.
+ * Runs the quickstart's pipeline from a program that does not use Effect, as a promise of its report.
  *
  *     npx node pipelines/promises.ts
  */

@@ -1,6 +1,6 @@
 /**
- * The whole flow on one machine: the sample data goes to an embedded annotation
- * service, whose expert answers from the gold answers in the same file.
+ * Runs the whole flow on one machine: the sample data goes to an embedded annotation service, whose expert takes the
+ * gold answers from the same file.
  *
  *     npx prefstream run pipelines/quickstart.ts
  */

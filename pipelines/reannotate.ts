@@ -1,6 +1,7 @@
 /**
- * A preference set that exists, judged again: here the quickstart's, by another rule. Each pair is an item of two
- * completions, whose order the experts don't know. `chosen_index` of the new dataset is 0 where both judgments agree.
+ * Judges an existing preference set again: here the quickstart's, by another rule. Each pair becomes an item of two
+ * completions, and experts don't know which one was chosen before. `chosen_index` of the new dataset is 0 if both
+ * judgments agree.
  *
  *     npx prefstream run pipelines/quickstart.ts && npx prefstream run pipelines/reannotate.ts
  */

@@ -1,7 +1,7 @@
 /**
- * The stages by themselves: each is a stream or takes one, so anything may stand between them. Here only short prompts are
- * sent, a strategy of the program's own makes the pairs, only those with a rationale are kept, and a trainer reads a format
- * of its own.
+ * Uses the stages one by one. Each is a stream or takes one, so a program can put its own steps between them. This one
+ * sends only short prompts, makes pairs by its own strategy, keeps only pairs with a rationale, and writes a trainer
+ * format of its own.
  *
  *     npx node pipelines/stages.ts
  */
@@ -15,7 +15,7 @@ const items = Source.files("data/sample.jsonl").records.pipe(
   Stream.filter((record) => Result.isFailure(record) || record.success.item.prompt.length < 200),
 )
 
-/** The best completion against the longest of the rest. Its settings are for the manifest. */
+/** Pairs the best completion with the longest of the others. The first argument is for the manifest. */
 const bestAgainstLongest = Pairs.strategy({ strategy: "best-against-longest" }, (judgment) =>
   Pairs.bestAgainstRest(judgment)
     .toSorted((a, b) => b.rejected.length - a.rejected.length)
@@ -46,7 +46,7 @@ const program = Effect.gen(function* () {
     Stream.flatMap((judgment) => Stream.fromIterable(bestAgainstLongest(judgment))),
     Stream.filter((pair) => pair.rationale !== null),
   )
-  // Without any pair it fails with `NoPairs`, and the dataset of an earlier run is kept.
+  // If there is no pair, it fails with `NoPairs`, and the dataset of an earlier run is kept.
   const { directory: written, rows } = yield* Stream.run(
     pairs,
     Dataset.write({ directory: `${directory}/dataset`, formats: [format] }),

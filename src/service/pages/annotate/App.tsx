@@ -1,4 +1,4 @@
-/** The annotation page: sign-in state, the current item, and notices. */
+/** The annotation page shows the sign-in state, the current item, and notices. */
 import { useState } from "preact/hooks"
 import type { AnnotationState } from "./annotationState.ts"
 import { isBusy } from "./annotationStep.ts"

@@ -1,8 +1,8 @@
 /**
- * A text that is shortened if it is long, with a button to expand it.
+ * Shows a text, shortened if it is long, with a button that expands it.
  *
- * Guarantees: of a very long text only the beginning is rendered until it is expanded. Focus in the hidden part expands
- * it.
+ * Guarantees: while a very long text is shortened, only its beginning is rendered. If the focus moves into the hidden
+ * part, the text expands.
  */
 import type { ComponentChildren } from "preact"
 import { useEffect, useMemo, useRef, useState } from "preact/hooks"
@@ -10,14 +10,14 @@ import { beginning } from "../shared/chunks.ts"
 
 export interface ClampedProps {
   readonly text: string
-  /** Whether to show all, unless the button says otherwise. */
+  /** Whether the whole text is shown until the user presses the button. */
   readonly expand: boolean
-  /** Of what the text is: "completion 1". */
+  /** Names the text in the button's label, for example "completion 1". */
   readonly name: string
   readonly children: (text: string) => ComponentChildren
 }
 
-/** Characters and lines of which a shortened text is drawn; the height cuts it further. */
+/** Approximate limits on what is rendered of a shortened text; CSS may cut its height further. */
 const drawn = { characters: 8_000, lines: 150 }
 
 export const Clamped = ({ text, expand, name, children }: ClampedProps) => {

@@ -1,4 +1,4 @@
-/** One completion: its number, its text, and its rank in the judgment. */
+/** Shows one completion: its number, its text, and its rank in the judgment. */
 import { RichText } from "../shared/RichText.tsx"
 import type { Part } from "../shared/difference.ts"
 import { Marked } from "../shared/Marked.tsx"
@@ -10,13 +10,13 @@ import * as ranking from "./ranking.ts"
 export interface CompletionProps {
   readonly place: number
   readonly text: string
-  /** Its messages, if it calls tools. */
+  /** The messages of a completion that calls tools; otherwise null. */
   readonly turns: Conversation | null
   readonly entry: Entry
   readonly isMarked: boolean
   readonly source: boolean
   readonly expand: boolean
-  /** Where differences are shown in it. */
+  /** The text in parts, with differences marked; null while no differences are shown. */
   readonly parts: { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
   readonly element: (element: HTMLElement | null) => void
   readonly onMark: () => void
@@ -57,7 +57,7 @@ export const Completion = ({
       tabIndex={isMarked ? 0 : -1}
       aria-label={`Completion ${number}`}
       aria-describedby={`standing-${place}`}
-      // Marking may move things (differences): a pointer's focus waits for its click.
+      // Marking can move the layout when differences are shown, so a pointer marks on click, not on focus.
       onFocusIn={(event) => {
         if (event.target instanceof Element && event.target.matches(":focus-visible")) onMark()
       }}
@@ -65,7 +65,7 @@ export const Completion = ({
     >
       <header class="row completion-head">
         <h3 class="number numbers">
-          {/* While digits are ranks, a number by itself could be taken for one. */}
+          {/* In ranking mode, a bare number could be read as a rank. */}
           <span class={entry.mode === "rank" ? "" : "unseen"}>Completion </span>
           {number}
         </h3>

@@ -1,4 +1,7 @@
-/** What precedes an item: the guidelines of the client organization, which stay closed until they change; what a qualification is. */
+/**
+ * Shows what precedes an item: the client organization's guidelines, and a notice during a qualification. Guidelines
+ * that the expert closed stay closed until their text changes.
+ */
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { RichText } from "../shared/RichText.tsx"
 

@@ -1,4 +1,6 @@
-/** Shown once before the next item: that the guidelines have a new version, and what is different in it. */
+/**
+ * Tells the expert, once before the next item, that the guidelines have a new version, and shows what changed in it.
+ */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
 import { Changes } from "../shared/Changes.tsx"

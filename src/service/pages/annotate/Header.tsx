@@ -1,4 +1,4 @@
-/** The header: item number, progress, and the signed-in expert. */
+/** The page header shows the item's number, the progress, and the signed-in expert. */
 import { isBusy } from "./annotationStep.ts"
 import type { AnnotationState } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"

@@ -1,4 +1,4 @@
-/** The form of a judgment: choice or ranking, rationale, and submit. */
+/** The form of a judgment: choice or ranking, rationale, and the button that submits it. */
 import type { RefObject } from "preact"
 import { useEffect, useRef } from "preact/hooks"
 import { isUnsaved } from "./annotationStep.ts"
@@ -23,7 +23,7 @@ export const Judgment = ({ state, entry, isBusy, rationale, onEdit, onPick, onSu
   const left = maxLength.rationale - entry.rationale.length
   const chips = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // Of many, the one that is chosen may be out of sight.
+    // With many completions, the chosen one may be scrolled out of view.
     const chip = entry.best === null ? null : chips.current?.children[entry.best]
     chip?.scrollIntoView({ block: "nearest", inline: "nearest" })
   }, [entry.best])

@@ -1,4 +1,4 @@
-/** The list of keyboard shortcuts. */
+/** A dialog that lists the keyboard shortcuts. */
 import { Dialog } from "../shared/Dialog.tsx"
 import { help } from "./keys.ts"
 

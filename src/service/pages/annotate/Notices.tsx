@@ -1,4 +1,4 @@
-/** Notices: what happened, what failed, and entries for items that are no longer held. */
+/** Shows notices: what happened, what failed, and what was entered for an item that the expert no longer holds. */
 import type { AnnotationState } from "./annotationState.ts"
 import type { Dispatch } from "./useAnnotationState.ts"
 
@@ -58,7 +58,7 @@ export const Notices = ({ state, dispatch }: NoticesProps) => {
                 type="button"
                 class="button compact"
                 onClick={() =>
-                  // Without the right to it, the text can still be selected.
+                  // If the browser denies access to the clipboard, the expert can still select the text.
                   void navigator.clipboard.writeText(lost.rationale).then(
                     () => dispatch({ _tag: "say", notice: { tone: "good", text: "The rationale is copied." } }),
                     () =>

@@ -1,8 +1,8 @@
 /**
- * The full-screen reader: the prompt and the completions, one at a time, each in full.
+ * The full-screen reader shows the prompt and the completions in full, one at a time.
  *
  * The page's shortcuts work in it, except those that send something: arrows change the completion, numbers and Space
- * judge, D shows differences, Esc or F closes.
+ * judge, D shows differences, Esc or F closes the reader.
  */
 import { useEffect, useRef } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -14,7 +14,7 @@ import { Turns } from "./Turns.tsx"
 import { Prompt } from "./Prompt.tsx"
 import type { Differences } from "./useDifference.ts"
 
-/** The page before the first completion. */
+/** The page that shows the prompt; it precedes the first completion. */
 export const promptPage = -1
 
 export interface ReaderProps {

@@ -1,4 +1,4 @@
-/** Asks for the reason of a skip or a flag. */
+/** Asks the expert for the reason of a skip or a flag. */
 import { useId, useRef, useState } from "preact/hooks"
 import { Dialog } from "../shared/Dialog.tsx"
 import { flagKinds, otherReason } from "../shared/flags.ts"
@@ -24,7 +24,7 @@ const kinds = {
   },
 } as const
 
-/** As the interface allows, for both parts together. */
+/** Maximum characters of the typed text. It keeps the reason, with its preset, within the API's limit. */
 const limit = 1_800
 
 export interface ReasonDialogProps {
@@ -36,7 +36,7 @@ export interface ReasonDialogProps {
 export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => {
   const { title, about, presets, action } = kinds[kind]
   const id = useId()
-  // Null: nothing is chosen yet; empty: another reason, which is for the words to say.
+  // Null: no reason is chosen yet. Empty: the expert chose another reason and types it.
   const [preset, setPreset] = useState<string | null>(null)
   const [words, setWords] = useState("")
   const field = useRef<HTMLTextAreaElement>(null)
@@ -70,7 +70,7 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
                 autofocus={index === 0}
                 checked={preset === each}
                 onChange={() => setPreset(each)}
-                // Chosen by pointer or Space, not passed by arrows: what comes next is to be written.
+                // A click or Space moves the focus to the text field. Arrow keys only pass over this choice.
                 onClick={(event) => {
                   if (each === "" && event.detail > 0) field.current?.focus()
                 }}

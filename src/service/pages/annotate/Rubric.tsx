@@ -1,7 +1,9 @@
 /**
- * What the task asks besides the choice: strength, all bad, marks, ratings, and an edit of the best. All of it is optional.
+ * Shows the optional questions besides the choice: strength, all bad, marks, ratings, and an edit of the best
+ * completion.
  *
- * Guarantees: nothing is shown that is not asked. In marks and ratings a digit acts there; other keys are the page's.
+ * Guarantees: only questions that the task asks are shown. In marks and ratings, digits set a mark or a rating instead
+ * of choosing a completion.
  */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { RefObject } from "preact"
@@ -22,7 +24,6 @@ export interface RubricProps {
 export const isAsked = ({ rubric }: HeldItem): boolean =>
   rubric.strength.length + rubric.flags.length + rubric.aspects.length > 0 || rubric.all_bad || rubric.edit
 
-/** "Both" of two. */
 export const allBadLabel = (completions: number): string => (completions === 2 ? "Both bad" : "All bad")
 
 export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: RubricProps) => {
@@ -240,7 +241,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         value={edited ?? original}
         onFocus={({ currentTarget }) => {
           setOpen(true)
-          // Once it is shown: out from behind the bar at the bottom.
+          // The field is visible only in the next frame; then it scrolls out from behind the bar at the bottom.
           requestAnimationFrame(() => currentTarget.scrollIntoView({ block: "nearest" }))
         }}
         onInput={(event) => {

@@ -1,4 +1,4 @@
-/** Confirms signing out, since signing in again needs a new invitation. */
+/** Asks for confirmation before signing out, because signing in again needs a new invitation. */
 import { Dialog } from "../shared/Dialog.tsx"
 
 export const SignOutDialog = ({

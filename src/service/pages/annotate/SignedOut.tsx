@@ -1,4 +1,7 @@
-/** Instructions for a visitor who is not signed in: who has no invitation yet, left, or whose session has ended. */
+/**
+ * Tells a visitor why nobody is signed in, and what to do: no invitation was used yet, the invitation can't be used,
+ * the session ended, or the expert signed out.
+ */
 import type { SignedOut as Why } from "./annotationState.ts"
 
 const words: Readonly<Record<Why, { readonly title: string; readonly text: ReadonlyArray<string> }>> = {

@@ -1,4 +1,4 @@
-/** Above the completions: how many there are, how they are shown, and ways to leave the item to others. */
+/** The toolbar above the completions: their number, how they are shown, and buttons to skip or flag the item. */
 
 export interface View {
   readonly name: string
@@ -10,7 +10,7 @@ export interface View {
 export interface ToolbarProps {
   readonly count: number
   readonly views: ReadonlyArray<View>
-  /** Null where the item can't be left to others. */
+  /** Null if the item can't be skipped or flagged. */
   readonly onSetAside: ((kind: "skip" | "flag") => void) | null
 }
 

@@ -1,7 +1,8 @@
 /**
- * A conversation turn by turn: what somebody says, what the assistant calls, and what a tool returns.
+ * Shows a conversation turn by turn: what somebody says, what the assistant calls, and what a tool returns.
  *
- * Guarantees: arguments and results that are JSON are indented; digits stay as they are. Other text is shown as it is.
+ * Guarantees: arguments and results that are JSON are indented, and their digits do not change. Arguments that are not
+ * JSON are shown unchanged.
  */
 import type { Ref } from "preact"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -13,7 +14,7 @@ type Turn = Conversation[number]
 
 const roles: Readonly<Record<string, string>> = { system: "System", user: "User", assistant: "Assistant", tool: "Tool" }
 
-/** @param below the level of the headings above it */
+/** @param below the level of the page's heading above the conversation */
 export const Turns = ({
   turns,
   below,
@@ -60,7 +61,7 @@ const nameOf = ({ name, role }: Turn): string => {
   return role === "tool" && name !== undefined ? `${called} ${name}` : called
 }
 
-/** By which a result belongs to its call. */
+/** The id that connects a tool's result to its call. */
 const Id = ({ id }: { readonly id: string | undefined }) =>
   id === undefined ? null : (
     <span class="muted">
@@ -79,7 +80,7 @@ const Content = ({ turn: { content, role }, below }: { readonly turn: Turn; read
 }
 
 const Json = ({ text }: { readonly text: string }) => (
-  // Scrolls, and so must be reachable by keyboard.
+  // The block scrolls, so the keyboard must be able to reach it.
   <pre class="json" tabIndex={0} dir="ltr">
     {indentJson(text) ?? text}
   </pre>

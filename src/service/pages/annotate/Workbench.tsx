@@ -1,9 +1,9 @@
 /**
  * One item: guidelines, prompt, completions, and the judgment.
  *
- * Guarantees: one completion is marked at any time; keys that concern a completion concern that one. When an item
- * comes, the focus is on its heading, so that keys work and screen readers begin there. After a click on a button the
- * focus goes to the marked completion, so that Enter submits.
+ * Guarantees: exactly one completion is marked, and keys for a completion act on that one. A new item puts the focus on
+ * its heading, so that keys work and screen readers start there. After a click on a button, the focus moves to the
+ * marked completion, so that Enter submits.
  */
 import { useEffect, useRef, useState } from "preact/hooks"
 import type { HeldItem } from "../../pageApi/AnnotateApi.ts"
@@ -133,7 +133,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
         setReader(null)
         return improved.current?.focus()
       case "leave":
-        // The browser would close the reader, too, but may say so only after the next key, which would be lost.
+        // The browser also closes the reader, but may report it only after the next key, which would be lost.
         if (reader !== null) return setReader(null)
         if ([rationale, improved, marks, ratings].some(({ current }) => current?.contains(document.activeElement)))
           return mark(marked)
@@ -160,7 +160,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
     <main
       class="bench"
       onClick={(event) => {
-        // By pointer only: `detail` counts its clicks.
+        // This is for the pointer only: `detail` is 0 when a key presses the button.
         const button = event.target instanceof Element ? event.target.closest("button") : null
         if (event.detail === 0 || button === null || document.activeElement === improved.current) return
         const card = button.closest("article") ?? cards.current[marked]
@@ -281,14 +281,14 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   )
 }
 
-/** Scrolls only where nothing of the card is to be seen: what is being read stays in its place. */
+/** Focuses a card. The page scrolls only if the card is out of view, so that the text being read does not move. */
 const focusOn = (card: HTMLElement | null | undefined) => {
   card?.focus({ preventScroll: true })
   const box = card?.getBoundingClientRect()
   if (box !== undefined && (box.bottom < 80 || box.top > innerHeight - 200)) card?.scrollIntoView({ block: "nearest" })
 }
 
-/** False where there is nothing of the kind. */
+/** Returns false if no element matches `selector`. */
 const focusFirst = (within: Element | null | undefined, selector: string): boolean => {
   const element = within?.querySelector<HTMLElement>(selector)
   element?.focus()

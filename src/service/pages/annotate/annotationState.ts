@@ -1,4 +1,4 @@
-/** The state, events and commands of `annotationStep`. */
+/** The types of the state, events, and commands of `annotationStep`, and the initial state. */
 import type { AnnotateApi, Draft, Flagging, HeldItem, Progress, Work } from "../../pageApi/AnnotateApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
 import * as attention from "./attention.ts"
@@ -12,7 +12,7 @@ export type Wanted =
 export type Ask = Wanted["_tag"] | "join" | "session" | "save"
 
 export interface Failure {
-  /** 0 where no answer came. */
+  /** The HTTP status; 0 if no response arrived. */
   readonly status: number
   readonly detail: string
   readonly retryAfter: number | null
@@ -23,43 +23,46 @@ export interface Notice {
   readonly text: string
 }
 
-/** Why nobody is signed in. */
+/** The reason why no expert is signed in. */
 export type SignedOut = "never" | "ended" | "invitation" | "left"
 
 export interface AnnotationState {
   readonly phase: "starting" | "signedOut" | "working"
   readonly signedOut: SignedOut
   readonly name: string
-  /** Null before the first answer. */
+  /** Null before the first response. */
   readonly progress: Progress | null
-  /** Null while there is none; see `isLoaded`. */
+  /** Null if there is no item to judge, or none was loaded yet; see `isLoaded`. */
   readonly item: HeldItem | null
   readonly entry: Entry | null
-  /** Whether the service has said what there is to do. */
+  /** Whether the service has said which item is next, or that there is none. */
   readonly isLoaded: boolean
   readonly mode: Mode
   readonly attention: attention.Attention
   readonly visible: boolean
-  /** Grows with every change of the entry. */
+  /** Increases with every change of the entry. */
   readonly revision: number
-  /** The last revision that the service has. */
+  /** The last revision that the service has stored. */
   readonly saved: number
-  /** Since when there are changes that it has not. */
+  /** The time of the first change that the service has not stored; null if it has stored all. */
   readonly unsavedSince: number | null
   readonly saveDue: boolean
   readonly lastSave: number
-  /** Milliseconds after which the hold is renewed. */
+  /** The interval, in milliseconds, at which the hold is renewed. */
   readonly holdEvery: number
   readonly inFlight: { readonly ask: Ask; readonly revision: number } | null
   readonly wanted: Wanted | null
-  /** The service could not be reached, or failed: this is tried again. */
+  /** Set while the service can't be reached or fails. The request is retried. */
   readonly trouble: { readonly words: string; readonly attempts: number; readonly waiting: boolean } | null
-  /** The invitation that is being used. */
+  /** The code of the invitation that is being redeemed. */
   readonly code: string | null
-  /** Judged before a submission that may have arrived; `broke`: its answer was lost with the connection. */
+  /**
+   * Set after a submission that may have arrived. `judged` is the expert's count before it; `broke` says whether the
+   * connection broke before the response.
+   */
   readonly unsure: { readonly judged: number; readonly broke: boolean } | null
   readonly notice: Notice | null
-  /** What was entered for an item that is held no more. */
+  /** The entry for an item that the expert no longer holds. */
   readonly lost: { readonly prompt: string; readonly choice: string; readonly rationale: string } | null
 }
 
@@ -69,13 +72,13 @@ export type Event =
       readonly _tag: "answer"
       readonly ask: "next" | "guidelines" | "submit" | "skip" | "flag" | "undo"
       readonly work: Work
-      /** What this device has kept for the item, newer than what the service has. */
+      /** The draft that this device has for the item, newer than the service's draft; null if there is none. */
       readonly copy: Draft | null
     }
   | { readonly _tag: "joined" | "saved" | "signedOut" }
   | { readonly _tag: "session"; readonly name: string; readonly progress: Progress }
   | { readonly _tag: "failure"; readonly ask: Ask; readonly failure: Failure }
-  /** The change is made to what is entered by then, if the item is still there. */
+  /** Applies `change` to the current entry. It is ignored if `itemId` is no longer the current item. */
   | { readonly _tag: "edit"; readonly itemId: number; readonly change: (entry: Entry) => Entry }
   | { readonly _tag: "want"; readonly wanted: Wanted }
   | { readonly _tag: "timer"; readonly timer: Timer }
@@ -87,7 +90,7 @@ export type Timer = "save" | "hold" | "poll" | "retry"
 
 export type AnnotateRequests = Requests<typeof AnnotateApi, "/annotate/api">
 
-/** A request of the API with its input. */
+/** One request of the API, with its input. */
 export type Sent = {
   readonly [K in keyof AnnotateRequests]: {
     readonly request: K
@@ -100,10 +103,10 @@ export type Command =
       readonly _tag: "ask"
       readonly ask: Ask
       readonly sent: Sent
-      /** The page may be gone before the answer comes. */
+      /** Whether the page may be closed before the response arrives. */
       readonly leaving: boolean
     }
-  /** Sets the timer anew; null stops it. */
+  /** Restarts the timer, which fires after `after` milliseconds; null stops it. */
   | { readonly _tag: "timer"; readonly timer: Timer; readonly after: number | null }
   | { readonly _tag: "keep"; readonly itemId: number; readonly draft: Draft }
   | { readonly _tag: "forget"; readonly itemId: number }

@@ -1,10 +1,10 @@
 /**
- * The state machine of the annotation page: current item, entries, and requests, as a pure step from state and event to
- * state and commands; `useAnnotationState` runs the commands.
+ * The state machine of the annotation page. `step` is pure: it maps a state and an event to the next state and to
+ * commands, which `useAnnotationState` runs.
  *
- * Guarantees: one request at a time, so a draft never overtakes its submission; entries stay on this device until the
- * service has them; a judgment whose response was lost is not reported as failed, and undo is never sent twice; the
- * hold is renewed only while the expert is active.
+ * Guarantees: only one request is in flight, so a draft never overtakes its submission. Entries stay on this device
+ * until the service has them. A judgment whose response was lost is not reported as failed, and undo is never sent
+ * twice. The hold is renewed only while the expert is active.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their helpers */
 import type { Draft, HeldItem, Work } from "../../pageApi/AnnotateApi.ts"
@@ -24,12 +24,12 @@ import {
 } from "./annotationState.ts"
 import * as entries from "./entry.ts"
 
-/** A draft is saved this long after the last change, and at the latest this long after the first. */
+/** A draft is saved `saveDelayMillis` after the last change, but at most `maxSaveDelayMillis` after the first. */
 export const saveDelayMillis = 800
 export const maxSaveDelayMillis = 5_000
-/** How often to poll for an item while there is none. */
+/** The interval between polls for an item while the expert has none. */
 export const pollIntervalMillis = 15_000
-/** The expert is taken to need the item for this long after the last activity. */
+/** The hold is renewed for this long after the expert's last activity. */
 export const awayAfterMillis = 300_000
 
 type Step = readonly [AnnotationState, ReadonlyArray<Command>]
@@ -87,14 +87,14 @@ export const step = (state: AnnotationState, event: Event, now: number): Step =>
 
 export const isUnsaved = (state: AnnotationState): boolean => state.item !== null && state.revision > state.saved
 
-/** Whether a judgment or the like is on its way, or waits for a connection. */
+/** Whether an action of the expert, such as a submission, is in flight or waits for a connection. */
 export const isBusy = (state: AnnotationState): boolean => state.wanted !== null
 
-/** Whether the item is on its way out, so that changes would come too late. */
+/** Whether a submission, skip, or flag is in flight, so that a change would come too late. */
 const isLeaving = ({ inFlight }: AnnotationState): boolean =>
   inFlight?.ask === "submit" || inFlight?.ask === "skip" || inFlight?.ask === "flag"
 
-/** Uses the invitation where there is one, and asks who is signed in. */
+/** Redeems the invitation if there is one; otherwise asks who is signed in. */
 const enter = (state: AnnotationState): Step => {
   const ask: Command =
     state.code === null
@@ -108,7 +108,7 @@ const enter = (state: AnnotationState): Step => {
   return [{ ...state, inFlight: { ask: ask.ask, revision: 0 } }, [ask]]
 }
 
-/** Sends what is due next, unless a request is in flight or its time has not come. */
+/** Sends the next request that is due, unless one is in flight or a retry is still waiting. */
 const send = (state: AnnotationState, now: number, leaving = !state.visible): Step => {
   if (state.inFlight !== null || state.phase !== "working") return [state, []]
   if (state.trouble?.waiting === true && !leaving) return [state, []]
@@ -140,7 +140,7 @@ const send = (state: AnnotationState, now: number, leaving = !state.visible): St
     }
     if (wanted?._tag === "submit") {
       const body = entries.submission(entry, seconds)
-      // Changed while the submission waited for a connection.
+      // The expert changed the entry while the submission waited for a connection.
       if (body === null) return [{ ...state, wanted: null, notice: lacking(entry) }, []]
       return post("submit", {
         request: "POST /items/:item_id/vote",
@@ -243,7 +243,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
     lost: arrived && state.unsure?.broke ? null : state.lost,
     notice: arrived ? hadArrived(state.unsure?.broke ?? false) : noticeOf(ask, work, state),
   }
-  // Still the same item: what is entered stays, newer than what the service has.
+  // The item is the same: its entry stays, because it is newer than the service's draft.
   if (work.item !== null && before !== null && work.item.item_id === before.item_id && !done && ask !== "undo") {
     const again: Notice = { tone: "good", text: "The item had gone back to the queue, and is yours again." }
     const notice = state.lost === null ? answeredState.notice : again
@@ -259,7 +259,7 @@ const answered = (state: AnnotationState, event: Event & { _tag: "answer" }, now
   return laid(answeredState, work.item, copy, commands, now)
 }
 
-/** Without a connection that broke, the judgment that the service has may be another tab's. */
+/** If no connection broke, the judgment that the service has may come from another tab. */
 const hadArrived = (broke: boolean): Notice =>
   broke
     ? { tone: "good", text: "The service has your judgment of the item before: it had arrived." }
@@ -268,7 +268,7 @@ const hadArrived = (broke: boolean): Notice =>
         text: "The service had a judgment of yours on the item before, perhaps from another tab: that one counts.",
       }
 
-/** Shows an item, or none. */
+/** Makes `item` the current item; null means that there is none. */
 const laid = (
   state: AnnotationState,
   item: HeldItem | null,
@@ -301,7 +301,7 @@ const laid = (
   ]
 }
 
-/** A third of the hold, and not more than two minutes; the device's clock may be wrong. */
+/** A third of the remaining hold, but 20 seconds to 2 minutes, because the device's clock may be wrong. */
 const holdEvery = (item: HeldItem, now: number) => Math.min(Math.max((item.held_until - now) / 3, 20_000), 120_000)
 
 const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null => {
@@ -318,7 +318,7 @@ const noticeOf = (ask: Ask, work: Work, state: AnnotationState): Notice | null =
 const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number): Step => {
   const rested = { ...state, inFlight: null }
   if (ask === "join" && failure.status >= 400 && failure.status < 500 && failure.status !== 429) {
-    // The link may have been opened again where it was used: then there is a session.
+    // The expert may have opened a used link again in the same browser, which then has a session.
     return enter({ ...rested, code: null, signedOut: "invitation" })
   }
   if (failure.status === 401) {
@@ -340,11 +340,11 @@ const failed = (state: AnnotationState, ask: Ask, failure: Failure, now: number)
   return send({ ...rested, wanted: null, saveDue: false, notice: { tone: "bad", text: failure.detail } }, now)
 }
 
-/** A browser may send a request twice when the connection breaks: the first of them may have arrived. */
+/** A browser may send a request twice when the connection breaks. The service may have received the first one. */
 const mayHaveArrived = (state: AnnotationState, broke: boolean): AnnotationState["unsure"] =>
   state.unsure ?? (state.progress === null ? null : { judged: state.progress.judged, broke })
 
-/** The item is held no more: what was entered is shown until it is put away. */
+/** The expert no longer holds the item. The page shows the entry until the expert dismisses it. */
 const taken = (
   state: AnnotationState,
   item: HeldItem,
@@ -359,7 +359,7 @@ const taken = (
     : { prompt: item.prompt.slice(0, 300), choice: entries.format(entry), rationale: textOf(entry) },
 })
 
-/** What was written: the rationale, and the edit. */
+/** The texts that the expert wrote: the rationale and the edit. */
 const textOf = (entry: entries.Entry): string =>
   [entry.rationale, entry.said.edit?.text ?? ""].filter((text) => text.trim() !== "").join("\n\n")
 
@@ -368,7 +368,7 @@ const isPassing = ({ status }: Failure): boolean => status === 0 || status === 4
 const troubled = (state: AnnotationState, ask: Ask, failure: Failure): Step => {
   const attempts = (state.trouble?.attempts ?? 0) + 1
   const after = Math.min(2_000 * 2 ** (attempts - 1), 30_000)
-  // With 429 nothing was done; after any other failure it may have been.
+  // After a 429 the service did nothing; after any other failure it may have done what was asked.
   const maybeDone = failure.status !== 429
   return [
     {
@@ -423,7 +423,7 @@ const shown = (state: AnnotationState, visible: boolean, now: number): Step => {
   if (!visible) return send({ ...next, saveDue: next.saveDue || isUnsaved(next) }, now, true)
   if (next.phase !== "working") return [next, []]
   if (next.item === null) return rang(next, "poll", now)
-  // The hold may have ended meanwhile: better known before anything is written.
+  // The hold may have ended meanwhile. The expert should learn this before writing more.
   return now - next.lastSave > 60_000 ? send({ ...next, saveDue: true }, now) : [next, []]
 }
 

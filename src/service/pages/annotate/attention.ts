@@ -2,18 +2,18 @@
  * Measures how long an expert works on an item, in seconds.
  *
  * Guarantees: time counts while the page is visible, until two minutes after the last activity (a key, the pointer,
- * scrolling). The time is a parameter, in milliseconds; a clock that jumps back counts nothing.
+ * scrolling). Callers pass the current time in milliseconds; a clock that jumps back adds no time.
  */
 
 export interface Attention {
-  /** Milliseconds counted until `since`. */
+  /** The milliseconds counted until `since`. */
   readonly counted: number
-  /** Counting goes on from here; null while the page is hidden. */
+  /** The start of the time that is not yet in `counted`; null while the page is hidden. */
   readonly since: number | null
   readonly lastActivity: number
 }
 
-/** Without activity for this long, the expert is idle. */
+/** The expert is idle after this long without activity. */
 export const idleAfterMillis = 120_000
 
 export const start = (seconds: number, now: number, visible: boolean): Attention => ({
@@ -22,7 +22,6 @@ export const start = (seconds: number, now: number, visible: boolean): Attention
   lastActivity: now,
 })
 
-/** The expert has done something. */
 export const recordActivity = (attention: Attention, now: number): Attention => ({
   ...settle(attention, now),
   lastActivity: now,
@@ -34,11 +33,11 @@ export const setVisible = (attention: Attention, now: number, is: boolean): Atte
   lastActivity: is ? now : attention.lastActivity,
 })
 
-/** To a tenth of a second. */
+/** The seconds counted so far, rounded to a tenth. */
 export const seconds = (attention: Attention, now: number): number =>
   Math.round(settle(attention, now).counted / 100) / 10
 
-/** Whether the expert is active: visible, and an activity within `within` milliseconds. */
+/** Whether the page is visible and the last activity was at most `within` milliseconds ago. */
 export const isActive = (attention: Attention, now: number, within: number): boolean =>
   attention.since !== null && now - attention.lastActivity <= within
 

@@ -1,5 +1,5 @@
 /**
- * What an expert has entered for one item: a choice or a ranking, a rationale, and what the rubric asks for.
+ * An expert's entry for one item: a choice or a ranking, a rationale, and answers to the rubric.
  *
  * Guarantees: choice and ranking are both kept when the mode changes; `missing` names what a submission still needs; a
  * submission names each place once.
@@ -17,20 +17,20 @@ export interface Entry {
   readonly said: Said
 }
 
-/** What is said besides the choice. */
+/** The answers to the rubric, besides the choice. */
 export interface Said {
   readonly strength: number | null
   readonly all_bad: boolean
   readonly flags: ReadonlyArray<string>
-  /** The completion that was edited last; it counts while that is the best. */
+  /** The completion that was edited last. The edit counts only while that completion is the best. */
   readonly edit: { readonly place: number; readonly text: string } | null
-  /** By aspect, the rating of each place. */
+  /** The rating of each place, by aspect. */
   readonly aspects: { readonly [name: string]: ReadonlyArray<number | null> }
 }
 
 const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
-/** The draft where there is one, else nothing, in the mode that the expert used last. */
+/** Opens the draft if there is one, else an empty entry in the mode that the expert used last. */
 export const open = (item: HeldItem, draft: Draft | null, mode: Mode): Entry => {
   const count = item.completions.length
   if (draft === null) return { mode, best: null, ranks: ranking.none(count), rationale: "", said: nothingSaid }
@@ -55,14 +55,14 @@ export const toDraft = (entry: Entry, seconds: number): Draft => ({
 const saysNothing = ({ aspects, all_bad, edit, flags, strength }: Said): boolean =>
   strength === null && !all_bad && flags.length === 0 && edit === null && Object.keys(aspects).length === 0
 
-/** The place that is best; of several at the top, the first one. */
+/** The place of the best completion. If several tie for best, it is the first of them. */
 export const bestOf = (entry: Entry): number | null => {
   if (entry.mode === "best") return entry.best
   const [first] = ranking.groups(entry.ranks)
   return first === undefined ? null : Math.min(...first)
 }
 
-/** The edit of the best completion; null where there is none. */
+/** The edit of the best completion; null if there is none. */
 export const editOf = (entry: Entry): string | null => {
   const { edit } = entry.said
   return edit !== null && edit.place === bestOf(entry) ? edit.text : null
@@ -70,11 +70,11 @@ export const editOf = (entry: Entry): string | null => {
 
 const say = (entry: Entry, said: Partial<Said>): Entry => ({ ...entry, said: { ...entry.said, ...said } })
 
-/** Said once more, it is not said. */
+/** Sets the strength, or clears it if it has this value already. */
 export const setStrength = (entry: Entry, strength: number): Entry =>
   say(entry, { strength: entry.said.strength === strength ? null : strength })
 
-/** A step stronger or weaker; below the weakest there is none. */
+/** Moves the strength one step up or down. One step below the weakest clears it. */
 export const stepStrength = (entry: Entry, step: 1 | -1, strengths: number): Entry => {
   const next = Math.min((entry.said.strength ?? 0) + step, strengths)
   return say(entry, { strength: next < 1 ? null : next })
@@ -87,10 +87,10 @@ export const toggleFlag = (entry: Entry, flag: string): Entry => {
   return say(entry, { flags: flags.includes(flag) ? flags.filter((each) => each !== flag) : [...flags, flag] })
 }
 
-/** Rated alike once more, it is not rated; null takes the rating away. */
+/** Sets a rating. The same rating again, or null, clears it. */
 export const rate = (entry: Entry, aspect: string, place: number, rating: number | null): Entry => {
   const { [aspect]: own, ...rest } = entry.said.aspects
-  // An aspect may be called `constructor`.
+  // An aspect may have the name `constructor`.
   const before = Object.hasOwn(entry.said.aspects, aspect) ? own! : entry.ranks.map(() => null)
   const ratings = before.map((each, i) => (i !== place ? each : each === rating ? null : rating))
   return say(entry, {
@@ -98,7 +98,7 @@ export const rate = (entry: Entry, aspect: string, place: number, rating: number
   })
 }
 
-/** The text that an edit begins with is no edit. */
+/** Stores an edit. A text equal to the original is not an edit. */
 export const edit = (entry: Entry, place: number, text: string, original: string): Entry =>
   say(entry, { edit: text === original ? null : { place, text } })
 
@@ -108,11 +108,13 @@ export const isBlank = (entry: Entry): boolean =>
   saysNothing(entry.said) &&
   entry.ranks.every((rank) => rank === null)
 
-/** Chooses the best; chosen once more, it is not chosen. */
+/** Chooses the best completion. Choosing it again clears the choice. */
 export const choose = (entry: Entry, place: number): Entry =>
   place < entry.ranks.length ? { ...entry, best: entry.best === place ? null : place } : entry
 
-/** Ranking all, or the best only. The best of one becomes the best of the other, where the other has none. */
+/**
+ * Switches between choosing the best and ranking all. A single best completion carries over if the other mode has none.
+ */
 export const switchMode = (entry: Entry): Entry => {
   if (entry.mode === "best") {
     const fresh = entry.best !== null && entry.ranks.every((rank) => rank === null)
@@ -122,7 +124,7 @@ export const switchMode = (entry: Entry): Entry => {
   return { ...entry, mode: "best", best: entry.best ?? (first?.length === 1 ? (first[0] ?? null) : null) }
 }
 
-/** What is missing for a submission; null where nothing is. */
+/** Tells what a submission still needs; null if nothing is missing. */
 export const missing = (entry: Entry): string | null => {
   if (entry.mode === "best") return entry.best === null ? "Choose the best completion first." : null
   const unranked = ranking.unranked(entry.ranks)
@@ -132,7 +134,7 @@ export const missing = (entry: Entry): string | null => {
     : `Not ranked yet: ${ranking.list(unranked.map((place) => place + 1))}.`
 }
 
-/** Null where something is missing. */
+/** Returns null if something is missing. */
 export const submission = (entry: Entry, seconds: number): Submission | null => {
   if (missing(entry) !== null) return null
   const { edit: _, ...said } = entry.said
@@ -150,11 +152,11 @@ export const submission = (entry: Entry, seconds: number): Submission | null => 
   return { best: null, ranking: groups, ...shared }
 }
 
-/** What is entered, to be read: "2" or "2 > 1 = 3". */
+/** Formats the choice or the ranking: "2" or "2 > 1 = 3". */
 export const format = (entry: Entry): string =>
   entry.mode === "rank" ? ranking.format(entry.ranks) : entry.best === null ? "" : String(entry.best + 1)
 
-/** The same to be heard. */
+/** Describes the choice or the ranking in words. */
 export const formatForScreenReader = (entry: Entry): string => {
   if (entry.mode === "best") return entry.best === null ? "Nothing chosen" : `Best: completion ${entry.best + 1}`
   const said = ranking.formatForScreenReader(entry.ranks)

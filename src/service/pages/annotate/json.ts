@@ -1,10 +1,10 @@
 /**
- * JSON for people: an object or a list with a line for each member.
+ * Formats JSON for reading: an object or an array has one line for each member.
  *
  * Guarantees: only white space between tokens changes, so digits and escapes stay as they are.
  */
 
-/** Undefined where the text is no object or list, or is no JSON. */
+/** Returns undefined if the text is not a JSON object or array. */
 export const indentJson = (text: string): string | undefined => {
   if (!/^\s*[[{]/.test(text) || !isJson(text)) return undefined
   let indented = ""
@@ -16,7 +16,7 @@ export const indentJson = (text: string): string | undefined => {
       indented += token + newLine()
     } else if (token === "}" || token === "]") {
       depth--
-      // An empty object or list stays on its line.
+      // An empty object or array stays on one line.
       indented = /[[{]\s*$/.test(indented) ? indented.trimEnd() + token : indented + newLine() + token
     } else indented += token === "," ? token + newLine() : token === ":" ? ": " : token
   }
@@ -24,7 +24,7 @@ export const indentJson = (text: string): string | undefined => {
 }
 
 const isJson = (text: string): boolean => {
-  // The parser says by throwing that it is none.
+  // `JSON.parse` throws if the text is not JSON.
   try {
     JSON.parse(text)
     return true

@@ -1,9 +1,9 @@
 /**
  * Keyboard shortcuts of the annotation page.
  *
- * Guarantees: while a text is edited only Escape and Ctrl+Enter act; with Ctrl, Alt or Command only Ctrl+Enter (⌘
- * Enter); none act in a dialog; a held key repeats movement only; Enter and Space keep their function on buttons and
- * links, arrows on scrollable elements.
+ * Guarantees: in a text field, only Escape and Ctrl+Enter act. With Ctrl, Alt, or Command, only Ctrl+Enter (⌘ Enter)
+ * acts. No shortcut acts in a dialog. A held key repeats only movement. Enter and Space keep their function on buttons
+ * and links, and arrows keep theirs on scrollable elements.
  */
 
 export type Action =
@@ -20,7 +20,9 @@ export interface Key {
   readonly isComposing: boolean
 }
 
-/** Where the focus is: in a text field, on a button or link, on what scrolls sideways, in a dialog, or on nothing of these. */
+/**
+ * The focus is in a text field, on a button or link, on a scrollable element, in a dialog, or elsewhere on the page.
+ */
 export type Where = "text" | "control" | "scroller" | "dialog" | "page"
 
 const letters = {
@@ -81,7 +83,7 @@ export const actionOf = (key: Key, where: Where): Action | null => {
 
 const once = (key: Key, name: ActionName): Action | null => (key.repeat ? null : { _tag: name })
 
-/** All keys, for the list that `?` shows. */
+/** All keys, for the dialog that `?` opens. */
 export const help: ReadonlyArray<{
   readonly title: string
   readonly keys: ReadonlyArray<readonly [keys: ReadonlyArray<string>, does: string]>

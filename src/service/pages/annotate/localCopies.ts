@@ -1,8 +1,8 @@
 /**
- * Local copies of what an expert has entered, kept until the service has stored it.
+ * Local copies of an expert's entries, kept until the service has stored them.
  *
- * Guarantees: a copy is found by expert and item only; copies older than a week are deleted. If the browser stores
- * nothing (a private window, a full store), the page works without copies.
+ * Guarantees: `read` returns a copy only for its expert and item; copies older than a week are deleted. If the browser
+ * stores nothing (a private window, full storage), the page works without copies.
  */
 import type { Draft } from "../../pageApi/AnnotateApi.ts"
 
@@ -12,16 +12,16 @@ export interface Copies {
   readonly keep: (expertId: string, itemId: number, draft: Draft, now: number) => void
   readonly read: (expertId: string, itemId: number) => Draft | null
   readonly forget: (expertId: string, itemId: number) => void
-  /** All copies of all experts. */
+  /** Deletes all copies of all experts. */
   readonly forgetAll: () => void
-  /** Those that are older than a week. */
+  /** Deletes copies that are older than a week. */
   readonly forgetOld: (now: number) => void
 }
 
 const prefix = "prefstream.draft."
 const week = 7 * 24 * 3_600_000
 
-/** @param access gives the store; a browser may refuse it */
+/** @param access returns the storage; it may throw if the browser denies access */
 export const make = (access: () => Store): Copies => {
   const keyOf = (expertId: string, itemId: number) => `${prefix}${expertId}.${itemId}`
   const removeWhere = (isMeant: (key: string) => boolean) =>
@@ -40,9 +40,9 @@ export const make = (access: () => Store): Copies => {
   }
 }
 
-/** The store may be forbidden or full, and hold anything. */
+/** Returns `otherwise` if `run` throws. Storage may be forbidden or full, and its texts may be invalid. */
 export const attempt = <A>(run: () => A, otherwise: A): A => {
-  // Each access may throw.
+  // Every access to storage may throw, and so may parsing its texts.
   try {
     return run()
   } catch {

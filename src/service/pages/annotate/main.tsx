@@ -1,4 +1,4 @@
-/** The annotation page, in the browser. */
+/** Renders the annotation page in the browser. */
 import { render } from "preact"
 import { App } from "./App.tsx"
 

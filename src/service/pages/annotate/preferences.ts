@@ -1,15 +1,17 @@
-/** Display preferences of an expert, in local storage; if that is unavailable, until the page is closed. */
+/**
+ * An expert's display preferences. They are kept in local storage or, if that is unavailable, until the page closes.
+ */
 import { useState } from "preact/hooks"
 import { attempt } from "./localCopies.ts"
 
 export type Preference =
-  /** Choose the best, or rank. */
+  /** "best" or "rank": whether the expert chooses the best completion or ranks all. */
   | "mode"
-  /** "on": texts as they were written. */
+  /** "on" shows texts as they were written. */
   | "source"
-  /** "on": long texts in full. */
+  /** "on" shows long texts in full. */
   | "expand"
-  /** The mark of the guidelines that were closed. */
+  /** The text of the guidelines that the expert closed last; empty if they are open. */
   | "guidelines"
 
 const prefix = "prefstream.preference."

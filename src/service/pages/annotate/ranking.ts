@@ -1,16 +1,19 @@
 /**
- * A ranking during editing: each completion, by its place, has a rank from 1, or none yet.
+ * A ranking while it is edited. Each completion, named by its place, has a rank from 1, or none yet.
  *
- * Guarantees: completions with the same rank tie; ranks may have gaps during editing (3 before 1 and 2), which `groups`
- * closes. Pure functions: none changes its argument.
+ * Guarantees: completions with the same rank are tied. Ranks may have gaps while they are edited (3 is given before 1
+ * and 2); `groups` closes the gaps. All functions are pure.
  */
 
-/** Ranks by place; null where the completion has none yet. */
+/** Ranks by place; null if the completion has none yet. */
 export type Ranks = ReadonlyArray<number | null>
 
 export const none = (count: number): Ranks => Array.from({ length: count }, () => null)
 
-/** From a draft: group 1 has rank 1, and an empty group is a gap. What does not fit is left out. */
+/**
+ * Reads a draft: the first group has rank 1, and an empty group is a gap. Places that are out of range or repeated are
+ * ignored.
+ */
 export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: number): Ranks => {
   const ranks: Array<number | null> = Array.from({ length: count }, () => null)
   for (const [index, group] of groups.entries()) {
@@ -19,38 +22,42 @@ export const fromDraft = (groups: ReadonlyArray<ReadonlyArray<number>>, count: n
   return ranks
 }
 
-/** For a draft, with gaps as empty groups. */
+/** Returns the groups for a draft; a gap becomes an empty group. */
 export const toDraft = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
   Array.from({ length: highest(ranks) }, (_, index) => placesOf(ranks, index + 1))
 
-/** Best first, without gaps; what has no rank is not in it. */
+/** Returns the groups, best first and without gaps. Completions without a rank are left out. */
 export const groups = (ranks: Ranks): ReadonlyArray<ReadonlyArray<number>> =>
   toDraft(ranks).filter((group) => group.length > 0)
 
 export const unranked = (ranks: Ranks): ReadonlyArray<number> =>
   ranks.flatMap((rank, place) => (rank === null ? [place] : []))
 
-/** Gives a rank; the rank that the completion has already is taken away. */
+/** Gives a completion a rank, or takes the rank away if the completion has it already. */
 export const assign = (ranks: Ranks, place: number, rank: number): Ranks =>
   ranks.map((was, index) => (index === place ? (was === rank ? null : rank) : was))
 
 export const clear = (ranks: Ranks, place: number): Ranks => ranks.map((rank, index) => (index === place ? null : rank))
 
-/** The next rank after all that were given; a completion that has one loses it. */
+/** Gives a completion the rank after the highest one given, or takes its rank away if it has one. */
 export const toggleNext = (ranks: Ranks, place: number): Ranks =>
   ranks[place] === null ? assign(ranks, place, highest(ranks) + 1) : clear(ranks, place)
 
 /**
- * One step better: out of its tie to just above it, or else past the group above. Without a rank, it gets the last one.
+ * Moves a completion up one step: out of its tie to just above it, or past the group above. A completion without a rank
+ * gets a new last rank.
  */
 export const raise = (ranks: Ranks, place: number): Ranks => move(ranks, place, -1)
 
-/** One step worse: out of its tie to just below it, or else past the group below. */
+/**
+ * Moves a completion down one step: out of its tie to just below it, or past the group below. A completion without a
+ * rank gets a new last rank.
+ */
 export const lower = (ranks: Ranks, place: number): Ranks => move(ranks, place, 1)
 
 /**
- * Joins the group above; the best joins the group below, and what has no rank the last group.
- * Nothing changes where there is no other group.
+ * Ties a completion with the group above. The best ties with the group below, and a completion without a rank ties with
+ * the last group. Nothing changes if there is no other group.
  */
 export const tie = (ranks: Ranks, place: number): Ranks => {
   const all = groups(ranks)
@@ -83,23 +90,23 @@ const highest = (ranks: Ranks): number => ranks.reduce<number>((high, rank) => M
 const placesOf = (ranks: Ranks, rank: number): ReadonlyArray<number> =>
   ranks.flatMap((each, place) => (each === rank ? [place] : []))
 
-/** "2 > 1 = 3", with completions numbered from 1. */
+/** Formats a ranking as "2 > 1 = 3", with completions numbered from 1. */
 export const format = (ranks: Ranks): string =>
   groups(ranks)
     .map((group) => group.map((place) => place + 1).join(" = "))
     .join(" > ")
 
-/** The same to be heard, ranks told from completions: "rank 1: completion 2; rank 2: completions 1 and 3". */
+/** Describes a ranking in words: "rank 1: completion 2; rank 2: completions 1 and 3". */
 export const formatForScreenReader = (ranks: Ranks): string =>
   Array.from({ length: highest(ranks) }, (_, index) => ({ rank: index + 1, places: placesOf(ranks, index + 1) }))
     .filter(({ places }) => places.length > 0)
     .map(({ places, rank }) => `rank ${rank}: ${named(places)}`)
     .join("; ")
 
-/** "completion 2", "completions 1 and 3". */
+/** Formats places as "completion 2" or "completions 1 and 3". */
 export const named = (places: ReadonlyArray<number>): string =>
   `${places.length === 1 ? "completion" : "completions"} ${list(places.map((place) => place + 1))}`
 
-/** "1, 2 and 3". */
+/** Formats numbers as "1, 2 and 3". */
 export const list = (numbers: ReadonlyArray<number>): string =>
   numbers.length < 2 ? numbers.join("") : `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`

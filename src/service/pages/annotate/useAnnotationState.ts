@@ -22,8 +22,8 @@ import { readPreference, writePreference } from "./preferences.ts"
 export type Dispatch = (event: Event) => void
 
 const { ask: request } = makeClient<AnnotateRequests>("/annotate/api")
-/** Browsers refuse more than 64 kB in requests that outlive the page. */
-const keepaliveLimit = 50_000
+/** Maximum bytes of a body sent while the page closes. Browsers refuse more than 64 KiB in such requests. */
+const maxKeepaliveBytes = 60_000
 const activityIntervalMillis = 5_000
 
 export const useAnnotationState = (): readonly [AnnotationState, Dispatch] => {
@@ -52,7 +52,7 @@ export const useAnnotationState = (): readonly [AnnotationState, Dispatch] => {
 
 const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState) => void): Dispatch => {
   let state = first
-  // Known from the session on.
+  // The id is empty until the session is loaded.
   let expertId = ""
   const timers = new Map<Timer, ReturnType<typeof setTimeout>>()
   const store = localCopies.make(() => localStorage)
@@ -93,7 +93,7 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
 
   const ask = (command: Command & { _tag: "ask" }) => {
     const { leaving, sent } = command
-    const keepalive = leaving && JSON.stringify(sent.input ?? null).length < keepaliveLimit
+    const keepalive = leaving && new TextEncoder().encode(JSON.stringify(sent.input ?? null)).length < maxKeepaliveBytes
     const asked = (told: (value: unknown) => Event) =>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `Sent` pairs each request with its input
       void request<"POST /join">(sent.request as "POST /join", sent.input as never, { keepalive }).then((answer) =>
@@ -104,7 +104,7 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
         return asked(() => ({ _tag: "joined" }))
       case "session":
         return asked((value) => {
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as AnnotateApi has it
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
           const session = value as { readonly expert_id: string; readonly name: string; readonly progress: Progress }
           expertId = session.expert_id
           return { _tag: "session", name: session.name, progress: session.progress }
@@ -116,7 +116,7 @@ const makeDispatch = (first: AnnotationState, setState: (state: AnnotationState)
       default: {
         const which = command.ask
         return asked((value) => {
-          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as AnnotateApi has it
+          // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `AnnotateApi` declares this answer
           const work = value as Work
           const copy: Draft | null = work.item === null ? null : store.read(expertId, work.item.item_id)
           return { _tag: "answer", ask: which, work, copy }
@@ -132,7 +132,7 @@ const isVisible = () => document.visibilityState === "visible"
 
 const invitation = "#join="
 
-/** The code of the address, which is taken out of it: it is not to stay in the history. */
+/** Takes the invitation code out of the address, so that it does not stay in the browser's history. */
 const takeInvitation = (): string | null => {
   if (!location.hash.startsWith(invitation)) return null
   const code = location.hash.slice(invitation.length)

@@ -1,4 +1,4 @@
-/** Computes differences between the marked completion and another one, the base, on request. */
+/** Computes, on request, the differences between the marked completion and another one, the base. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "../shared/difference.ts"
 import { compare } from "../shared/textClient.ts"
@@ -10,7 +10,7 @@ export interface Differences {
   readonly toggle: () => void
   readonly setBase: (place: number) => void
   readonly nextBase: () => void
-  /** Null where nothing is marked in that completion. */
+  /** Null if no differences are marked in that completion. */
   readonly partsOf: (place: number) => { readonly kind: "ins" | "del"; readonly parts: ReadonlyArray<Part> } | null
 }
 
@@ -20,7 +20,7 @@ interface Result {
   readonly state: Differences["state"]
 }
 
-/** When the base itself is marked, the two change places: what was marked before is the base. */
+/** If the expert marks the base itself, the two swap roles: the completion marked before becomes the base. */
 export const useDifference = (completions: ReadonlyArray<string>, marked: number): Differences => {
   const [isOn, setOn] = useState(false)
   const [pair, setPair] = useState({ base: marked === 0 ? 1 : 0, marked })

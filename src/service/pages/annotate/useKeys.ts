@@ -1,13 +1,13 @@
-/** Listens for the keyboard shortcuts of `keys`. */
+/** Listens for the keyboard shortcuts that `keys` defines. */
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { type Action, actionOf, type Where } from "./keys.ts"
 
-/** The handler of the last draw is called. Where it returns false, the browser does what it does with that key. */
+/** Calls the handler of the latest render. If it returns false, the browser handles the key as usual. */
 export const useKeys = (handle: (action: Action) => boolean | void): void => {
   const latest = useRef(handle)
   latest.current = handle
-  // Before the browser draws: a key that comes with the next item is not lost, and does not
-  // reach what was there before.
+  // A layout effect runs before the browser paints the next item. A key pressed then is not lost, and does not act on
+  // the item before.
   useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented) return

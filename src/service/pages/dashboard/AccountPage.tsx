@@ -1,4 +1,4 @@
-/** The operator's own account: the role, and a new password. */
+/** Shows the operator's own role, and changes the password. */
 import { useContext, useState } from "preact/hooks"
 import { Say, useAction } from "./hooks.ts"
 import { ask } from "./client.ts"
@@ -48,7 +48,7 @@ const PasswordForm = ({ name }: { readonly name: string }) => {
         )
       }}
     >
-      {/* For password managers, which have to know whose password it is. */}
+      {/* This field tells password managers whose password it is. */}
       <input type="text" name="username" autocomplete="username" hidden readOnly value={name} />
       <PasswordField label="Present password" isNew={false} value={current} onInput={setCurrent} />
       <PasswordField label="New password" isNew value={password} onInput={setPassword} />

@@ -1,8 +1,8 @@
 /**
- * The dashboard: sign-in state and the current view.
+ * The dashboard shows the sign-in state and the current view.
  *
- * Guarantees: when a session ends, a sign-in form covers the page, so that nothing on it is lost, such as a secret that
- * is shown once.
+ * Guarantees: when a session ends, a sign-in form covers the page. Nothing on the page is lost, such as a secret that
+ * is shown only once.
  */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
@@ -40,7 +40,7 @@ export const App = () => {
   const [epoch, setEpoch] = useState(0)
   const [attempt, setAttempt] = useState(0)
 
-  // Who comes with a link has no session, or one that does not matter.
+  // A visitor with a sign-in link has no session, or one that does not matter.
   const entering = route.page === "set-up"
   useEffect(() => {
     if (entering) return
@@ -68,7 +68,7 @@ export const App = () => {
 
   if (route.page === "set-up") {
     const leave = () => {
-      // Not `location.hash`: the code is to leave the browser's history, too.
+      // Assigning `location.hash` would leave the code in the browser's history.
       history.replaceState(null, "", href("tasks"))
       dispatchEvent(new HashChangeEvent("hashchange"))
     }
@@ -110,7 +110,7 @@ export const App = () => {
   }
 }
 
-/** Covers the page, and can't be dismissed. */
+/** A form to sign in again. It covers the page and can't be dismissed. */
 const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void }) => (
   <Dialog title="Sign in again" class="opaque">
     <p class="muted">Your session has ended. What was on the page is still there.</p>
@@ -138,7 +138,7 @@ const Shell = ({
     return () => clearTimeout(timer)
   }, [said.number])
 
-  // Who follows a link is to be at the top of what it leads to, also with a screen reader.
+  // After a link, the user starts at the top of the new view, also with a screen reader.
   const place = placeOf(route)
   const before = useRef(place)
   useLayoutEffect(() => {
@@ -212,7 +212,7 @@ const Shell = ({
   )
 }
 
-/** Pages that the service refuses to others. */
+/** The pages that the service refuses to operators who are not admins, with their titles. */
 const ofAdmins: Readonly<Partial<Record<Route["page"], string>>> = {
   operators: "Operators",
   audit: "Audit log",

@@ -1,4 +1,6 @@
-/** The audit log: who did what, newest first, by who and what; all of it as a file. */
+/**
+ * The audit log shows who did what, newest first. It can be filtered by operator and action, and exported as a file.
+ */
 import type { AuditEntry } from "../../pageApi/AuditApi.ts"
 import { addressOf } from "./client.ts"
 import { exact } from "./format.ts"

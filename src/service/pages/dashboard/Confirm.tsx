@@ -1,8 +1,8 @@
 /**
- * Dialogs that ask before something is done.
+ * Dialogs that ask for confirmation before an action.
  *
- * Guarantees: a dialog closes when the action succeeds, and shows the problem if it fails; the focus returns to where it
- * was.
+ * Guarantees: a dialog closes when the action succeeds, and shows the problem if it fails; the focus returns to where
+ * it was.
  */
 import type { ComponentChildren } from "preact"
 import { useContext, useEffect, useState } from "preact/hooks"
@@ -14,15 +14,15 @@ import { Problem } from "./parts.tsx"
 
 export interface ConfirmProps<A> {
   readonly title: string
-  /** The words of the button that acts. */
+  /** The label of the button that runs the action. */
   readonly confirm: string
   /** Whether the action can't be undone. */
   readonly danger?: boolean
-  /** The words of the button that leaves everything as it is. */
+  /** The label of the button that cancels. */
   readonly keep?: string
-  /** Gets what the fields among the children hold. */
+  /** Runs the action, with the values of the fields among `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
-  /** Announced when it is done. */
+  /** The announcement after the action succeeds. */
   readonly said?: string | ((value: A) => string)
   readonly onDone: (value: A) => void
   readonly onClose: () => void
@@ -33,7 +33,7 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
   const { ask, confirm, danger = false, keep = "Cancel", onClose, onDone, said, title } = props
   const action = useAction()
   const say = useContext(Say)
-  // An earlier message would be taken for that of this action.
+  // An earlier announcement could be mistaken for the one of this action.
   useEffect(() => say(""), [])
   return (
     <Dialog title={title} onClose={onClose}>
@@ -72,7 +72,7 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
   )
 }
 
-/** A button that opens a dialog. */
+/** A button that opens a `Confirm` dialog. */
 export const ConfirmButton = <A,>({
   button,
   label,
@@ -80,7 +80,7 @@ export const ConfirmButton = <A,>({
   ...props
 }: Omit<ConfirmProps<A>, "onClose"> & {
   readonly button: string
-  /** Its accessible name, where its words are too few. */
+  /** The accessible name, if the button's text does not say enough. */
   readonly label?: string | undefined
   readonly class?: string
 }) => {

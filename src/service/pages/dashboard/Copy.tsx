@@ -1,9 +1,9 @@
-/** Texts with a copy button: shell commands, and secrets that are shown once. */
+/** Texts with a copy button: shell commands, and secrets that are shown only once. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 
 const copy = async (text: string): Promise<boolean> => {
-  // There is no clipboard over plain HTTP from another machine: the call itself fails.
+  // Over plain HTTP from another machine, browsers have no clipboard and the call throws.
   try {
     await navigator.clipboard.writeText(text)
     return true
@@ -12,7 +12,7 @@ const copy = async (text: string): Promise<boolean> => {
     area.value = text
     area.className = "offscreen"
     const focused = document.activeElement
-    // A modal dialog makes all that is outside it inert.
+    // A modal dialog makes everything outside it inert, so the text area goes inside it.
     ;(document.querySelector("dialog:modal") ?? document.body).append(area)
     area.select()
     const copied = document.execCommand("copy")
@@ -47,7 +47,7 @@ export const CopyButton = ({ text, what }: { readonly text: string; readonly wha
   )
 }
 
-/** Shell lines to be copied. */
+/** Shell commands with a button that copies them. */
 export const Lines = ({ text, what }: { readonly text: string; readonly what: string }) => (
   <div class="lines">
     <pre tabIndex={0} role="region" aria-label={what}>
@@ -57,7 +57,7 @@ export const Lines = ({ text, what }: { readonly text: string; readonly what: st
   </div>
 )
 
-/** A secret that was just made. Takes the focus, for it is in no other place. */
+/** A secret that was just created. It takes the focus, because it is shown only once. */
 export const Secret = ({
   title,
   heading: Heading = "h3",
@@ -69,9 +69,9 @@ export const Secret = ({
 }: {
   readonly title: string
   readonly heading?: "h2" | "h3"
-  /** Of the field. */
+  /** The label of the field. */
   readonly label: string
-  /** What the button copies. */
+  /** The name of what the button copies. */
   readonly what: string
   readonly value: string
   readonly children: ComponentChildren

@@ -1,4 +1,4 @@
-/** Votes by day, the newest first, each with a bar. */
+/** A table of votes by day, newest first, each with a bar. */
 import { count, day } from "./format.ts"
 import { Table } from "./Table.tsx"
 
@@ -7,7 +7,7 @@ export const Days = ({
   nothing = "There are no valid votes.",
 }: {
   readonly days: ReadonlyArray<{ readonly day: number; readonly votes: number }>
-  /** Said where there is no day. */
+  /** The text shown if `days` is empty. */
   readonly nothing?: string
 }) => {
   const most = Math.max(1, ...days.map(({ votes }) => votes))

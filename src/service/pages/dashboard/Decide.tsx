@@ -1,4 +1,4 @@
-/** A lead's judgment on an item: who decided what, and the form that decides. */
+/** A lead's decision on an item: who decided what, and the form to decide. */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import { ask } from "./client.ts"
@@ -14,7 +14,10 @@ interface Props {
   readonly reload: () => void
 }
 
-/** The decision, or a button that opens the form, where an item can be decided; `children` are what else can be done then. */
+/**
+ * Shows the decision, or a button that opens the form; nothing for a canceled task. `children` are other actions to
+ * show with that button.
+ */
 export const Decided = ({ item, task, reload, children }: Props & { readonly children?: ComponentChildren }) => {
   const [open, setOpen] = useState(false)
   if (task.status === "cancelled") return null
@@ -71,7 +74,7 @@ export const Decided = ({ item, task, reload, children }: Props & { readonly chi
   return <DecideForm item={item} task={task} reload={reload} onClose={() => setOpen(false)} />
 }
 
-/** Chooses the best completion in place of the votes. */
+/** A form in which a lead chooses the best completion in place of the votes. */
 export const DecideForm = ({ item, task, reload, onClose }: Props & { readonly onClose: () => void }) => {
   const id = useId()
   const [choice, setChoice] = useState(item.decision?.choice)

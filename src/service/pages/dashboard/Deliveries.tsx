@@ -1,4 +1,4 @@
-/** The log of the webhook's deliveries, newest first. */
+/** Lists the webhook's deliveries, newest first. */
 import type { Delivery } from "../../pageApi/WebhookApi.ts"
 import { ask } from "./client.ts"
 import { count } from "./format.ts"

@@ -1,4 +1,4 @@
-/** One delivery: its payload, and the outcome of each attempt. */
+/** Shows one delivery: its payload, and the outcome of each attempt. */
 import type { DeliveryDetail } from "../../pageApi/WebhookApi.ts"
 import { ask } from "./client.ts"
 import { Resend } from "./Deliveries.tsx"
@@ -9,9 +9,9 @@ import { Badge, Fact, Loaded, LongText, PageHeading, Time } from "./parts.tsx"
 import { href } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
-/** Indented, where it is JSON. */
+/** Indents the payload if it is JSON. */
 const readable = (payload: string): string => {
-  // What was sent is shown whatever it is.
+  // A payload that is not JSON is shown as it was sent.
   try {
     return JSON.stringify(JSON.parse(payload), null, 2)
   } catch {

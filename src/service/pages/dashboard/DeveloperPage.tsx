@@ -1,4 +1,4 @@
-/** Settings for client organizations: tokens, the webhook, and its deliveries. */
+/** The settings for client organizations: tokens, the webhook, and its deliveries. */
 import { useState } from "preact/hooks"
 import { Deliveries } from "./Deliveries.tsx"
 import { PageHeading } from "./parts.tsx"
@@ -7,7 +7,7 @@ import { Tokens } from "./Tokens.tsx"
 import { Webhook } from "./Webhook.tsx"
 
 export const DeveloperPage = ({ query }: { readonly query: Query }) => {
-  // Grows when something was sent: the log is read anew.
+  // This number increases when something was sent, so that the log reloads.
   const [sent, setSent] = useState(0)
   return (
     <>

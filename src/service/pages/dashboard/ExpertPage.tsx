@@ -1,4 +1,4 @@
-/** One expert: votes, pace, agreement, gold, position habit; and the votes that were declared void. */
+/** Shows one expert: votes, pace, agreement, gold items, position habit, and the votes that were declared void. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { ExpertDetail, Voided } from "../../pageApi/ExpertsApi.ts"
 import type { Standing } from "../../pageApi/QualificationApi.ts"
@@ -72,7 +72,7 @@ const Summary = ({
   reload,
 }: {
   readonly expert: ExpertDetail
-  /** Absent where no qualification is required. */
+  /** Undefined if no qualification is required. */
   readonly standing: Standing | undefined
   readonly reload: () => void
 }) => {

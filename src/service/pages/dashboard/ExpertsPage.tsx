@@ -1,5 +1,5 @@
 /**
- * Experts: invited, active or not, and how well they judge.
+ * The list of experts: who is invited or active, and how well they judge.
  *
  * Guarantees: an invitation link is shown only from its creation until it is dismissed or the page is left.
  */

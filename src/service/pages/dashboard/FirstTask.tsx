@@ -1,4 +1,4 @@
-/** Shown while there are no tasks: how to send the first one. */
+/** Explains how to send the first task, as long as there are no tasks. */
 import { curlLines, exportLines, runLines } from "./firstTask.ts"
 import { Lines } from "./Copy.tsx"
 import { href } from "./routes.ts"

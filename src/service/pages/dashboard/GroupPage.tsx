@@ -1,4 +1,4 @@
-/** One group of tasks: progress, pace, what experts disagree on, and who voted. */
+/** Shows one group of tasks: progress, pace, prompts that experts disagree on, and experts who voted. */
 import type { GroupDetail } from "../../pageApi/GroupsApi.ts"
 import { ask } from "./client.ts"
 import { Days } from "./Days.tsx"

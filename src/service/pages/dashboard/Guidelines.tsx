@@ -1,4 +1,4 @@
-/** The guidelines of a task: the newest version, a form for the next one, and what changed in each. */
+/** Shows the guidelines of a task: the newest version, a form for the next one, and the changes in each version. */
 import { useContext, useId, useState } from "preact/hooks"
 import type { GuidelineHistory } from "../../pageApi/TasksApi.ts"
 import type { TaskDetail } from "../../pageApi/TasksApi.ts"
@@ -60,7 +60,7 @@ export const Guidelines = ({ detail, reload }: { readonly detail: TaskDetail; re
   )
 }
 
-/** What experts are asked besides the choice. */
+/** Lists what experts are asked besides the choice. */
 const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<TaskDetail["rubric"]>) => (
   <div class="stack tight">
     <h3 class="caption">Rubric</h3>
@@ -87,7 +87,7 @@ const History = ({
   reload,
 }: {
   readonly taskId: string
-  /** The newest one that is known of: what is written stays while the history is read anew. */
+  /** The newest known version. A new version reloads the history; the text that the operator is writing stays. */
   readonly version: number
   readonly editing: boolean
   readonly onClose: () => void
@@ -121,7 +121,7 @@ const EditForm = ({
   readonly taskId: string
   readonly history: GuidelineHistory
   readonly onClose: () => void
-  /** Reads the history anew. */
+  /** Reloads the history. */
   readonly onOutdated: () => Promise<void>
   readonly reload: () => void
 }) => {

@@ -1,4 +1,4 @@
-/** Items of all tasks by filters; one that experts disagree on can be decided in its place. */
+/** Lists the items of all tasks, with filters. A lead can decide an item that experts disagree on, on the same page. */
 import { Fragment } from "preact"
 import { useEffect, useState } from "preact/hooks"
 import type { ItemSummary } from "../../pageApi/ItemsApi.ts"
@@ -157,7 +157,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
   )
 }
 
-/** The item with its completions and votes, where it can be decided. */
+/** Shows an item with its completions and votes; a lead can decide it here. */
 const OpenItem = ({ item, reload }: { readonly item: ItemSummary; readonly reload: () => void }) => {
   const resource = useResource(
     String(item.item_no),

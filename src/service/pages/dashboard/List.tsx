@@ -1,7 +1,7 @@
 /**
- * Lists: filters that stand in the address, a table or words that there is nothing, and links to the pages beside.
+ * The parts of a list page: filters that the address keeps, a table or a text if it is empty, and links to other pages.
  *
- * A filter is one entry of `filters`, named as the API names it: address and request follow from that.
+ * Each filter is one entry of `filters`, with the name that the API uses; address and request both use it.
  */
 import type { ComponentChildren } from "preact"
 import { maxLength } from "../../pageApi/PageConstants.ts"
@@ -18,23 +18,23 @@ type QueryOf<K extends keyof DashboardRequests> = DashboardRequests[K]["input"] 
 type ListRequest = {
   [K in keyof DashboardRequests]: "limit" extends keyof QueryOf<K> ? K : never
 }[keyof DashboardRequests]
-/** The names by which a list can be filtered. */
+/** The names of the filters that a list request accepts. */
 export type FilterName<K extends ListRequest> = Exclude<keyof QueryOf<K> & string, "before" | "limit">
 
 export interface Filter<Name extends string = string> {
   readonly name: Name
   readonly label: string
   readonly as: "links" | "select" | "text" | "check"
-  /** The words for no value. */
+  /** The label for no value, which filters nothing. */
   readonly all?: string
   readonly options?: ReadonlyArray<Option>
-  /** Whether other values than the options may stand in the address. */
+  /** Whether the address may have a value that is not among the options. */
   readonly isOpen?: boolean
   readonly title?: string
   readonly placeholder?: string
 }
 
-/** The members of a query that the filters know, and the position in the list. */
+/** Returns the members of a query that the filters allow, and the position in the list. */
 export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
   Object.fromEntries(
     Object.entries(query).filter(([name, value]) => {
@@ -43,12 +43,12 @@ export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
     }),
   )
 
-/** One page of a list. */
+/** Requests one page of a list. */
 export const askPage = <K extends ListRequest>(request: K, query: Query, limit: number) =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the address has texts, which the service checks
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the address holds strings, which the service checks
   ask<K>(request, ...([{ query: { ...query, limit } }] as never))
 
-/** Links of the filter's options, each with what else is filtered. */
+/** Links for a filter's options; each link keeps the other filters. */
 export const FilterLinks = ({
   filter: { all = "All", label, name, options = [] },
   page,
@@ -58,7 +58,7 @@ export const FilterLinks = ({
   readonly filter: Filter
   readonly page: Page
   readonly query: Query
-  /** Of no value and of each option. */
+  /** The counts: first for no value, then for each option. */
   readonly counts?: ReadonlyArray<string>
 }) => (
   <nav class="filters" aria-label={label}>
@@ -74,7 +74,7 @@ export const FilterLinks = ({
   </nav>
 )
 
-/** The other filters as a form. */
+/** A form for the filters that are not links. */
 export const FilterForm = ({
   filters,
   label,
@@ -86,7 +86,7 @@ export const FilterForm = ({
   readonly label: string
   readonly page: Page
   readonly query: Query
-  /** Null: a choice counts at once. */
+  /** The button's label. If null, there is no button, and a choice applies at once. */
   readonly submit?: string | null
 }) => {
   const { before: _, ...kept } = query
@@ -152,7 +152,7 @@ export const FilterForm = ({
   )
 }
 
-/** What a resource holds as a table, or that there is nothing. */
+/** Shows the rows of a resource as a table, or a text if there are none. */
 export const List = <A, Row>({
   resource,
   rows,

@@ -1,4 +1,4 @@
-/** Asks for more votes on the prompts of a task that have theirs already. */
+/** Asks for more votes on a task's prompts that already have their votes. */
 import { maxVotes } from "../../pageApi/PageConstants.ts"
 import type { TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -7,14 +7,14 @@ import { count, plural } from "./format.ts"
 import { NumberField } from "./forms.tsx"
 import { ActionButton } from "./parts.tsx"
 
-/** The button, and the dialog that asks how many. */
+/** A button that opens a dialog, which asks for the number of votes. */
 export const MoreVotes = ({
   task,
   index,
   reload,
 }: {
   readonly task: Pick<TaskSummary, "status" | "task_id" | "prompts">
-  /** Of the one prompt that is judged again; undefined: of all. */
+  /** The index of the one prompt to judge again; undefined for all prompts. */
   readonly index?: number
   readonly reload: () => void
 }) => {
@@ -53,7 +53,7 @@ export const MoreVotes = ({
   )
 }
 
-/** Where more votes were asked for and some are missing: does without them. */
+/** A button that withdraws a request for more votes while some are missing. */
 export const EnoughVotes = ({ taskId, reload }: { readonly taskId: string; readonly reload: () => void }) => (
   <ActionButton
     ask={() => ask("DELETE /tasks/:task_id/reopen", { params: { task_id: taskId } })}

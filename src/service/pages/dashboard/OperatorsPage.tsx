@@ -1,5 +1,5 @@
 /**
- * Operators: who may sign in to the dashboard, in which role.
+ * The list of operators: who may sign in to the dashboard, and in which role.
  *
  * Guarantees: a link is shown only from its creation until it is dismissed or the page is left.
  */

@@ -1,4 +1,4 @@
-/** Pauses a group of tasks, or a task without one, and goes on with it. For managers. */
+/** A button that pauses or resumes a group of tasks, or a task without a group. It is for managers. */
 import { ask } from "./client.ts"
 import { ActionButton } from "./parts.tsx"
 import { For } from "./role.tsx"
@@ -9,7 +9,7 @@ export const Pause = ({
   reload,
   compact = false,
 }: {
-  /** Of a task without a group, its own id. */
+  /** The group's id; for a task without a group, the task's own id. */
   readonly groupId: string
   readonly paused: boolean
   readonly reload: () => void

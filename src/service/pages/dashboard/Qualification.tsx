@@ -1,4 +1,6 @@
-/** What people must judge before they get work, who is paused, and the dialogs that change it. */
+/**
+ * The qualification: what experts judge before they get work, which experts are paused, and the dialogs to change it.
+ */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import { maxLength, maxQualificationItems } from "../../pageApi/PageConstants.ts"
@@ -18,7 +20,7 @@ const standingLabels: Readonly<Record<Exclude<Standing["state"], "working">, Lab
   paused: { words: "Paused", tone: "bad" },
 }
 
-/** Nothing for a person who gets work. */
+/** Shows why an expert gets no work; nothing for an expert who gets work. */
 export const StandingBadge = ({ standing }: { readonly standing: Standing }) =>
   standing.state === "working" ? null : (
     <span>
@@ -156,7 +158,7 @@ const QualificationButton = ({
   )
 }
 
-/** Lets a person in, or has the person qualify again. */
+/** A button that gives an expert work, or makes the expert qualify again. */
 export const StandingButton = ({
   expert,
   settings,

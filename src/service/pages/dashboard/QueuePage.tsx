@@ -1,4 +1,7 @@
-/** The queue: groups, and tasks without one, in the order in which people get them, with their priority and their experts. */
+/**
+ * The queue: groups, and tasks without a group, in the order in which experts get them, with priority and assigned
+ * experts.
+ */
 import { useState } from "preact/hooks"
 import type { ExpertSummary } from "../../pageApi/ExpertsApi.ts"
 import type { GroupSummary, Priority, Queue } from "../../pageApi/GroupsApi.ts"
@@ -68,7 +71,7 @@ export const QueuePage = ({ query: { after } }: { readonly query: Query }) => {
   )
 }
 
-/** A group, or a task without one, which has the beginning of its first prompt. */
+/** A group, or a task without a group, which also has the beginning of its first prompt. */
 type Entry = GroupSummary | Queue["tasks"][number]
 
 const nameOf = (entry: Entry) => `${"prompt" in entry ? "task" : "group"} ${entry.group_id}`
@@ -174,7 +177,7 @@ const Change = ({ entry: group, reload }: { readonly entry: Entry; readonly relo
 
 const Assigned = ({ group }: { readonly group: Entry }) => {
   const experts = useResource("experts", () => ask("GET /experts"), undefined)
-  // Of the newest tasks: those of a group ask for equally many votes, as a rule.
+  // Only the newest tasks are read, because the tasks of a group usually ask for the same number of votes.
   const tasks = useResource("tasks", () => ask("GET /tasks", { query: { limit: 50, text: group.group_id } }), undefined)
   const votes = (tasks.data?.tasks ?? [])
     .filter((task) => task.group_id === group.group_id && isOpen(task))
@@ -194,7 +197,7 @@ const ExpertChoice = ({
 }: {
   readonly experts: ReadonlyArray<ExpertSummary>
   readonly assigned: ReadonlyArray<string>
-  /** That a prompt needs, of as many experts. */
+  /** The number of votes that a prompt needs, each from a different expert. */
   readonly votes: number
 }) => {
   const [chosen, setChosen] = useState(assigned)

@@ -1,5 +1,5 @@
 /**
- * Sign-in: with name and password, or with the link that the service prints, which sets them.
+ * Signs in with name and password, or with the link that the service prints, which sets them.
  *
  * Guarantees: works with password managers. The code of a link stays in the address until it is used, so that a reload
  * loses nothing.
@@ -14,7 +14,7 @@ import { useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import { signInWords } from "./wording.ts"
 
-/** A card alone on the page, for who is not signed in. */
+/** A page with a single card, for visitors who are not signed in. */
 export const Entrance = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
@@ -91,7 +91,7 @@ const CredentialsForm = ({
 }: {
   /** Whether the password is a new one. */
   readonly isNew?: boolean
-  /** The name, where it is given. */
+  /** The account's name, if it can't be chosen. */
   readonly account?: string | undefined
   readonly submit: string
   readonly submitting: string
@@ -158,7 +158,7 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account)
   </Entrance>
 )
 
-/** Whose link it is, or why it leads nowhere. */
+/** Asks the service whose link it is; `problem` says why the link does not work. */
 const useLink = (code: string) => {
   const [link, setLink] = useState<{ readonly name?: string | undefined; readonly problem?: string }>()
   useEffect(() => {

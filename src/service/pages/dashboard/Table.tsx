@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact"
 
 export interface Column<A> {
-  /** Empty: the column of buttons. */
+  /** The column's heading; empty for the column of buttons. */
   readonly label: string
-  /** Null: there is nothing to show in this row. */
+  /** Returns the cell's content, or null if this row has none. */
   readonly cell: (row: A) => ComponentChildren
-  /** Shown where `cell` is null. Default "none". */
+  /** The text if `cell` returns null. Default "none". */
   readonly nothing?: string
   readonly class?: string
 }
@@ -16,13 +16,13 @@ export interface TableProps<A> {
   readonly columns: readonly [Column<A>, ...ReadonlyArray<Column<A>>]
   readonly rows: ReadonlyArray<A>
   readonly keyOf: (row: A) => string
-  /** Of a table that is in a card already; any other is a card itself. */
+  /** The class of a table inside a card. Without it, the table is a card itself. */
   readonly class?: string
 }
 
-/** Rows under column headings; on a narrow page each row is a card. The first column names the row. */
+/** Shows rows under column headings; on a narrow page each row is a card. The first column names the row. */
 export const Table = <A,>({ label, columns: [head, ...columns], rows, keyOf, class: name = "" }: TableProps<A>) => {
-  // Roles, since a table that is laid out as blocks is none to some screen readers.
+  // The roles are explicit, because some screen readers ignore a table that is laid out as blocks.
   const table = (
     <table class={`cards ${name}`} role="table" aria-label={label}>
       <thead role="rowgroup">
@@ -58,7 +58,7 @@ export const Table = <A,>({ label, columns: [head, ...columns], rows, keyOf, cla
     </table>
   )
   if (name !== "") return table
-  // Where it is wider than the page, it scrolls: by keyboard, too.
+  // A table wider than the page scrolls. The tab stop lets the keyboard scroll it.
   return (
     <div class="card table-card" tabIndex={0} role="group" aria-label={label}>
       {table}

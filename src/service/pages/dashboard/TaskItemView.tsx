@@ -1,7 +1,7 @@
 /**
- * One prompt of a task: completions, votes, result, and who set it aside.
+ * Shows one prompt of a task: completions, votes, result, and the experts who set it aside.
  *
- * Guarantees: texts of clients, models and experts are rendered as experts see them (`RichText`), or as plain text;
+ * Guarantees: texts of clients, models, and experts are rendered as experts see them (`RichText`), or as plain text;
  * they are never trusted markup.
  */
 import { useState } from "preact/hooks"
@@ -18,7 +18,7 @@ import { href } from "./routes.ts"
 import { Withdraw, Withdrawal } from "./Withdraw.tsx"
 import { itemLabel } from "./wording.ts"
 
-/** Of the heading, in the document. */
+/** The DOM id of the prompt's heading. */
 export const promptId = (index: number): string => `prompt-${index + 1}`
 
 const shownAtFirst = 8
@@ -125,7 +125,7 @@ const Result = ({ item, result }: { readonly item: TaskItem; readonly result: No
         </Fact>
         {result.ranking !== null && <Fact label="Ranking">{ranking(result.ranking)}</Fact>}
       </dl>
-      {/* Of one vote, it is that vote's. */}
+      {/* If there is only one vote, the vote itself shows this rationale. */}
       {item.votes.length > 1 && result.rationale !== null && result.rationale !== "" && (
         <div>
           <h4>Rationale</h4>
@@ -184,7 +184,7 @@ const rankingOf = (vote: TaskItem["votes"][number]) => (vote.ranking === undefin
 
 const versionOf = ({ guidelines_version = 1 }: TaskItem["votes"][number]) => `version ${guidelines_version}`
 
-/** What the vote says besides its choice, a line each. */
+/** Lists what the vote says besides its choice, one line each. */
 const saidOf = ({ all_bad, aspects = {}, edited, flags = [], strength }: TaskItem["votes"][number]) => [
   ...(strength === undefined ? [] : [`Strength ${strength}`]),
   ...(all_bad === true ? ["All bad"] : []),

@@ -1,4 +1,4 @@
-/** All tasks: counts by status, and one page, newest first. */
+/** Shows the number of tasks by status, and one page of the list, newest first. */
 import { taskStatuses } from "../../pageApi/PageConstants.ts"
 import type { Overview, TaskSummary } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -119,7 +119,7 @@ const table: Pick<TableProps<TaskSummary>, "columns" | "keyOf"> = {
   ],
 }
 
-/** Of all its prompts. */
+/** The number of votes that all prompts of the task need together. */
 export const votesNeeded = (task: TaskSummary): number =>
   task.prompts * task.votes_per_prompt + task.extra_votes - task.votes_spared
 

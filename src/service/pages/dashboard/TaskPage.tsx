@@ -1,4 +1,4 @@
-/** One task: its progress, and its prompts with their votes, one page at a time. */
+/** Shows one task: its progress, and its prompts with their votes, one page at a time. */
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks"
 import { promptsPerPage } from "../../pageApi/PageConstants.ts"
 import type { TaskDetail, TaskSummary } from "../../pageApi/TasksApi.ts"
@@ -30,7 +30,7 @@ export const TaskPage = ({ taskId, prompt }: { readonly taskId: string; readonly
   const status = resource.data?.task.status
   useEffect(() => setFinished(status === "completed" || status === "cancelled"), [status])
 
-  // Once for each prompt that is asked for, when it is there; not with each reading.
+  // Each requested prompt scrolls into view once, when it is loaded, and not on every reload.
   const shown = useRef<number | undefined>(undefined)
   const ready = resource.data !== undefined && !resource.stale
   useEffect(() => {

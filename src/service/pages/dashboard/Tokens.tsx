@@ -1,5 +1,5 @@
 /**
- * Organization tokens: create, rotate, revoke.
+ * Creates, rotates, and revokes the tokens of organizations.
  *
  * Guarantees: a token is shown only from its creation until it is dismissed or the page is left.
  */

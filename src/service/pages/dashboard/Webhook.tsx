@@ -1,5 +1,5 @@
 /**
- * The webhook: its URL and its signing secrets.
+ * Shows and changes the webhook: its URL and its signing secrets.
  *
  * Guarantees: a secret is shown only from its creation until it is dismissed or the page is left.
  */
@@ -157,7 +157,7 @@ const State = ({ settings, onSet }: { readonly settings: WebhookSettings; readon
   )
 }
 
-/** Since when nothing arrives, and what comes next. */
+/** Says since when deliveries fail, and when the next attempt is. */
 const Failing = ({
   failing,
   settings: { next_attempt_at, waiting },
@@ -277,7 +277,7 @@ const Actions = ({
   )
 }
 
-/** What becomes of a test event. */
+/** Shows the outcome of a test event. */
 const Test = ({ messageId, onAttempted }: { readonly messageId: string; readonly onAttempted: () => void }) => {
   const [over, setOver] = useState(false)
   const resource = useResource(

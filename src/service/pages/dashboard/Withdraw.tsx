@@ -1,4 +1,4 @@
-/** Withdraws a prompt, which nobody is to judge, and asks for it again. */
+/** Withdraws a prompt, so that nobody judges it, and asks for it again. */
 import { maxLength } from "../../pageApi/PageConstants.ts"
 import type { TaskItem } from "../../pageApi/TasksApi.ts"
 import { ask } from "./client.ts"
@@ -14,7 +14,7 @@ interface Props {
   readonly reload: () => void
 }
 
-/** Who withdrew the prompt, and why. */
+/** Shows who withdrew the prompt, and why. */
 export const Withdrawal = ({ item, taskId, reload }: Props) => {
   if (item.withdrawal === null) return null
   const { at, by, reason } = item.withdrawal
@@ -45,7 +45,7 @@ export const Withdrawal = ({ item, taskId, reload }: Props) => {
   )
 }
 
-/** The button, and the dialog that asks why. */
+/** A button that opens a dialog, which asks for the reason. */
 export const Withdraw = ({ item, taskId, reload }: Props) => {
   const number = count(item.index + 1)
   return (

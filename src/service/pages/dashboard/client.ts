@@ -1,7 +1,7 @@
 /**
  * The dashboard's requests, typed by `DashboardApi`.
  *
- * Guarantees: any response to `ask` that the session has ended is also reported to the listener of `whenSessionEnds`.
+ * Guarantees: if a response to `ask` says that the session has ended, the listener of `whenSessionEnds` is also called.
  */
 import type { DashboardApi } from "../../pageApi/DashboardApi.ts"
 import type { Requests } from "../../pageApi/PageClient.ts"
@@ -11,11 +11,11 @@ export type DashboardRequests = Requests<typeof DashboardApi, "/dashboard/api">
 
 let sessionEnded = () => {}
 
-/** One listener. */
+/** Sets the listener; there is only one. */
 export const whenSessionEnds = (listener: () => void): void => {
   sessionEnded = listener
 }
 
 export const { ask, addressOf } = makeClient<DashboardRequests>("/dashboard/api", () => sessionEnded())
-/** For requests that need no session. */
+/** Sends requests that need no session. */
 export const { ask: askSignedOut } = makeClient<DashboardRequests>("/dashboard/api")

@@ -11,7 +11,7 @@ const task = {
   guidelines: "Prefer the completion that is correct.",
 }
 
-/** `origin` as in `location.origin`. */
+/** `origin` has the form of `location.origin`. */
 export const exportLines = (origin: string): string =>
   `export PREFSTREAM_BASE_URL=${origin}/v1\nexport PREFSTREAM_TOKEN=…`
 

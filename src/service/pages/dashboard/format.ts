@@ -7,12 +7,12 @@
 
 const number = new Intl.NumberFormat("en")
 
-/** 12345 is `12,345`. */
+/** Formats 12345 as `12,345`. */
 export const count = (n: number): string => number.format(n)
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${count(n)} ${n === 1 ? one : many}`
 
-/** `null` of nothing. */
+/** Returns null if `of` is not positive. */
 export const percent = (part: number, of: number): string | null => {
   if (of <= 0) return null
   const exact = (100 * part) / of
@@ -45,24 +45,24 @@ const exactFormat = (timeZone: string | undefined) =>
     ...(timeZone && { timeZone }),
   })
 
-/** `21 Nov 2026, 12:08:07 UTC`. */
+/** Formats a time as `21 Nov 2026, 12:08:07 UTC`. */
 export const exact = (at: number, timeZone?: string): string => exactFormat(timeZone).format(at)
 
-/** `5 minutes ago`, `in 2 hours`; the day itself beyond 30 days. */
+/** Formats a time as `5 minutes ago` or `in 2 hours`; from a distance of 30 days, as a date. */
 export const relative = (at: number, now: number, timeZone?: string): string => {
   const distance = at - now
   const size = Math.abs(distance)
   if (size >= 30 * 86_400_000) return dayFormat(timeZone).format(at)
-  // Clocks of the service and of the browser differ a little.
+  // The clocks of the service and the browser differ a little.
   if (size < 5000) return distance > 0 ? "now" : "just now"
   const [unit, millis] = units.find(([, millis]) => size >= millis) ?? ["second", 1000]
   return relativeTime.format(Math.trunc(distance / millis), unit)
 }
 
-/** `21 Nov 2026`, of a day in UTC. */
+/** Formats a day in UTC as `21 Nov 2026`. */
 export const day = (at: number): string => dayFormat("UTC").format(at)
 
-/** Time that an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
+/** Formats the time that an expert took: `45 s`, `2 min 5 s`, `1 h 3 min`. */
 export const seconds = (total: number): string => {
   if (total < 10) return `${number.format(Math.round(total * 10) / 10)} s`
   const whole = Math.round(total)
@@ -72,17 +72,17 @@ export const seconds = (total: number): string => {
   return minutes % 60 === 0 ? `${count(minutes / 60)} h` : `${count(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
 
-/** Time that a request took. */
+/** Formats the time that a request took: `45 ms`, `1.2 s`. */
 export const millis = (n: number): string =>
   n < 1000 ? `${count(n)} ms` : `${number.format(Math.round(n / 100) / 10)} s`
 
-/** Completions have letters, for the numbers on the annotation page are places in the order shown. */
+/** Names a completion by a letter, because numbers on the annotation page are places in the order shown. */
 export const letter = (index: number): string => {
   const rest = Math.floor(index / 26)
   return (rest === 0 ? "" : letter(rest - 1)) + String.fromCodePoint(65 + (index % 26))
 }
 
-/** `C > A = B`. */
+/** Formats a ranking as `C > A = B`. */
 export const ranking = (groups: ReadonlyArray<ReadonlyArray<number>>): string =>
   groups.map((group) => group.map(letter).join(" = ")).join(" > ")
 

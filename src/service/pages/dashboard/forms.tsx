@@ -10,9 +10,9 @@ import { useAction } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import type { problemWords } from "./wording.ts"
 
-/** What was entered, by the names of the fields. */
+/** The entered values, by the names of the fields. */
 export interface Values {
-  /** Without blanks around it. */
+  /** The value without leading and trailing blanks. */
   readonly text: (name: string) => string
   readonly number: (name: string) => number
   /** The values of the checkboxes that are checked. */
@@ -30,24 +30,24 @@ export interface FormProps<A> {
   /** The accessible name. */
   readonly label?: string
   readonly class?: string
-  /** The button's words, and what they are while the request is in flight. */
+  /** The button's label; `submitting` replaces it while the request is in flight. */
   readonly submit: string
   readonly submitting?: string
   readonly buttonClass?: string
-  /** Whether there is nothing to submit. */
+  /** Whether the fields have no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
   readonly onDone: (value: A) => void
-  /** Says a problem in other words than the service's. */
+  /** Replaces the service's words for a problem. */
   readonly words?: typeof problemWords
   readonly children: ComponentChildren
-  /** Beside the button. */
+  /** Content beside the button. */
   readonly beside?: ComponentChildren
-  /** Between the fields and the button. */
+  /** Content between the fields and the button. */
   readonly hint?: ComponentChildren
 }
 
-/** Is emptied when the service has done what was asked. */
+/** A form that is cleared when the request succeeds. */
 export const Form = <A,>(props: FormProps<A>) => {
   const { ask, beside, buttonClass = "primary", isUnchanged = false, onDone, submit, submitting = submit } = props
   const action = useAction(props.words)
@@ -94,9 +94,9 @@ export const Form = <A,>(props: FormProps<A>) => {
 interface Labeled {
   readonly label: string
   readonly name: string
-  /** What the field holds at first. */
+  /** The field's initial value. */
   readonly value?: string | number | undefined
-  /** Of the frame around label and field. */
+  /** The class of the element around label and field. */
   readonly fieldClass?: string
 }
 
@@ -119,7 +119,7 @@ export const NumberField = (props: ComponentProps<typeof Field> & { readonly min
   <Field type="number" required {...props} />
 )
 
-/** A field for the name of what is to be made. */
+/** A required field for a name, which must not be blank. */
 export const NameField = (
   props: Labeled & { readonly id: string; readonly placeholder: string; readonly title?: string },
 ) => <Field required pattern={String.raw`.*\S.*`} maxLength={maxLength.name} {...props} />
@@ -173,7 +173,7 @@ export const Choices = ({
 }: {
   readonly legend: string
   readonly name: string
-  /** What is chosen at first. */
+  /** The initial choice. */
   readonly value: string
   readonly options: ReadonlyArray<Option>
   readonly onChange?: (value: string) => void
@@ -202,7 +202,7 @@ export const Choices = ({
 const hours = ["0", "1", "24", "168", "720"]
 const hourWords = ["Not at all: it stops immediately", "1 hour", "1 day", "7 days", "30 days"]
 
-/** How long a rotated token or secret remains valid: `keep_hours`. */
+/** Asks how long a rotated token or secret remains valid, as `keep_hours`. */
 export const KeepHours = ({ legend }: { readonly legend: string }) => (
   <Choices legend={legend} name="keep_hours" value="24" options={hours.map((value, i) => [value, hourWords[i]!])} />
 )

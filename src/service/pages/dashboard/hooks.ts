@@ -10,28 +10,28 @@ import type { Answer } from "../shared/api.ts"
 import { parse, type Route } from "./routes.ts"
 import { problemWords } from "./wording.ts"
 
-/** Grows when somebody signs in again: all that is shown is read anew. */
+/** Increases when an operator signs in again, so that all data on the page reloads. */
 export const Epoch = createContext(0)
 
-/** The time that relative times are written for. */
+/** The current time, for relative times. */
 export const Now = createContext(Date.now())
 
 /** Whether texts are shown as they were written, instead of rendered. */
 export const ShowSource = createContext(false)
 
-/** Says something to all, seen or not: that what was asked for has been done. An empty text takes it back. */
+/** Announces that an action succeeded, on the page and to screen readers. An empty text removes the announcement. */
 export const Say = createContext<(words: string) => void>(() => {})
 
 export interface Resource<A> {
-  /** What was read last, of whatever key. */
+  /** The data loaded last, possibly for another key. */
   readonly data: A | undefined
-  /** Whether `data` is of another key than the present one. */
+  /** Whether `data` belongs to another key than the current one. */
   readonly stale: boolean
   readonly problem: string | undefined
   readonly reload: () => Promise<void>
 }
 
-/** Reads the data of `key`; again every `every` milliseconds while the page is visible. */
+/** Loads the data of `key`, and reloads it every `every` milliseconds while the page is visible. */
 export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, every: number | undefined): Resource<A> => {
   const epoch = useContext(Epoch)
   const [state, setState] = useState<{ key: string; data?: A; problem?: string }>({ key: "" })
@@ -69,11 +69,14 @@ export const useResource = <A>(key: string, load: () => Promise<Answer<A>>, ever
 export interface Action {
   readonly busy: boolean
   readonly problem: string | undefined
-  /** Does nothing while the last one is in flight. `then` gets what the service answered, if it did what was asked. */
+  /**
+   * Sends a request, and passes its answer to `then` if it succeeds. Does nothing while the previous request is in
+   * flight.
+   */
   readonly run: <A>(ask: () => Promise<Answer<A>>, then: (value: A) => void) => Promise<void>
 }
 
-/** `words` says a problem in other words than the service's. */
+/** `words` returns the text to show for a problem. */
 export const useAction = (words: typeof problemWords = problemWords): Action => {
   const [problem, setProblem] = useState<string>()
   const [busy, setBusy] = useState(false)
@@ -105,7 +108,7 @@ export const useRoute = (): Route => {
   return parse(hash)
 }
 
-/** The present time, every ten seconds while the page is visible. */
+/** The current time, updated every ten seconds while the page is visible. */
 export const useClock = (): number => {
   const [now, setNow] = useState(Date.now())
   useEffect(() => {

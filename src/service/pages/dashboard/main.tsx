@@ -1,4 +1,4 @@
-/** The dashboard, in the browser. */
+/** Renders the dashboard in the browser. */
 import { render } from "preact"
 import { App } from "./App.tsx"
 

@@ -1,32 +1,32 @@
 /**
  * Links to newer and older pages of a list that the service returns newest first.
  *
- * The service only gives the next older page (`next`). A trail remembers visited pages, so that "newer" leads back;
- * without one (a link from elsewhere, a reload), "newer" leads to the newest page.
+ * The service only gives the next older page (`next`). A trail remembers visited pages, so that "newer" leads back.
+ * Without a trail (after a link from elsewhere, or a reload), "newer" leads to the newest page.
  */
 
 import { useRef } from "preact/hooks"
 
-/** The `before` of the pages from the newest on; the newest has none. */
+/** The `before` of each visited page, from the newest page on, which has none. */
 export type Trail = ReadonlyArray<number | undefined>
 
 export const start: Trail = [undefined]
 
-/** The trail after the page at `before` was opened. */
+/** Returns the trail after the page at `before` was opened. */
 export const visit = (trail: Trail, before: number | undefined): Trail => {
   const known = trail.indexOf(before)
   if (known !== -1) return trail
   const last = trail.at(-1)
-  // A trail leads from newer to older only; from anywhere else, it begins anew.
+  // A trail leads only from newer to older pages. A page from anywhere else starts a new trail.
   return before !== undefined && (last === undefined || before < last) ? [...trail, before] : [undefined, before]
 }
 
 export interface Paging {
-  /** False on the newest page. */
+  /** Whether there is a newer page: false only on the newest page. */
   readonly hasNewer: boolean
-  /** The `before` of the newer page. */
+  /** The `before` of the newer page; undefined leads to the newest page. */
   readonly newer: number | undefined
-  /** None on the oldest page. */
+  /** The `before` of the older page; undefined on the oldest page. */
   readonly older: number | undefined
 }
 
@@ -39,14 +39,17 @@ export const paging = (trail: Trail, before: number | undefined, next: number | 
   }
 }
 
-/** The trail of a list; another `list` begins anew. */
+/** Returns the trail of a list. Another `list` starts a new trail. */
 export const useTrail = (before: number | undefined, list = ""): Trail => {
   const trail = useRef<{ readonly list: string; readonly trail: Trail }>({ list, trail: start })
   trail.current = { list, trail: visit(trail.current.list === list ? trail.current.trail : start, before) }
   return trail.current.trail
 }
 
-/** Pages of a list with a known length, by the place of their first element. */
+/**
+ * Describes the page that starts at index `from` of a list of known length. `first` and `last` count from 1; `previous`
+ * and `next` are the indexes at which the neighboring pages start.
+ */
 export const pagesOf = (
   total: number,
   size: number,
@@ -63,6 +66,6 @@ export const pagesOf = (
   next: from + size < total ? from + size : undefined,
 })
 
-/** The place of the first element of the page that holds the `n`th one, counted from 1. */
+/** Returns the index at which the page with the `n`th element starts; `n` counts from 1. */
 export const pageWith = (n: number, total: number, size: number): number =>
   Math.floor((Math.min(Math.max(n, 1), Math.max(total, 1)) - 1) / size) * size

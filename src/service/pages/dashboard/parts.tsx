@@ -10,7 +10,7 @@ import { paging, useTrail } from "./paging.ts"
 import { href, type Page, type Query } from "./routes.ts"
 import type { Label } from "./wording.ts"
 
-/** A page's heading: focused when its page is opened, and the title of the window. */
+/** A page's heading. It takes the focus when the page opens, and sets the window's title. */
 export const PageHeading = ({
   title,
   code = false,
@@ -34,7 +34,7 @@ export const PageHeading = ({
   )
 }
 
-/** A part of a page under a heading, which takes the focus where what had it is gone; see `Loaded`. */
+/** A part of a page under a heading. The heading takes the focus if the focused element is gone; see `Loaded`. */
 export const Section = ({
   id,
   title,
@@ -52,7 +52,7 @@ export const Section = ({
   </section>
 )
 
-/** One entry of `<dl class="facts">`. */
+/** One entry of a `<dl class="facts">`. */
 export const Fact = ({
   label,
   class: name,
@@ -73,7 +73,7 @@ export const Fact = ({
 )
 
 export const Time = ({ at }: { readonly at: number }) => {
-  // Drawn again with each tick; but what was read since the last one is newer than it.
+  // Each tick renders this again, but data loaded since the last tick is newer than that tick.
   const now = Math.max(useContext(Now), Date.now())
   return (
     <time dateTime={new Date(at).toISOString()} title={exact(at)}>
@@ -84,7 +84,7 @@ export const Time = ({ at }: { readonly at: number }) => {
 
 export const Badge = ({ label }: { readonly label: Label }) => <span class={`badge ${label.tone}`}>{label.words}</span>
 
-/** `done` of `of`, as a bar and in figures. */
+/** Shows `done` of `of` as a bar and in figures. */
 export const Meter = ({ label, done, of }: { readonly label: string; readonly done: number; readonly of: number }) => (
   <span class={done >= of && of > 0 ? "meter full" : "meter"}>
     <progress aria-label={label} value={done} max={Math.max(of, 1)} />
@@ -100,7 +100,7 @@ export const Problem = ({ words }: { readonly words: string | undefined }) => (
   </div>
 )
 
-/** A button that asks the service for something, with what went wrong behind it. */
+/** A button that sends a request to the service. The problem is shown behind it if the request fails. */
 export const ActionButton = <A,>({
   ask,
   said,
@@ -110,11 +110,11 @@ export const ActionButton = <A,>({
   class: name = "",
 }: {
   readonly ask: () => Promise<Answer<A>>
-  /** Announced when it is done. */
+  /** The announcement after the request succeeds. */
   readonly said: string
   readonly onDone: (value: A) => void
   readonly children: string
-  /** Its accessible name, where its words are too few. */
+  /** The accessible name, if the button's text does not say enough. */
   readonly label?: string
   readonly class?: string
 }) => {
@@ -146,13 +146,13 @@ document.addEventListener("focusin", (event) => {
   lastFocused = event.target
 })
 
-/** Whether what had the focus has left the page, such as the button of a row that is gone. */
+/** Whether the focused element has left the page, such as the button of a removed row. */
 const isFocusLost = () =>
   document.activeElement === document.body && lastFocused instanceof Node && !lastFocused.isConnected
 
 /**
- * What a resource holds; before it is there, that it comes, or why it does not. Where a new
- * reading takes away what had the focus, its section's heading gets it.
+ * Shows the data of a resource; before it is loaded, that it is loading, or why loading failed. If a reload removes the
+ * focused element, the heading of its section takes the focus.
  */
 export const Loaded = <A,>({
   resource,
@@ -188,7 +188,10 @@ export const Loaded = <A,>({
   )
 }
 
-/** A text that somebody else wrote: shown as it is, never as markup; the start of it, where it is long. */
+/**
+ * A text that somebody else wrote: Markdown if `below` is given, otherwise plain text, and never trusted markup. Of a
+ * long text, only the beginning is shown at first.
+ */
 export const LongText = ({
   text,
   label,
@@ -198,7 +201,7 @@ export const LongText = ({
 }: {
   readonly text: string
   readonly label: string
-  /** The level of the heading that it is under, for a text that is rendered; absent: it never is. */
+  /** The level of the heading above a text that is rendered; if absent, the text is never rendered. */
   readonly below?: number
   readonly chars?: number
   readonly lines?: number
@@ -210,7 +213,7 @@ export const LongText = ({
   const words = open ? "Show less" : `Show all ${count(text.length)} characters`
   const place = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    // The browser keeps the button where it is; but one wants to read from the start.
+    // The browser keeps the button in place, but readers want to start at the beginning.
     if (open) place.current?.scrollIntoView({ block: "nearest" })
   }, [open])
   if (text.trim() === "") return <p class="text muted">{text === "" ? "(empty)" : "(only spaces)"}</p>
@@ -245,7 +248,7 @@ export const LongText = ({
   )
 }
 
-/** A link to another page of a list; without an address its words keep their place. */
+/** A link to another page of a list. Without `href`, the words keep their place, hidden from screen readers. */
 export const PageLink = ({ href, children }: { readonly href: string | undefined; readonly children: string }) =>
   href === undefined ? <span aria-hidden="true">{children}</span> : <a href={href}>{children}</a>
 
@@ -257,7 +260,7 @@ export const Pager = ({
   query,
 }: {
   readonly label: string
-  /** The `before` of the older page. */
+  /** The `before` of the older page; null on the oldest page. */
   readonly next: number | null
   readonly page: Page
   readonly query: Query

@@ -1,7 +1,7 @@
 /**
- * Who is signed in, and what the role permits.
+ * The operator who is signed in, and what the role permits.
  *
- * Does not: protect anything. The service refuses what a role may not do; the page leaves it out.
+ * This protects nothing: the service refuses what a role may not do, and the page leaves it out.
  */
 import { type ComponentChildren, createContext } from "preact"
 import { useContext } from "preact/hooks"
@@ -23,12 +23,12 @@ export const Me = createContext<Account>({ name: "", role: "viewer" })
 
 export const useMay = (min: Role): boolean => isAtLeast(useContext(Me).role, min)
 
-/** Its children only for who has the role. */
+/** Shows its children only to operators whose role is at least `role`. */
 export const For = ({ role, children }: { readonly role: Role; readonly children: ComponentChildren }) => (
   <>{useMay(role) && children}</>
 )
 
-/** A choice among the roles, with what each may do. */
+/** A choice among the roles; each says what it may do. */
 export const RoleChoice = ({ value }: { readonly value: Role }) => (
   <Choices
     legend="Role"
@@ -38,5 +38,5 @@ export const RoleChoice = ({ value }: { readonly value: Role }) => (
   />
 )
 
-/** What was chosen. */
+/** Returns the role that was chosen in `RoleChoice`. */
 export const roleOf = (values: Values): Role => roles.find((role) => role === values.text("role")) ?? "viewer"

@@ -24,23 +24,23 @@ const paths = {
 
 export type Page = keyof typeof paths
 
-/** The filters and the position of a list, or the position within a page, as the address has them. */
+/** The filters and the position of a list, or the position within a page, as they are in the address. */
 export interface Query {
   readonly [name: string]: string | undefined
-  /** The number before which a list that is newest first goes on. */
+  /** In a list that is newest first, the page continues before this number. */
   readonly before?: string
 }
 
 export interface Route {
   readonly page: Page | "set-up" | "unknown"
-  /** The id of what is shown, or the code of a sign-in link. Empty for lists. */
+  /** The id of the object that the page shows, or the code of a sign-in link; empty for lists. */
   readonly id: string
   readonly query: Query
 }
 
 const unknown: Route = { page: "unknown", id: "", query: {} }
 
-/** Members that are integers; others are left out. */
+/** The members of a query that are positive integers. Other values of them are left out. */
 const integers = new Set(["before", "after", "prompt"])
 
 const queryOf = (search: string): Query =>
@@ -53,7 +53,7 @@ const queryOf = (search: string): Query =>
   )
 
 const decode = (text: string): string | undefined => {
-  // A stray % makes decodeURIComponent throw; such an address is unknown.
+  // `decodeURIComponent` throws on a stray %; such an address is unknown.
   try {
     return decodeURIComponent(text)
   } catch {
@@ -61,7 +61,7 @@ const decode = (text: string): string | undefined => {
   }
 }
 
-/** `hash` with or without its `#`. */
+/** Reads the address; `hash` may include its `#`. */
 export const parse = (hash: string): Route => {
   const text = hash.replace(/^#/, "")
   const code = /^set-up=(.+)$/.exec(text)?.[1]
@@ -77,7 +77,7 @@ export const parse = (hash: string): Route => {
     if (parts.length !== segments.length) continue
     if (!parts.every((part, i) => part === ":id" || part === segments[i])) continue
     const id = parts.at(-1) === ":id" ? decode(segments.at(-1) ?? "") : ""
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a key of `paths`
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `page` is a key of `paths`
     if (id !== undefined) return { page: page as Page, id, query: queryOf(search) }
   }
   return unknown
@@ -87,7 +87,7 @@ type Place<P extends Page> = {
   readonly [name: string]: string | number | undefined
 } & ((typeof paths)[P] extends `${string}:id` ? { readonly id: string } : unknown)
 
-/** The `href` of a link to a page; `id` says of what, the other members are its query. */
+/** Returns the `href` of a link to a page. `id` says what the page shows; the other members are its query. */
 export const href = <P extends Page>(
   page: P,
   ...[place]: (typeof paths)[P] extends `${string}:id` ? [Place<P>] : [Place<P>?]
@@ -96,5 +96,5 @@ export const href = <P extends Page>(
   return `#/${paths[page].replace(":id", encodeURIComponent(id))}${searchOf(query)}`
 }
 
-/** Equal for routes between which the focus need not move. */
+/** Returns a key. The focus moves only between routes with different keys. */
 export const placeOf = ({ id, page }: Route): string => `${page} ${id}`

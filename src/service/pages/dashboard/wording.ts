@@ -19,7 +19,7 @@ export const statusLabel: Readonly<Record<TaskSummary["status"], Label>> = {
   cancelled: { words: "Cancelled", tone: "neutral" },
 }
 
-/** In the order of the filters. */
+/** The labels of an item's states, in the order of the filter's options. */
 export const itemStateLabel: Readonly<Record<ItemState, Label>> = {
   waiting: { words: "No votes yet", tone: "neutral" },
   open: { words: "Misses votes", tone: "accent" },
@@ -38,14 +38,14 @@ export const deliveryLabel: Readonly<Record<Delivery["state"], Label>> = {
 
 type Shown = Pick<Problem, "status" | "detail">
 
-/** A problem in the service's own words; but a session that has ended is the page's matter. */
+/** Returns the service's words for a problem, but the page's own if the session has ended. */
 export const problemWords = ({ status, detail }: Shown): string =>
   status === 401 ? "Your session has ended. Sign in, then do this again." : detail
 
-/** While nobody is signed in, 401 says that name or password is wrong. */
+/** Returns the service's words also for a 401: at sign-in it means that name or password is wrong. */
 export const signInWords = ({ detail }: Shown): string => detail
 
-/** How far an item of a task is. */
+/** Returns the label of an item's progress. */
 export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   const isFlagged = item.flags.length > 0
   if (item.withdrawal !== null) return { words: "Withdrawn", tone: "warn" }
@@ -56,14 +56,14 @@ export const itemLabel = (item: TaskItem, task: TaskSummary): Label => {
   return { words: votes, tone: item.votes.length > 0 ? "accent" : "neutral" }
 }
 
-/** What the receiver did instead of taking a delivery. */
+/** Describes the last failure of a delivery: the receiver's status, the error, or both. */
 export const failureWords = ({
   last_error,
   last_status,
 }: Pick<NonNullable<WebhookSettings["failing"]>, "last_error" | "last_status">): string =>
   [last_status === null ? null : `answered ${last_status}`, last_error].filter((part) => part !== null).join(", ")
 
-/** What a delivery waits for, or came to. */
+/** Describes the attempts of a delivery, with the outcome of the last one. */
 export const attemptsWords = (delivery: Delivery): string =>
   delivery.attempts === 0
     ? "not attempted yet"

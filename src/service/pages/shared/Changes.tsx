@@ -1,4 +1,4 @@
-/** What changed from one text to another: both, one beside or above the other, with their differences marked. */
+/** Shows two versions of a text, side by side or one above the other, with their differences marked. */
 import { useEffect, useState } from "preact/hooks"
 import type { Difference, Part } from "./difference.ts"
 import { Marked } from "./Marked.tsx"

@@ -1,16 +1,17 @@
 /**
- * Modal dialogs by the browser's `dialog` element: focus stays inside, Escape closes, and the focus returns afterwards.
+ * Modal dialogs, built on the browser's `dialog` element: focus stays inside, Escape closes, and the focus returns
+ * afterwards.
  */
 import type { ComponentChildren, RefObject } from "preact"
 import { useLayoutEffect, useId, useRef } from "preact/hooks"
 
-/** The `ref` of a `<dialog>` that is open as long as it is drawn. */
+/** Returns a `ref` for a `<dialog>` that is open as long as it is rendered. */
 export const useModal = (): RefObject<HTMLDialogElement | null> => {
   const element = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const dialog = element.current
     if (dialog?.open === false) dialog.showModal()
-    // The browser returns the focus, at once: one that has closed before leaves alone what has it since.
+    // On `close`, the browser returns the focus at once. A dialog that is closed already does not move the focus again.
     return () => dialog?.close()
   }, [])
   return element
@@ -18,10 +19,10 @@ export const useModal = (): RefObject<HTMLDialogElement | null> => {
 
 export interface DialogProps {
   readonly title: string
-  /** Without it the dialog can't be dismissed. */
+  /** If absent, the user can't dismiss the dialog. */
   readonly onClose?: () => void
   readonly children: ComponentChildren
-  /** For another look than a form's. */
+  /** An additional CSS class. */
   readonly class?: string
 }
 
@@ -36,10 +37,10 @@ export const Dialog = ({ title, onClose, children, class: name }: DialogProps) =
       onCancel={(event) => {
         if (onClose === undefined) event.preventDefault()
       }}
-      // A browser may close a dialog that refused to be canceled.
+      // A browser may close a dialog even though its `cancel` event was prevented.
       onClose={onClose ?? (() => element.current?.showModal())}
       onClick={(event) => {
-        // The backdrop is the dialog itself; what is inside covers the rest of it.
+        // A click on the backdrop has the dialog itself as its target.
         if (event.target === event.currentTarget && isOutside(event, event.currentTarget)) onClose?.()
       }}
     >

@@ -1,8 +1,8 @@
-/** A text with its differences marked. */
+/** Shows a text with its differences marked. */
 import type { Part } from "./difference.ts"
 
 export interface MarkedProps {
-  /** What is only here counts as added to, or as missing from, the text it is compared with. */
+  /** The element for text that is only here: inserted, or deleted, compared with the other text. */
   readonly kind: "ins" | "del"
   readonly parts: ReadonlyArray<Part>
 }

@@ -1,9 +1,9 @@
 /**
- * A text as rendered Markdown or as plain text.
+ * Shows a text as rendered Markdown or as plain text.
  *
- * Guarantees: inert, whatever the text is (see `markdown` and `sanitize`); the page stays responsive, since rendering
- * runs in a worker and long texts are laid out as they are scrolled into view; a text that is too long or too slow to
- * render is shown as plain text with a remark. Wide tables, code, formulas and unbroken lines scroll or wrap inside.
+ * Guarantees: every text is inert (see `markdown` and `sanitize`). The page stays responsive: a worker renders, and the
+ * browser lays out long texts as they scroll into view. A text that is too long or too slow to render is shown as plain
+ * text with a remark. Wide tables, code, formulas, and unbroken lines scroll or wrap inside.
  */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
 import { chunks } from "./chunks.ts"
@@ -12,15 +12,15 @@ import { render } from "./textClient.ts"
 
 export interface RichTextProps {
   readonly text: string
-  /** As it was written, instead of rendered. */
+  /** Whether to show the text as it was written, instead of rendered. */
   readonly source?: boolean
-  /** The level of the heading that it is under. */
+  /** The level of the heading above the text. */
   readonly below: number
 }
 
-/** Longer texts are shown as they were written. */
+/** Maximum characters of a text to render; a longer text is shown as it was written. */
 const renderLimit = 100_000
-/** Longer HTML is not taken: cleaning it would hold up the page. */
+/** Maximum characters of HTML to accept; sanitizing more would block the page. */
 const htmlLimit = 500_000
 
 type State = "pending" | "rendered" | "failed"
@@ -51,7 +51,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
             setState("rendered")
           }
           if (fragment.querySelector(".katex") === null) return show()
-          // Without its styles a formula cannot be read.
+          // A formula can't be read without KaTeX's styles.
           return void import("katex/dist/katex.min.css").then(show, () => setState("failed"))
         },
         failed: () => setState("failed"),
@@ -59,7 +59,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
     [text, below],
   )
   useEffect(() => {
-    // What scrolls can be reached, and scrolled, by keyboard.
+    // An element that scrolls gets a tab stop, so that the keyboard can reach and scroll it.
     if (place.current === null) return undefined
     const wide = [place.current, ...place.current.querySelectorAll<HTMLElement>("pre, .wide")]
     const observer = new ResizeObserver((entries) => {
@@ -80,7 +80,7 @@ const Rendered = ({ text, below }: { readonly text: string; readonly below: numb
 const Source = ({ text, remark }: { readonly text: string; readonly remark: string | null }) => {
   const parts = useMemo(() => chunks(text), [text])
   const [shown, setShown] = useState(1)
-  // The first part at once, the others a few at a time: a very long text does not hold the page up.
+  // The first chunk is rendered at once and the others a few at a time, so that a long text does not block the page.
   useEffect(() => {
     if (shown >= parts.length) return undefined
     const timer = setTimeout(() => setShown(shown + 8), 16)

@@ -1,30 +1,30 @@
 /**
  * Requests from a page to its service.
  *
- * Guarantees: a response is a value, never a rejection. Each request has the header that forms of other sites cannot
- * send, goes to the page's own origin, and times out after 30 seconds. Responses are not validated: page and service
- * are built together, from one interface.
+ * Guarantees: a response is a value, never a rejection. Each request carries a header that forms on other sites cannot
+ * send, goes to the page's own origin, and times out after 30 seconds. Responses are not validated, because page and
+ * service are built together from one interface.
  */
 
 export interface Problem {
-  /** The HTTP status; 0 where no answer came: no connection, or too slow. */
+  /** The HTTP status; 0 if no response arrived, because of no connection or a timeout. */
   readonly status: number
-  /** The problem's stable `type` (RFC 9457); "about:blank" where there was none. */
+  /** The problem's stable `type` (RFC 9457); "about:blank" if it has none. */
   readonly type: string
-  /** One or two sentences to show. */
+  /** The problem in one or two sentences, to be shown. */
   readonly detail: string
-  /** Seconds, where the service named them. */
+  /** The seconds to wait before a retry, if the service named them. */
   readonly retryAfter: number | null
 }
 
-/** What the service said, or why there is nothing. */
+/** The service's answer, or the problem that occurred instead. */
 export type Answer<A> = { readonly ok: true; readonly value: A } | { readonly ok: false; readonly problem: Problem }
 
-/** What a request takes and gives, by method and path; see `PageClient`. */
+/** The input and the answer of each request, by method and path; see `PageClient`. */
 type AnyRequests = { readonly [request: string]: { readonly input: unknown; readonly answer: unknown } }
 
 interface Options {
-  /** Whether the request goes on when the page is left; its body has to be smaller than 64 kB then. */
+  /** Whether the request continues after the page is closed. Its body must then be smaller than 64 kB. */
   readonly keepalive: boolean
 }
 
@@ -36,7 +36,7 @@ interface AnyInput {
 
 const timeoutMillis = 30_000
 
-/** `?a=1&b=2` of the members that are defined; empty if none is. */
+/** Formats the members that are defined as `?a=1&b=2`; empty if none is. */
 export const searchOf = (query: AnyInput["query"] = {}): string => {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
@@ -48,7 +48,10 @@ const urlOf = (base: string, request: string, { params = {}, query }: AnyInput):
   return base + path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(String(params[name]))) + searchOf(query)
 }
 
-/** Requests to the API under `base`; `onSignedOut` is called when one of them is answered that nobody is signed in. The compiler compares each with the API's declaration. */
+/**
+ * Makes a client for the API under `base`. The client calls `onSignedOut` if a response says that nobody is signed in.
+ * The compiler checks each request against the API's declaration.
+ */
 export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = () => {}) => {
   const ask = <K extends keyof R & string>(
     request: K,
@@ -74,9 +77,9 @@ export const makeClient = <R extends AnyRequests>(base: string, onSignedOut = ()
         return answer
       })
   }
-  /** The address of what a GET answers with, for a link. */
+  /** Returns the URL of a GET request, for a link. */
   const addressOf = <K extends keyof R & `GET ${string}`>(request: K, input: R[K]["input"]): string => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each request's input has this shape
     return urlOf(base, request, input as AnyInput)
   }
   return { ask, addressOf }
@@ -90,7 +93,7 @@ const answerOf = (response: Response, text: string): Answer<unknown> => {
 }
 
 const parse = (text: string): unknown => {
-  // A proxy in between may answer with a page of its own.
+  // A proxy may answer with a page of its own, which is not JSON.
   try {
     return text === "" ? undefined : JSON.parse(text)
   } catch {

@@ -1,16 +1,16 @@
-/** Types of files that Vite imports. */
+/** The types of files that Vite imports, and of Trusted Types. */
 declare module "*?worker&url" {
-  /** Where the worker's script is. */
+  /** The URL of the worker's script. */
   const url: string
   export default url
 }
 
-/** Put into the page when it is imported. */
+/** An import of this file adds its styles to the page. */
 declare module "katex/dist/katex.min.css" {}
 
 /**
- * Trusted Types, where the browser has them. What `createScriptURL` gives is a type of its own,
- * taken wherever a string is.
+ * Trusted Types; undefined in browsers without them. `createScriptURL` returns a type of its own, which browsers accept
+ * wherever a string is.
  */
 declare const trustedTypes:
   | {

@@ -1,8 +1,8 @@
 /**
  * Splits long texts into chunks.
  *
- * Guarantees: the chunks, joined by what was removed between them (one line break, or nothing within a line that is
- * longer than a chunk), are the text; no surrogate pair is split.
+ * Guarantees: joined, the chunks are the text, except for the line break at which two chunks were split. A line longer
+ * than a chunk is split without removing anything. No surrogate pair is split.
  */
 
 const size = 4_000
@@ -19,7 +19,10 @@ export const chunks = (text: string): ReadonlyArray<string> => {
   return pieces
 }
 
-/** The beginning, of about `length` characters and `lines` lines at most; all where it is not much longer. */
+/**
+ * Returns the beginning of a text: at most about `length` characters and `lines` lines. Returns the whole text if it is
+ * not much longer.
+ */
 export const beginning = (text: string, length: number, lines: number): string => {
   let end = -1
   for (let line = 0; line < lines; line += 1) {
@@ -30,7 +33,7 @@ export const beginning = (text: string, length: number, lines: number): string =
   return text.length <= limit * 1.5 ? text : text.slice(0, cut(text, 0, limit).end)
 }
 
-/** At the last line break of the piece's second half, else at a space, else anywhere. */
+/** Cuts at the last line break in the second half of the piece, else at a space there, else at `length`. */
 const cut = (text: string, from: number, length: number): { readonly end: number; readonly next: number } => {
   const least = from + length / 2
   const line = text.lastIndexOf("\n", from + length)

@@ -1,29 +1,29 @@
 /**
- * Word differences of two texts.
+ * Word differences between two texts.
  *
  * Guarantees: the parts of each side, joined, are that side's text; texts that are too long or too different to compare
- * in reasonable time are refused. Words are segmented by the text's script if the browser supports it (Chinese and
- * Japanese, too).
+ * in reasonable time are refused. If the browser supports it, words are found by the rules of the text's script,
+ * including Chinese and Japanese.
  */
 import { diffArrays } from "diff"
 
 export interface Part {
   readonly text: string
-  /** Not in the other text. */
+  /** Whether the other text lacks this part. */
   readonly only: boolean
 }
 
 export interface Difference {
   readonly left: ReadonlyArray<Part>
   readonly right: ReadonlyArray<Part>
-  /** Share of the words, of both texts together, that are in both; 1 where they are the same. */
+  /** The share of all words of both texts that both texts have; 1 if they have the same words. */
   readonly same: number
 }
 
-/** Characters of both texts together. */
+/** Maximum characters of both texts together. */
 export const comparable = 120_000
 
-/** Null where the texts are too long, or too different. */
+/** Returns null if the texts are too long or too different. */
 export const difference = (left: string, right: string): Difference | null => {
   if (left.length + right.length > comparable) return null
   const changes = diffArrays(words(left), words(right), { maxEditLength: 20_000, timeout: 2_000 })
@@ -42,7 +42,7 @@ export const difference = (left: string, right: string): Difference | null => {
   return { left: joined(sides.left), right: joined(sides.right), same: all === 0 ? 1 : same / all }
 }
 
-/** Blanks between two marked parts are marked too: it reads as one. */
+/** Also marks blanks between two marked parts, so that the parts read as one. */
 const joined = (parts: ReadonlyArray<Part>): ReadonlyArray<Part> => {
   const result: Array<Part> = []
   for (const [index, part] of parts.entries()) {

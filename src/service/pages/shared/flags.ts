@@ -1,7 +1,7 @@
 /** Labels of the kinds of flags. */
 import type { Flagging } from "../../pageApi/AnnotateApi.ts"
 
-/** In the order in which they are offered. */
+/** The kinds of flags, in the order in which the dialog lists them. */
 export const flagKinds: ReadonlyArray<{ readonly kind: Flagging["kind"]; readonly words: string }> = [
   { kind: "unclear_prompt", words: "The prompt is unclear or broken" },
   { kind: "bad_completions", words: "Completions are empty, the same, or cut off" },
@@ -12,7 +12,7 @@ export const flagKinds: ReadonlyArray<{ readonly kind: Flagging["kind"]; readonl
 
 export const otherReason = "Another reason"
 
-/** What an expert flagged, on one line. */
+/** Describes an expert's flag on one line. */
 export const flagWords = ({ comment, kind }: Flagging): string =>
   [
     ...flagKinds.filter((each) => each.kind === kind).map(({ words }) => words),

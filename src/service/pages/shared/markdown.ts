@@ -1,17 +1,17 @@
 /**
- * Markdown to HTML, for untrusted text.
+ * Converts Markdown to HTML, for untrusted text.
  *
- * Guarantees: HTML in the text stays text; links go to http, https and mailto only; images become links; no `style`, `id`
- * or handler is written. `sanitize` checks the result once more. Code is colored and formulas are typeset up to a length.
- * Some texts take long: run it in a worker with a deadline (`textClient`).
+ * Guarantees: HTML in the text stays text; links go to http, https, and mailto only; images become links; no `style`,
+ * `id`, or handler is written. `sanitize` checks the result once more. Code is colored and formulas are typeset only up
+ * to a length. Some texts take long, so callers run this in a worker with a timeout (`textClient`).
  */
 import highlight from "highlight.js/lib/common"
 import MarkdownIt, { type Token } from "markdown-it"
 import { formulaOf, isMath, math, setHtml } from "./math.ts"
 
-/** Longer code is not colored. */
+/** Maximum characters of a block of code that is colored. */
 const highlightLimit = 30_000
-/** Characters of HTML for all formulas of a text: those behind are shown as they were written. */
+/** Maximum characters of HTML for all formulas of a text. Formulas beyond it are shown as they were written. */
 const formulasLimit = 300_000
 
 const markdown = new MarkdownIt({
@@ -27,7 +27,7 @@ const markdown = new MarkdownIt({
 
 markdown.use(math)
 
-// Only what is written as an address: "example.com" and "me@example.com" are words.
+// Only a URL with a scheme becomes a link: "example.com" and "me@example.com" stay words.
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false })
 markdown.validateLink = (url) => /^(https?:\/\/|mailto:)/i.test(url.trim())
 
@@ -46,7 +46,7 @@ rules["image"] = (tokens, index) => {
   return `<a class="image" href="${source}" title="${source}" target="_blank" rel="noopener noreferrer nofollow">Image${words === "" ? "" : `: ${words}`}</a>`
 }
 
-// Alignment as a class: the page allows no inline style.
+// Alignment becomes a class, because the page allows no inline style.
 for (const cell of ["th_open", "td_open"]) {
   rules[cell] = (tokens, index, options, _env, renderer) => {
     const token = tokens[index]
@@ -65,7 +65,7 @@ rules["table_close"] = () => `</table></div>\n`
 rules["math"] = (tokens, index) => written(tokens[index])
 rules["math_block"] = (tokens, index) => `<p>${written(tokens[index])}</p>\n`
 
-/** The formula as `typesetAll` has made it, else its source. */
+/** Returns the formula's HTML if `typesetAll` has set it, else its source. */
 const written = (token: Token | undefined): string =>
   token === undefined
     ? ""
@@ -76,21 +76,21 @@ const attribute = (token: Token | undefined, name: string): string => String(tok
 const outward = (token: Token) => {
   token.attrSet("target", "_blank")
   token.attrSet("rel", "noopener noreferrer nofollow")
-  // Where it leads, whatever its text says.
+  // The title shows where the link leads, whatever its text says.
   token.attrSet("title", attribute(token, "href"))
 }
 
 const textOf = (tokens: ReadonlyArray<Token> | null | undefined): string =>
   (tokens ?? []).map((token) => (token.type === "image" ? textOf(token.children) : token.content)).join("")
 
-/** Formulas have a direction of their own. */
+/** Returns the text without its formulas, which have a direction of their own. */
 const proseOf = (token: Token): string => textOf(token.children?.filter((child) => !isMath(child)))
 
-/** Blocks of which each has the direction of its own text. */
+/** Blocks that take the direction of their own text. */
 const leaves = new Set(["p", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6"])
 /**
- * Blocks with blocks inside, which have the direction of the first letter in them: on these,
- * `auto` would see nothing of the blocks inside that have a direction of their own.
+ * Blocks that contain blocks. They take the direction of the first letter inside. `dir="auto"` would fail here, because
+ * it ignores inner blocks that have a direction of their own.
  */
 const containers = new Set(["ul", "ol", "blockquote", "table"])
 
@@ -99,7 +99,7 @@ const rightToLeft = new RegExp(
   "u",
 )
 
-// Headings are below that of the page, each at most one level below the one before, and keep their size by class.
+// Headings go below the page's heading, each at most one level below the one before. A class keeps their size.
 markdown.core.ruler.push("blocks", ({ env, tokens }) => {
   let undirected: Array<Token> = []
   const open: Array<number> = []
@@ -129,7 +129,7 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
     const { tex, display } = formulaOf(token)
     const html = typeset(tex, display)
     if (html === undefined) continue
-    // KaTeX hides its HTML from screen readers: they read the source.
+    // KaTeX hides its HTML from screen readers, so they read the formula's source.
     const label = markdown.utils.escapeHtml(tex)
     const whole = `<span class="formula${display ? " wide" : ""}" dir="ltr" role="math" aria-label="${label}">${html}</span>`
     left -= whole.length
@@ -141,14 +141,14 @@ const typesetAll = (tokens: ReadonlyArray<Token>, typeset: (tex: string, display
 const loadNow = <A>(module: Promise<A>): Promise<A> => module
 
 /**
- * @param below the level of the page's heading that the text is under
+ * @param below the level of the page's heading above the text
  * @param load waits for a module that is loaded on demand
  */
 export const renderMarkdown = async (text: string, below = 3, load = loadNow): Promise<string> => {
   const env = { below }
   const tokens = markdown.parse(text, env)
   const formulas = tokens.flatMap((token) => [token, ...(token.children ?? [])]).filter(isMath)
-  // Where KaTeX cannot be loaded, formulas stay as they were written.
+  // If KaTeX cannot be loaded, formulas stay as they were written.
   const loaded = formulas.length === 0 ? undefined : await load(import("./typeset.ts")).catch(() => undefined)
   if (loaded !== undefined) typesetAll(formulas, loaded.typeset)
   return markdown.renderer.render(tokens, markdown.options, env)

@@ -1,12 +1,13 @@
 /**
- * Formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
+ * Parses formulas in Markdown: `$$…$$` and `\[…\]` on lines of their own, `$…$` and `\(…\)` within text.
  *
- * Guarantees: amounts of money and `$HOME/$USER` stay text, by what is around a `$`; an escaped bracket opens a formula
- * within a line only if its content looks like one; a formula has no backtick and no blank line. Linear time.
+ * Guarantees: amounts of money and `$HOME/$USER` stay text, because the characters around a `$` decide. Within a line,
+ * an escaped bracket opens a formula only if its content looks like one. A formula contains no backtick and no blank
+ * line. Parsing takes linear time.
  */
 import type { MarkdownIt, Token } from "markdown-it"
 
-/** What opens a formula, and what closes it. */
+/** The delimiters that open a formula, each with the one that closes it. */
 const closers: Readonly<Record<string, string>> = { $$: "$$", $: "$", "\\[": "\\]", "\\(": "\\)" }
 
 const openerAt = (text: string, at: number): string | undefined => {
@@ -14,7 +15,7 @@ const openerAt = (text: string, at: number): string | undefined => {
   return two in closers ? two : text[at] === "$" ? "$" : undefined
 }
 
-/** Where the closing delimiter of the formula that begins at `from` is; -1 if there is none. */
+/** The index of the delimiter that closes the formula beginning at `from`; -1 if there is none. */
 const closing = (text: string, from: number, opener: string): number => {
   for (let at = from; at < text.length; at += 1) {
     const character = text[at]
@@ -22,7 +23,7 @@ const closing = (text: string, from: number, opener: string): number => {
     if (character === "\n" && /^[ \t]*(\n|$)/.test(text.slice(at + 1, at + 80))) return -1
     if (character !== "$" && character !== "\\") continue
     if (text.startsWith(closers[opener] ?? "", at)) return at
-    // Another formula begins before this one has ended: this one is none.
+    // Another formula begins before this one ends, so this one is not a formula.
     if (openerAt(text, at) !== undefined) return -1
     if (character === "\\") at += 1
   }
@@ -39,9 +40,9 @@ const isFormula = (opener: string, content: string, before: string, after: strin
 interface Formula {
   readonly tex: string
   readonly display: boolean
-  /** As it was written, with its delimiters. */
+  /** The formula as it was written, with its delimiters. */
   readonly source: string
-  /** Once it is typeset. */
+  /** The formula's HTML, once it is typeset. */
   readonly html?: string
 }
 
@@ -58,7 +59,7 @@ const set = (token: Token, opener: string, content: string) => {
   })
 }
 
-/** Of a token that `isMath`. */
+/** Returns the formula of a token for which `isMath` is true. */
 export const formulaOf = (token: Token): Formula =>
   formulas.get(token) ?? { tex: token.content, display: false, source: token.content }
 
@@ -66,7 +67,7 @@ export const setHtml = (token: Token, html: string): void => {
   formulas.set(token, { ...formulaOf(token), html })
 }
 
-/** Tokens of type `math` and `math_block`. */
+/** A plugin of markdown-it that adds tokens of the types `math` and `math_block`. */
 export const math = (markdown: MarkdownIt): void => {
   markdown.inline.ruler.before("escape", "math", (state, silent) => {
     const { pos, src } = state

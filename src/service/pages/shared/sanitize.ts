@@ -1,9 +1,9 @@
 /**
- * The last gate before rendered text enters the page.
+ * Sanitizes rendered text before it enters the page.
  *
- * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer; nothing
- * is loaded or run. Only formulas keep SVG and styles, whose properties and values are checked one by one. The result is
- * nodes, not a string, so it works under `require-trusted-types-for 'script'` with DOMPurify's own policy.
+ * Guarantees: only the elements and attributes listed here remain; links open another tab and carry no referrer;
+ * nothing is loaded or run. Only formulas keep SVG and styles, whose properties and values are checked one by one. The
+ * result is nodes, not a string, so it works under `require-trusted-types-for 'script'` with DOMPurify's own policy.
  */
 import DOMPurify from "dompurify"
 
@@ -15,10 +15,10 @@ const attributes = ["aria-hidden", "aria-label", "class", "dir", "href", "rel", 
 const classes =
   /^(hljs(-[\w-]+)?|language-[\w+#.-]{1,40}|heading-[1-6]|align-(left|center|right)|formula|image|katex|katex-display|wide|\w+_)$/
 
-/** What KaTeX writes in addition. */
+/** The elements and attributes that KaTeX writes in addition. */
 const shapes = ["svg", "path", "line"]
 const shapeAttributes = "d height preserveAspectRatio stroke-width viewBox width x1 x2 y1 y2".split(" ")
-/** Of KaTeX's classes, the pages have one too, `text`, which KaTeX itself does not style. */
+/** The class `text` is excluded: the pages style it, but KaTeX does not. */
 const katexClasses = /^(?!text$)[a-z][\w-]*$/i
 
 const length = String.raw`-?\d*\.?\d+(em|px|%)?`
@@ -60,7 +60,7 @@ export const sanitize = (html: string): DocumentFragment => {
     ALLOWED_ATTR: [...attributes, ...shapeAttributes, "data-style"],
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
-    // DOMPurify holds each attribute against this expression that it isn't told is no address.
+    // DOMPurify checks every attribute against this expression, except those in `ADD_URI_SAFE_ATTR`.
     ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,
     ADD_URI_SAFE_ATTR: [...attributes, ...shapeAttributes, "data-style"].filter((name) => name !== "href"),
   })

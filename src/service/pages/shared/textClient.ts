@@ -1,12 +1,13 @@
 /**
  * Renders and compares texts in a worker, so that no text can block the page.
  *
- * Guarantees: jobs run one at a time; a job that takes longer than three seconds, or whose modules take longer than
- * thirty seconds to load, is terminated with its worker, and fails alone. A job that is no longer needed is not started.
+ * Guarantees: jobs run one at a time. A job that takes longer than three seconds, or whose modules take longer than
+ * thirty seconds to load, is terminated with its worker; the other jobs still run. A job that is no longer needed is not
+ * started.
  */
 import type { Difference } from "./difference.ts"
 import type { Job, Report } from "./textWorker.ts"
-// oxlint-disable-next-line import/default -- Vite makes it, see browser.d.ts
+// oxlint-disable-next-line import/default -- Vite generates this export, see browser.d.ts
 import workerUrl from "./textWorker.ts?worker&url"
 
 interface Waiting {
@@ -19,7 +20,7 @@ interface Waiting {
 const maxWorkMillis = 3_000
 const maxLoadMillis = 30_000
 
-// The one script URL that this page ever makes.
+// The policy allows only this script URL, the only one that the page creates.
 const policy =
   typeof trustedTypes === "undefined"
     ? undefined
@@ -76,7 +77,7 @@ const advance = () => {
     current = next
     limit(worker === undefined ? maxLoadMillis : maxWorkMillis)
     worker ??= start()
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has none
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
     worker.postMessage(next.job)
   }
 }
@@ -86,7 +87,9 @@ export interface Callbacks<A> {
   readonly failed: () => void
 }
 
-/** Returns what to call when the result is no longer wanted: then neither is called. */
+/**
+ * Queues a job. The caller calls the returned function when it no longer wants the result; then no callback is called.
+ */
 const run = (job: Job, done: (result: unknown) => void, failed: () => void): (() => void) => {
   let wanted = true
   queue.push({
@@ -105,15 +108,15 @@ const run = (job: Job, done: (result: unknown) => void, failed: () => void): (()
   }
 }
 
-/** HTML that is still to be sanitized. */
+/** Renders a text to HTML, which the caller must sanitize. */
 export const render = (text: string, below: number, { done, failed }: Callbacks<string>): (() => void) =>
   run({ _tag: "render", text, below }, (html) => done(typeof html === "string" ? html : ""), failed)
 
-/** Null: the texts are too long or too different. */
+/** Compares two texts. The result is null if they are too long or too different. */
 export const compare = (left: string, right: string, { done, failed }: Callbacks<Difference | null>): (() => void) =>
   run(
     { _tag: "compare", left, right },
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what `textWorker` answers
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `textWorker` answers with this type
     (result) => done(result as Difference | null),
     failed,
   )

@@ -1,21 +1,22 @@
 /**
- * A formula to HTML, by KaTeX.
+ * Typesets a formula as HTML, by KaTeX.
  *
- * Guarantees: undefined for what KaTeX can't read, for a formula that is too long, and for commands that link, load, or
- * write attributes. Size and macro expansion are bounded; no formula defines a macro for another one. Styles are written as
- * `data-style`, which `sanitize` checks and applies, since the page's Content-Security-Policy forbids `style`.
+ * Guarantees: the result is undefined for what KaTeX can't parse, for a formula that is too long, and for commands that
+ * link, load, or write attributes. Size and macro expansion are bounded; no formula defines a macro for another one.
+ * Styles are written as `data-style`, which `sanitize` checks and applies, because the page's Content-Security-Policy
+ * forbids `style`.
  */
 import katex from "katex"
 
-/** Longer formulas are not rendered. */
+/** Maximum characters of a formula to typeset. */
 const maxCharacters = 5_000
 
-/** The color of commands that are refused, to know them by; no formula is likely to name it. */
+/** KaTeX writes refused commands in this color, which identifies them in its HTML. A formula is unlikely to name it. */
 const refused = "#f0e1d2"
 
 export const typeset = (tex: string, displayMode: boolean): string | undefined => {
   if (tex.length > maxCharacters) return undefined
-  // KaTeX throws what it cannot parse, and the engine what is nested too deeply.
+  // KaTeX throws if it cannot parse the formula, and the engine throws if the formula is nested too deeply.
   try {
     const html = katex.renderToString(tex, {
       displayMode,
