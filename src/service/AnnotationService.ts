@@ -63,7 +63,7 @@ export interface ServiceOptions {
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
   /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
-  /** How long an item is held for an idle person. Default 30 minutes. */
+  /** How long the queue holds an item for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   /**
    * How long a task that has all its votes stays open after a person's last vote, so that people can take votes back.
@@ -74,8 +74,7 @@ export interface ServiceOptions {
   readonly gold?: string | undefined
   /**
    * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
-   * retries it. The default is true for the embedded service, whose client would otherwise wait forever, and else
-   * false.
+   * retries it. Default false, but true for the embedded service, whose client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
   /** A token that the service accepts in addition to those made in the dashboard. */

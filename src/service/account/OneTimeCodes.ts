@@ -2,8 +2,8 @@
  * One-time codes in links: an operator's sign-in link, an expert's invitation.
  *
  * Guarantees: a code is accepted once, before it expires, and only for its purpose. A new code revokes the previous one
- * of the same subject. Only hashes are stored. The code is in the link's fragment, which browsers don't send to
- * servers.
+ * of the same subject. Only hashes are stored. The code is in the link's fragment, so it is not sent to
+ * servers or logged.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"

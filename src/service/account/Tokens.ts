@@ -41,7 +41,6 @@ interface Row extends TokenSummary {
   readonly hash: string
 }
 
-/** A cached accepted token. */
 interface Entry extends AcceptedToken {
   expiresAt: number | null
   lastUsedAt: number | null
@@ -99,7 +98,7 @@ const make = Effect.gen(function* () {
     return { token, row }
   })
 
-  /** Changes memory and database together, even if the caller is interrupted. */
+  /** Makes memory and database change together, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
   /** Stores a new token with `store` and accepts it; the token is returned only if it is stored. */

@@ -1,6 +1,6 @@
 /**
- * Migration: lanes of the queue. A group of tasks has its own lane if it is paused, has a priority, or has its own
- * experts.
+ * Migration: lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal,
+ * or is for certain experts only.
  *
  * Guarantees: items of all other groups are in lane 0, which needs no rows here and no further index.
  */

@@ -10,7 +10,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The maximum number of prompts of a task. */
+/** The number of item ids reserved for each task, and so the maximum number of its prompts. */
 export const maxPrompts = 2 ** 20
 
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex

@@ -30,7 +30,7 @@ export interface Gold {
 
 const maxItems = 1_000
 
-/** Reads the whole file. */
+/** Reads the whole file before it returns. */
 export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
   options?: GoldFileOptions,

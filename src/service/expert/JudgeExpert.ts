@@ -141,7 +141,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     })
   })
 
-  // Each judgment has at least two requests in flight.
+  // Each judgment has at least two requests in flight, so half as many judgments run concurrently.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return { name, judge, concurrency }
 })

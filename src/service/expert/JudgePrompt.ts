@@ -11,13 +11,12 @@ import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { shorten } from "../../io/Values.ts"
 
-/** The labels of the two completions, by place. */
 const labels = ["A", "B"] as const
 
 /** The placeholders that a template must contain at least once. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
-/** The default user's message. An operator's own template replaces it. */
+/** The default template of the user's message. An operator can replace it. */
 export const defaultTemplate = `Here are guidelines, a prompt, and two completions of it by different writers.
 
 {guidelines}
@@ -62,7 +61,7 @@ export const ask = Effect.fnUntraced(function* (question: {
       .map((completion, place) => marked(`completion-${labels[place]}`, completion))
       .join("\n\n"),
   }
-  // A single pass, because inserted text may look like a placeholder.
+  // All placeholders are replaced in a single pass, because inserted text may look like one.
   const content = question.template.replace(
     /\{(guidelines|prompt|completions)\}/g,
     (placeholder, name: string) => filled[name] ?? placeholder,

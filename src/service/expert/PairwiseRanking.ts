@@ -99,8 +99,8 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 
 /**
  * Goes back through the pass from its end until the best completion, or one equal to it, won a comparison. Earlier
- * comparisons don't matter, because the pass dropped their survivor there. An inconsistent comparison on the way leaves
- * the best open.
+ * comparisons don't matter, because their survivor lost that one. An inconsistent comparison on the way leaves the best
+ * open.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

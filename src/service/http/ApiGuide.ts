@@ -61,7 +61,7 @@ ${
 **Concurrent bodies**: for each token, requests with up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in all are read at once. Further requests wait, and after 15 seconds are answered 429 with \`Retry-After\`.
 `
 
-/** The problem types that stand in \`type\`, by status. */
+/** The section about problem types, by status. */
 const problems = `
 Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`, \`status\`, \`detail\`, sometimes \`errors\` (an array of \`path\` and \`message\`). Decide by \`type\`, which stays the same; \`detail\` is for people.
 

@@ -23,7 +23,7 @@ export const maxBodiesPerToken = 2
 const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
-/** The maximum number of JSON values in a body: each prompt's completions and other members, twice. */
+/** Maximum number of JSON values in a body: twice the completions of the largest task, and some for other members. */
 export const maxValues = ({ completionsPerPrompt, promptsPerTask }: TaskLimits): number =>
   promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
 
@@ -57,7 +57,7 @@ export const make = (limits: TaskLimits) => {
   const { bodyBytes } = limits
   const most = maxValues(limits)
   const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)
-  /** One entry per token. */
+  /** The room of each token, in bytes. */
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
   const ofToken = (tokenId: string) => {

@@ -33,8 +33,8 @@ const make = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (token: string, taskId: string) {
     const accepted = yield* accept(token)
     if (Option.isNone(accepted)) return undefined
-    // The task is read before the rate limit. If it does not exist, the application handles the request and takes it
-    // from the rate limit.
+    // The task is read before the rate limit counts the request. If the task does not exist, the application handles
+    // the request, and counts it there.
     const task = yield* store.find(accepted.value.organization, taskId)
     if (Option.isNone(task)) return undefined
     const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)

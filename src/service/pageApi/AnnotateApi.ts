@@ -79,7 +79,7 @@ export const HeldItem = Schema.Struct({
   turns: Schema.NullOr(Schema.Array(Message)),
   /** The completions in this expert's order. */
   completions: Schema.Array(Schema.String),
-  /** For each completion, its messages if it calls tools; null if it is a text. */
+  /** The messages of each completion that calls tools; null for each that is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
   /** Whether the expert submitted the item and took it back with `undo`. */

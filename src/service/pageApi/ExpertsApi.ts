@@ -90,7 +90,7 @@ export const ExpertDetail = Schema.Struct({
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
-    /** For each number of completions: how often the expert's choice was shown at each place. */
+    /** `chosen` counts, for each place, how often the expert's choice was shown there. */
     places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
   }),
   voidings: Schema.Array(Voiding),

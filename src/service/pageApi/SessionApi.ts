@@ -6,7 +6,7 @@ import { error, MinRole, Name, OperatorSession, Password } from "./OperatorSessi
 import { maxLength } from "./PageConstants.ts"
 import { NotSignedIn } from "./WebProblems.ts"
 
-/** Whose link it is. Null if the user of the link chooses the name. This does not use the link up. */
+/** Returns the name of the link's account, or null if the user chooses the name. This does not use the link up. */
 const link = HttpApiEndpoint.post("link", "/link", {
   payload: Schema.Struct({ code: Schema.String }),
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),

@@ -31,7 +31,7 @@ const problemOf = (
   return undefined
 }
 
-/** @param choice the index of the completion that is edited */
+/** Converts an assessment to members of a vote. @param choice the index of the edited completion */
 export const toMembers = (
   given: PersonAssessment | undefined,
   rubric: Rubric,

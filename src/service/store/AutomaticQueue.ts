@@ -1,9 +1,9 @@
 /**
- * The queue for automatic experts: claims all items of a task that they can judge at once, and records their votes.
+ * The queue for automatic experts: claims, in one step, all items of a task that they can judge, and records the votes.
  * `VoteQueue` lists the guarantees.
  *
  * Each expert's progress is a cursor in memory that restarts with the service. The cursor is only an optimization: the
- * database always decides whether an expert may judge an item. Experts check items again that return to the queue.
+ * database always decides whether an expert may judge an item. If an item returns to the queue, experts check it again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
@@ -74,7 +74,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** The oldest task that the expert has to check. */
+  /** Finds the oldest task that the expert has to check. */
   const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
     const rows = yield* sql<{ item_id: number }>`
       SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`

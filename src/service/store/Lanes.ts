@@ -1,5 +1,6 @@
 /**
- * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority, or has its own experts.
+ * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal, or is for
+ * certain experts only.
  *
  * Guarantees: only its experts, people or automatic, get an assigned group; nobody gets a paused one. People get lanes
  * of higher priority first, then the oldest item. Tasks that join a group later are in its lane. The time to find an
@@ -44,6 +45,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
+/** Use these statements within one write of `Database`; `list` only reads. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 

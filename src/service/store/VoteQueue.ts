@@ -3,9 +3,10 @@
  *
  * Guarantees: votes and holds of an item never exceed its requested votes. An expert votes once on an item, and a
  * person votes once on the same content while others have not seen it (`Contents`). Abandoned items return to the
- * queue. One commit stores a completed task's results and its group's event. `Lanes` and `Qualification` decide who
- * gets work. People get returned items first, then groups by priority, then the oldest task. `TaskTables` says why that
- * is fast.
+ * queue. One commit stores a completed task's results and its group's event. Only its experts get an assigned group,
+ * and nobody gets a paused one (`Lanes`). A person who must qualify first, or is paused, gets nothing
+ * (`Qualification`). People get groups by priority; within a lane, returned items come first, then the oldest. Finding
+ * the next item takes constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,7 +21,7 @@ import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
-  /** How long an item is held for an idle person. Default 30 minutes. */
+  /** How long the queue holds an item for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   /** The items of the gold file, for the qualification of people. Undefined if the service has no gold file. */
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined

@@ -56,7 +56,7 @@ export interface PersonVote {
   readonly assessment?: PersonAssessment | undefined
   /** The version of the guidelines that the page showed. Undefined means the newest version. */
   readonly guidelinesVersion?: number | undefined
-  /** The time that the page measured. The queue limits it to the time since the item was first shown. */
+  /** The time that the page measured, in seconds. The queue limits it to the time since the item was first shown. */
   readonly seconds: number
 }
 
@@ -89,9 +89,9 @@ export class NoSuchExpert extends Schema.TaggedError<NoSuchExpert>()("NoSuchExpe
 export interface ClaimRequest {
   /** Names of the experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<string>
-  /** Maximum tasks to claim. */
+  /** The maximum number of tasks to claim. */
   readonly tasks: number
-  /** Only tasks created before this time (epoch milliseconds). */
+  /** Claims only tasks created before this time (epoch milliseconds). */
   readonly createdBefore: number
   /**
    * Whether the expert can be asked now, in general or about this item. The queue reserves the vote of an expert that

@@ -87,7 +87,7 @@ export const voteOf = ({
   expert: expert_id,
   kind: expert_kind,
   choice,
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `give`
   ...(JSON.parse(body) as VoteBody),
 })
 
@@ -283,7 +283,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
         yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
         continue
       }
-      // A nested transaction, so that a failure rolls back this task only.
+      // The transaction is nested, so that a failure rolls back only this task.
       yield* sql.withTransaction(complete(task, sql`status = 'completed'`, now)).pipe(
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterrupts(cause),

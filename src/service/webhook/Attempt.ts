@@ -70,7 +70,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Called after the connection was made. */
+  /** Whether to keep the answer out of the log. The attempt calls this after the connection was made. */
   readonly hidesAnswers: (url: string) => boolean
 }
 
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
       HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),
     )
 
-    // These variables have the part of the answer that arrived before a timeout.
+    // After a timeout, these variables contain the part of the answer that has arrived.
     let response: HttpClientResponse.HttpClientResponse | undefined
     const chunks: Array<Uint8Array> = []
     let read = 0

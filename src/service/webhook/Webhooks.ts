@@ -2,9 +2,10 @@
  * Outgoing webhooks by Standard Webhooks 1.0.0.
  *
  * Guarantees: the commit of a change also stores its event. The event is attempted until a 2xx or the end of the
- * schedule, so it arrives at least once, always with the same `webhook-id`. A group that grows after an attempt is
- * announced again, with all its tasks. A receiver's 410 disables the webhook; messages wait until an operator sets the
- * URL again. Removing the webhook fails waiting messages. Finished messages are deleted after a month.
+ * schedule. A receiver may get it more than once, always with the same `webhook-id`. A group that grows after an
+ * attempt is announced again, with all its tasks. A receiver's 410 disables the webhook; messages wait until an
+ * operator sets the URL again. Removing the webhook fails waiting messages. Finished messages are deleted after a
+ * month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -55,7 +56,7 @@ export interface WebhooksOptions {
   readonly allowLoopback?: boolean | undefined
   /** Whether deliveries may go to private networks and to this machine. Default false. */
   readonly allowPrivate?: boolean | undefined
-  /** Default: the schedule of Standard Webhooks, ten attempts over three days. */
+  /** The delays between attempts. Default: the schedule of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined
   readonly timeout?: Duration.Input | undefined
   /** The maximum number of concurrent attempts. Default 8. */
@@ -64,7 +65,7 @@ export interface WebhooksOptions {
   readonly keep?: Duration.Input | undefined
   /** How long a group without a size must be complete before it is announced. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
-  /** Default: the system's resolver. */
+  /** The DNS resolver. Default: the system's resolver. */
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
 
@@ -109,7 +110,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   const noWebhook = Effect.fail(new NoWebhook())
 
   return {
-    /** Announces a committed message that should be delivered. */
+    /** Makes the sender look for committed messages now. */
     wake,
     settings: endpoint.settings,
 
