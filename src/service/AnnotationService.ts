@@ -1,9 +1,9 @@
 /**
- * The annotation service: the whole contract over HTTP, from the same definition as the client, with a dashboard, a
- * page for people who judge, and automatic experts.
+ * The annotation service: the whole contract over HTTP, with a dashboard, a page for people who judge, and automatic
+ * experts. Client and service share the contract's definition.
  *
- * Guarantees: a task whose creation was answered is stored durably; every answer other than 2xx is a problem (RFC
- * 9457); only failed requests are logged. `ApiGuide` lists what it decides where the contract is open.
+ * Guarantees: a task whose creation was answered is stored durably. Every answer other than 2xx is a problem (RFC
+ * 9457). Only failed requests are logged. `ApiGuide` lists the decisions on what the contract leaves open.
  */
 import { Duration, Effect, FileSystem, Layer, Option, Path, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -47,44 +47,49 @@ export { Expert }
 
 /** Options of the annotation service. Only `experts` is required. */
 export interface ServiceOptions {
-  /** Asked in this order: experts, or names as on the command line (`longest`, `gold:answers.jsonl`, `judge:gpt-4o`). */
+  /**
+   * The experts, in the order in which the service asks them. A string is a name as on the command line: `longest`,
+   * `gold:answers.jsonl`, `judge:gpt-4o`.
+   */
   readonly experts: ReadonlyArray<Expert.Expert | string>
-  /** Settings of experts that are named `judge:MODEL`. */
+  /** Settings of experts named `judge:MODEL`. */
   readonly judge?: JudgeSettings | undefined
-  /** Time from a task's creation to its judgment. None by default. */
+  /** The delay between a task's creation and its judgment. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /** What a task may have, in bytes, prompts, completions and characters. Defaults: `TaskLimits.defaultLimits`, such as 10 MiB and 1,000 prompts. */
+  /**
+   * The maximum bytes, prompts, completions and characters of a task. Default: `TaskLimits.defaultLimits`, such as 10
+   * MiB and 1,000 prompts.
+   */
   readonly limits?: Partial<TaskLimits.TaskLimits> | undefined
-  /** Votes per prompt, unless the task sets `votes`. Default 1. */
+  /** Votes per prompt if the task does not set `votes`. Default 1. */
   readonly votes?: number | undefined
-  /** How long an item is held for an idle person. Default 30 minutes. */
+  /** How long the queue holds an item for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
   /**
-   * How long a person's vote keeps a task open that has all its votes, so that it can be taken back. 30 seconds by
-   * default. Tasks that automatic experts alone have judged are completed immediately.
+   * How long a task that has all its votes stays open after a person's last vote, so that people can take votes back.
+   * Default 30 seconds. If only automatic experts voted, the task is completed immediately.
    */
   readonly undoGrace?: Duration.Input | undefined
-  /** A file of prompt items with `gold`: experts are measured by it. */
+  /** A file of prompt items with `gold`. The service measures experts by it. */
   readonly gold?: string | undefined
   /**
-   * Whether a task that no expert has an answer to is cancelled, rather than left open
-   * for others. It is tried again at the next start. So it is with the embedded service,
-   * whose client would wait for ever.
+   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
+   * retries it. Default false, but true for the embedded service, whose client would otherwise wait forever.
    */
   readonly cancelUnanswered?: boolean | undefined
-  /** Accepted in addition to the tokens that are made in the dashboard. */
+  /** A token that the service accepts in addition to those made in the dashboard. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** For each token; 100 requests per second, in bursts of up to 200, by default. */
+  /** The rate limit of each token. Default: 100 requests per second, in bursts of up to 200. */
   readonly rateLimit?: RateLimit.RateLimit | "none" | undefined
-  /** Time for a request to arrive and to be answered. A minute by default. */
+  /** The timeout for a request to arrive and to be answered. Default 1 minute. */
   readonly requestTimeout?: Duration.Input | undefined
-  /** Whether people work here: the dashboard and the annotation page. True by default. */
+  /** Whether to serve the dashboard and the annotation page. Default true. */
   readonly pages?: boolean | undefined
-  /** Where people reach the service behind a proxy: `https://annotate.example`. */
+  /** The address at which people reach the service behind a proxy: `https://annotate.example`. */
   readonly publicUrl?: string | undefined
   /**
-   * Whether webhooks may go to private networks. To this machine itself they may go where only
-   * this machine can reach the service.
+   * Whether webhooks may go to private networks and to this machine. Default false. Webhooks may always go to this
+   * machine if only this machine can reach the service.
    */
   readonly allowPrivateWebhooks?: boolean | undefined
 }
@@ -100,7 +105,7 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
         create: Effect.fnUntraced(function* ({ headers, payload, request }) {
           yield* TaskLimits.check(payload, limits)
           const { name: organization } = yield* Organization
-          // The body was read to decode the payload; this gives the same bytes again.
+          // Decoding the payload has already read the body. This returns the same bytes again.
           const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
           const { group, group_size, votes = defaultVotes } = payload
           const task = yield* store
@@ -140,8 +145,8 @@ const taskHandlers = (limits: TaskLimits.TaskLimits, defaultVotes: number) =>
   )
 
 /**
- * The service's routes and its experts, on the given server and database, with
- * `/v1/openapi.json` and, for a browser, `/v1/docs`.
+ * The service's routes and experts, on the given server and database. Also serves `/v1/openapi.json` and, for browsers,
+ * `/v1/docs`.
  */
 export const layer = (options: ServiceOptions) => {
   const limits = { ...TaskLimits.defaultLimits, ...options.limits }
@@ -186,14 +191,14 @@ export const layer = (options: ServiceOptions) => {
 
   return HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(workforce),
-    // Of the store, webhooks alone are for who starts the service.
+    // Callers that start the service need only the store's webhooks.
     Layer.provideMerge(Layer.mergeAll(Web.accounts, Tokens.layer, Layer.effect(Webhooks, Webhooks))),
     Layer.provide(store(options)),
     Layer.provideMerge(ServiceAddress.layer({ publicUrl: options.publicUrl })),
   )
 }
 
-/** Tasks, experts, votes, webhooks: all that the service's file holds. */
+/** Everything that the service's database stores: tasks, experts, votes, webhooks. */
 const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) =>
   Layer.unwrap(
     Effect.map(gold === undefined ? Effect.undefined : GoldExpert.read(gold), (known) =>
@@ -220,17 +225,17 @@ const store = ({ allowPrivateWebhooks, gold, hold, undoGrace }: ServiceOptions) 
     ),
   )
 
-/** An HTTP server for `layer`, whose own answers are problem details, too. Loopback and a free port by default. */
+/** An HTTP server for `layer`. Its own errors are problem details, too. Default: loopback and a free port. */
 export const layerHttp = (options: { readonly host?: string | undefined; readonly port?: number | undefined } = {}) =>
   NodeServer.layer({ ...options, problem: ProblemResponses.fromServerStatus })
 
 /**
- * The service on Node, its whole state in one SQLite file. `ServiceAddress` tells where it is, `Accounts`
- * gives the link to sign in, `Tokens` those of the organization.
+ * The service on Node, with its whole state in one SQLite file. `ServiceAddress` has its address, `Accounts` makes the
+ * sign-in link, and `Tokens` manages the organization's tokens.
  */
 export const layerServer = (
   options: ServiceOptions & {
-    /** Path of the SQLite file; created where it does not exist. */
+    /** The path of the SQLite file. The service creates it if it does not exist. */
     readonly database: string
     readonly host?: string | undefined
     readonly port?: number | undefined
@@ -250,8 +255,8 @@ const makeParentFolder = Effect.fnUntraced(function* (file: string) {
 })
 
 /**
- * A service for the program that it runs in: on loopback, at a free port, with a
- * token that is drawn at each start, and the profile that leads there.
+ * A service for the program in which it runs: on loopback, at a free port, with a random token for each start. It
+ * provides the `ServiceProfile` with which the program reaches it.
  */
 export const layerEmbedded = (options: ServiceOptions & { readonly database: string }) =>
   Layer.unwrap(

@@ -1,10 +1,10 @@
 /**
- * Signing in to the dashboard with a name and a password.
+ * Sign-in to the dashboard with a name and a password.
  *
- * Guarantees: accounts are created by links only; passwords are hashed; a wrong name and a wrong password take the same
- * time; attempts are throttled (`SignInAttempts`). A link for an existing name replaces its password and ends its
- * sessions; so does a change of the password. A session that is being opened with the old password is refused. Links
- * that the service prints make admins, or give any account a new password; `Operators` makes links for one account.
+ * Guarantees: only links create accounts. Passwords are hashed. A wrong name and a wrong password take the same time.
+ * Attempts are throttled (`SignInAttempts`). A link for an existing name replaces its password and ends its sessions;
+ * so does a password change. A sign-in with the old password that is under way is then refused. Links that the service
+ * prints create admins, or give any account a new password; `Operators` makes links for one account.
  */
 import { Clock, Context, Effect, Layer, Option, PartitionedSemaphore, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,7 +17,7 @@ import * as Secrets from "./Secrets.ts"
 import { Sessions } from "./Sessions.ts"
 import * as SignInAttempts from "./SignInAttempts.ts"
 
-/** The link's code is used up, too old, or unknown. */
+/** The link's code was used, has expired, or does not exist. */
 export class CodeRefused extends Schema.TaggedError<CodeRefused>()("CodeRefused", {}) {}
 export class SignInRefused extends Schema.TaggedError<SignInRefused>()("SignInRefused", {}) {}
 export interface SignedIn extends Omit<Operator, "operatorNo"> {
@@ -25,16 +25,16 @@ export interface SignedIn extends Omit<Operator, "operatorNo"> {
   readonly session: string
 }
 
-/** Password hashes computed concurrently: each takes 64 MiB and a third of a second. */
+/** The maximum number of password hashes computed concurrently. Each takes 64 MiB and a third of a second. */
 const maxConcurrentHashes = 2
 
-/** Names that look the same are the same: `Ann`, `ann`. */
+/** Normalizes a name. Names that look the same, such as `Ann` and `ann`, have the same key. */
 export const keyOf = (name: string) => name.normalize("NFKC").trim().toLowerCase()
 
-/** The subject of a link by which one chooses the account. */
+/** The subject of a sign-in link whose user chooses the account's name. */
 const anybody = ""
 
-/** Statements that belong to the write. */
+/** Statements that run in the same write. */
 type Along = Effect.Effect<unknown, SqlError>
 
 const make = Effect.gen(function* () {
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
   const codes = yield* OneTimeCodes
   const sessions = yield* Sessions
   const attempt = SignInAttempts.make()
-  /** Addresses take turns. */
+  /** Client addresses take turns. */
   const hashing = PartitionedSemaphore.makeUnsafe<string>({ permits: maxConcurrentHashes })
 
   /** Path and code of a new sign-in link, relative to the service's root. Revokes the previous link. */
@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
     (rows) => rows.length > 0,
   )
 
-  /** The name of the account that the link is for; none: one chooses it. */
+  /** The name of the link's account. None if the link's user chooses the name. */
   const findLink = Effect.fn("Accounts.findLink")(function* (code: string) {
     const subject = yield* codes.find("sign-in", code)
     if (Option.isNone(subject)) return yield* new CodeRefused()
@@ -68,11 +68,11 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Gives the account of the link a new password, ends its sessions, and signs in. A link for no account makes the
-   * one of that name, as an admin, if it does not exist.
+   * Gives the link's account a new password, ends its sessions, and signs in. If the link has no account, this uses the
+   * chosen name, and creates an admin if no account has it.
    */
   const setUp = Effect.fn("Accounts.setUp")(function* (code: string, chosen: string, password: string) {
-    // Checked before hashing, so that only the holder of a code causes that work.
+    // The code is checked before hashing, so that only the holder of a code can cause that work.
     const name = Option.getOrElse(yield* findLink(code), () => chosen)
     const hashed = yield* Password.hash(password)
     const session = yield* Secrets.draw()
@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Of what operators do to their own accounts, signed in or not. */
+  /** Records what operators do to their own accounts, signed in or not. */
   const recordOf = ({ name, operator_no }: { readonly operator_no: number; readonly name: string }, action: string) =>
     Effect.provideService(Audit.record(sql, action, name), Audit.Actor, { operatorNo: operator_no, name })
 
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
       ([operator]) => operator,
     )
 
-  /** The operator with this password; throttled. */
+  /** Returns the operator with this password. Attempts are throttled. */
   const verified = Effect.fnUntraced(function* (name_key: string, password: string, address: string) {
     const giveBack = yield* attempt(address, name_key)
     const operator = yield* operatorOf(name_key)
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
     return operator
   })
 
-  /** Opens a session, if the password that was verified is still the operator's. */
+  /** Opens a session if the verified password is still the operator's. */
   const openSession = Effect.fnUntraced(function* (name_key: string, password: string | null, along: Along) {
     const session = yield* Secrets.draw()
     const opened = yield* write(
@@ -137,7 +137,7 @@ const make = Effect.gen(function* () {
     return opened ? session : yield* new SignInRefused()
   })
 
-  /** @param address where the attempt comes from */
+  /** @param address the client's address */
   const signIn = Effect.fn("Accounts.signIn")(function* (given: string, password: string, address: string) {
     const name_key = keyOf(given)
     const operator = yield* verified(name_key, password, address)
@@ -153,7 +153,7 @@ const make = Effect.gen(function* () {
     return { name: operator.name, role: operator.role, session } satisfies SignedIn
   })
 
-  /** Ends the operator's sessions and link; the new session's cookie. */
+  /** Changes the password and ends the operator's sessions and link. Returns the cookie value of a new session. */
   const changePassword = Effect.fn("Accounts.changePassword")(function* (
     name: string,
     current: string,
@@ -175,7 +175,7 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Whose session it is. */
+  /** Returns the operator of a session. */
   const findSession = Effect.fn("Accounts.findSession")(function* (session: string) {
     const subject = yield* sessions.find("operator", session)
     if (Option.isNone(subject)) return Option.none()

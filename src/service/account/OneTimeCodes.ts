@@ -1,8 +1,9 @@
 /**
  * One-time codes in links: an operator's sign-in link, an expert's invitation.
  *
- * Guarantees: a code is accepted once, before it expires, for its purpose; a new code for the same subject revokes the
- * previous one; only hashes are stored. The code is in the link's fragment, which is not sent to servers or logged.
+ * Guarantees: a code is accepted once, before it expires, and only for its purpose. A new code revokes the previous one
+ * of the same subject. Only hashes are stored. The code is in the link's fragment, so it is not sent to
+ * servers or logged.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
@@ -18,7 +19,7 @@ const lifetimes: { readonly [kind in CodeKind]: Duration.Duration } = {
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
-  /** Issues a code and revokes the earlier ones of the subject. Statements only: for use within a write of `Database`. */
+  /** Issues a code and revokes the subject's earlier ones. Call it within a write of `Database`. */
   const issue = Effect.fn("OneTimeCodes.issue")(function* (kind: CodeKind, subject: string) {
     const code = yield* Secrets.draw()
     const created_at = yield* Clock.currentTimeMillis
@@ -28,7 +29,7 @@ const make = Effect.gen(function* () {
     return code
   })
 
-  /** The subject of an accepted code, else none. */
+  /** Returns the subject of a valid code, or none. */
   const find = Effect.fn("OneTimeCodes.find")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -37,7 +38,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** The same, and uses the code up. Statements only. */
+  /** Returns the subject of a valid code and uses the code up. Call it within a write of `Database`. */
   const use = Effect.fn("OneTimeCodes.use")(function* (kind: CodeKind, code: string) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<{ subject: string }>`
@@ -46,7 +47,7 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ subject }) => subject)
   })
 
-  /** Revokes the codes of a subject. Statements only. */
+  /** Revokes the codes of a subject. Call it within a write of `Database`. */
   const endAll = Effect.fn("OneTimeCodes.endAll")(function* (kind: CodeKind, subject: string) {
     yield* sql`DELETE FROM one_time_code WHERE kind = ${kind} AND subject = ${subject}`
   })

@@ -1,8 +1,8 @@
 /**
- * Operators as admins see them: listed, invited by link, in a role, removed.
+ * Management of operators by admins: list, invite by link, set a role, remove.
  *
- * Guarantees: there is always an admin who can sign in; removal ends sessions and revokes links in the same write; a
- * link is for the account that it was made for, whatever name is entered.
+ * Guarantees: there is always an admin who can sign in. Removal ends sessions and revokes links in the same write. A
+ * link is for the account that it was made for, whatever name its user enters.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -16,7 +16,7 @@ import { Sessions } from "./Sessions.ts"
 
 export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {}) {}
 export class NoSuchOperator extends Schema.TaggedError<NoSuchOperator>()("NoSuchOperator", {}) {}
-/** Nobody else could manage operators any more. */
+/** The change would leave nobody who can manage operators. */
 export class LastAdmin extends Schema.TaggedError<LastAdmin>()("LastAdmin", {}) {}
 
 interface Row extends Omit<OperatorSummary, "joined"> {
@@ -33,12 +33,12 @@ const make = Effect.gen(function* () {
   const columns = sql.literal("operator_no, name, role, password IS NOT NULL AS joined, created_at, signed_in_at")
   const summaryOf = (row: Row): OperatorSummary => ({ ...row, joined: row.joined === 1 })
 
-  /** A failure of the statements leaves everything as it was: they check before they change. */
+  /** Runs statements in a write. They check before they change anything, so a failure changes nothing. */
   const writeChecked = <A, E>(
     statements: () => Effect.fn.Return<Result.Result<A, E>, SqlError>,
   ): Effect.Effect<A, E | SqlError> => Effect.flatMap(write(Effect.gen(statements)), Effect.fromResult)
 
-  /** By name. */
+  /** Lists operators by name. */
   const list = Effect.map(sql<Row>`SELECT ${columns} FROM operator ORDER BY name_key`, (rows) =>
     rows.map(summaryOf),
   ).pipe(Effect.withSpan("Operators.list"))
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  /** A new link, which replaces the operator's password. Revokes the previous one. */
+  /** Makes a link that replaces the operator's password, and revokes the previous link. */
   const renew = Effect.fn("Operators.renew")((operatorNo: number) =>
     writeChecked(function* (): Checked<OperatorLink, NoSuchOperator> {
       const row = yield* find(operatorNo)
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     }),
   )
 
-  /** The only admin with a password. */
+  /** Whether the operator is the only admin with a password. */
   const isLastAdmin = ({ joined, operator_no, role }: Row) =>
     role === "admin" && joined === 1
       ? Effect.map(

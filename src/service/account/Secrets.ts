@@ -1,15 +1,15 @@
 /**
  * Random secrets: session cookies, one-time codes, tokens.
  *
- * Guarantees: 256 random bits; only the SHA-256 is stored, which is enough for values that cannot be guessed (passwords
- * need more: see `Password`). Lookup is by hash, so its timing reveals nothing about a secret.
+ * Guarantees: a secret has 256 random bits. Only its SHA-256 is stored, which is enough for values that cannot be
+ * guessed (passwords need more: see `Password`). Lookup is by hash, so its timing reveals nothing about a secret.
  */
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** A new value: the prefix and 43 characters of `A-Z a-z 0-9 _ -`. */
+/** Makes a new secret: the prefix and 43 characters of `A-Z a-z 0-9 _ -`. */
 export const draw = (prefix = ""): Effect.Effect<string> =>
   SecureRandom.SecureRandom.pipe(
     Effect.flatMap((random) => random.randomBytes(32)),

@@ -1,9 +1,9 @@
 /**
  * Sessions of operators on the dashboard and of experts on the annotation page.
  *
- * Guarantees: a session is a random cookie, stored as its hash. It ends when it is idle too long, at a maximum age, and
- * at once on sign-out, on a new password of the operator, or when the expert is deactivated. The last use is written at
- * most once a minute.
+ * Guarantees: a session is a random cookie, stored as its hash. It ends after an idle time and at a maximum age. It
+ * ends immediately on sign-out, on a new password of the operator, or when the expert is deactivated. The last use is
+ * written at most once a minute.
  */
 import { Clock, Context, Duration, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
@@ -11,7 +11,7 @@ import * as Secrets from "./Secrets.ts"
 
 export type SessionKind = "operator" | "expert"
 
-/** `idle`: unused for this long, it ends. `absolute`: it ends at this age. */
+/** `idle`: a session ends if it is unused for this long. `absolute`: a session ends at this age. */
 export const lifetimes: {
   readonly [kind in SessionKind]: { readonly idle: Duration.Duration; readonly absolute: Duration.Duration }
 } = {
@@ -23,7 +23,7 @@ const writeIntervalMillis = Duration.toMillis("1 minute")
 const make = Effect.gen(function* () {
   const { sql, write } = yield* Database
 
-  /** Opens a session with a value that was drawn for it. Statements only: for use within a write of `Database`. */
+  /** Opens a session with a new secret value. Call it within a write of `Database`. */
   const insert = Effect.fn("Sessions.insert")(function* (kind: SessionKind, subject: string, value: string) {
     const now = yield* Clock.currentTimeMillis
     const { absolute, idle } = lifetimes[kind]
@@ -33,7 +33,7 @@ const make = Effect.gen(function* () {
     yield* sql`INSERT INTO session ${sql.insert(row)}`
   })
 
-  /** Whose session it is; none where it has ended. */
+  /** Returns the subject of a session, or none if the session has ended. */
   const find = Effect.fn("Sessions.find")(function* (kind: SessionKind, value: string) {
     if (value === "") return Option.none()
     const hash = Secrets.hash(value)

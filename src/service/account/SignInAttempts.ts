@@ -1,25 +1,25 @@
 /**
  * Throttles sign-in attempts by address, and by name and address.
  *
- * Guarantees: 10 attempts per name, then one every 90 seconds; 60 per address, then one per second. Further attempts
- * are delayed (10 seconds per name, 1 second per address), at most 40 seconds, then refused: nobody is locked out by
- * another address. The first delayed attempt is logged.
- * Does not: survive a restart, or track more than 10,000 addresses and names; the least recent is dropped.
+ * Guarantees: 10 attempts per name have no delay, then one every 90 seconds; 60 per address, then one per second.
+ * Further attempts are delayed (10 seconds per name, 1 second per address). If the delay would exceed 40 seconds, the
+ * attempt is refused. So nobody is locked out by another address. The first delayed attempt is logged.
+ * Does not: survive a restart, or track more than 10,000 addresses and names; it drops the least recent.
  */
 import { Clock, Effect, Schema } from "effect"
 import * as Sha256 from "../../node/Sha256.ts"
 
-/** The attempt would have to wait too long. */
+/** The attempt would have to wait longer than `maxWaitMillis`. */
 export class AttemptsExceeded extends Schema.TaggedError<AttemptsExceeded>()("AttemptsExceeded", {
   retryAfterSeconds: Schema.Int,
 }) {}
 
 interface Pace {
-  /** Attempts without a delay. */
+  /** The number of attempts without a delay. */
   readonly burst: number
-  /** Time after which one more attempt has no delay. */
+  /** The time after which one more attempt has no delay. */
   readonly restoreMillis: number
-  /** Delay between further attempts. */
+  /** The delay between further attempts. */
   readonly turnMillis: number
 }
 
@@ -30,7 +30,7 @@ const maxCounters = 10_000
 const logEveryMillis = 15 * 60_000
 
 interface Counter {
-  /** Attempts counted against the burst; decreases with time. */
+  /** The attempts counted against the burst. It decreases with time. */
   used: number
   countedAt: number
   nextTurn: number
@@ -38,7 +38,7 @@ interface Counter {
 }
 
 const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
-  /** Least recently counted first. */
+  /** The counters, from the least to the most recently used. */
   const counters = new Map<string, Counter>()
 
   const counterOf = (key: string, now: number) => {
@@ -54,7 +54,7 @@ const makeCounters = ({ burst, restoreMillis, turnMillis }: Pace) => {
     return counter
   }
 
-  /** Counts an attempt. @returns how long it waits */
+  /** Counts an attempt. @returns how long it must wait */
   const count = Effect.fnUntraced(function* (key: string, said: string) {
     const now = yield* Clock.currentTimeMillis
     const counter = counterOf(key, now)
@@ -82,7 +82,10 @@ export const make = () => {
   const countName = makeCounters(atName)
   const countAddress = makeCounters(fromAddress)
 
-  /** Waits for the attempt's turn. @returns an effect that uncounts it, for a successful sign-in */
+  /**
+   * Waits for the attempt's turn. @returns an effect for a successful sign-in, which removes the attempt from the
+   * counts
+   */
   return Effect.fnUntraced(function* (address: string, name: string) {
     const ofAddress = yield* countAddress(address, address)
     const key = `${address} ${Sha256.hex(name)}`

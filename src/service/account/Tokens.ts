@@ -1,7 +1,7 @@
 /**
  * The organization's access tokens.
  *
- * Guarantees: a token is shown once and stored as its SHA-256; a revoked token is refused immediately; after a rotation
+ * Guarantees: a token is shown once and stored as its SHA-256. A revoked token is refused immediately. After a rotation
  * both tokens are accepted for the given time. Accepted tokens are cached, and the cache never accepts what the
  * database refuses. The last use is written at most once a minute. Lookup is by hash, so its timing reveals nothing.
  */
@@ -26,13 +26,13 @@ export interface NewToken {
   readonly summary: TokenSummary
 }
 
-/** `pst_` and 43 characters, a pattern for secret scanners. */
+/** A token is this prefix and 43 characters. Secret scanners can find the pattern. */
 const prefix = "pst_"
 
-/** A new token, which is not stored. */
+/** Makes a new token without storing it. */
 export const draw = Effect.map(Secrets.draw(prefix), (token) => Redacted.make(token, { label: "organization token" }))
 
-/** Until there are several. */
+/** The only organization so far. */
 const organization = "default"
 const writeIntervalMillis = Duration.toMillis("1 minute")
 
@@ -41,7 +41,6 @@ interface Row extends TokenSummary {
   readonly hash: string
 }
 
-/** A cached accepted token. */
 interface Entry extends AcceptedToken {
   expiresAt: number | null
   lastUsedAt: number | null
@@ -99,7 +98,7 @@ const make = Effect.gen(function* () {
     return { token, row }
   })
 
-  /** Changes memory and database together, even if the caller is interrupted. */
+  /** Makes memory and database change together, even if the caller is interrupted. */
   const whole = Effect.uninterruptible
 
   /** Stores a new token with `store` and accepts it; the token is returned only if it is stored. */
@@ -116,7 +115,7 @@ const make = Effect.gen(function* () {
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
-  /** A new token with the same name; the old one is accepted for `keepHours` more. */
+  /** Makes a new token with the same name. The old one is accepted for `keepHours` more. */
   const rotate = Effect.fn("Tokens.rotate")(function* (tokenId: string, keepHours: number) {
     const now = yield* Clock.currentTimeMillis
     const { name } = yield* find(tokenId)
@@ -124,7 +123,7 @@ const make = Effect.gen(function* () {
     const until = now + Math.round(Duration.toMillis(Duration.hours(keepHours)))
     const rotated = write(
       Effect.gen(function* () {
-        // A token that is being rotated out does not get more time.
+        // Another rotation of a token does not extend its time.
         const [old] =
           yield* sql<Row>`UPDATE organization_token SET expires_at = MIN(COALESCE(expires_at, ${until}), ${until})
           WHERE token_id = ${tokenId} AND revoked_at IS NULL AND COALESCE(expires_at, ${now} + 1) > ${now}
@@ -140,17 +139,17 @@ const make = Effect.gen(function* () {
       row,
       Effect.flatMap(rotated, (old) => (old === undefined ? new TokenEnded() : Effect.succeed(old))),
     )
-    // If it is missing, it was revoked in the meantime.
+    // A missing entry means that the token was revoked in the meantime.
     const entry = accepted.get(old.hash)
     if (entry !== undefined) entry.expiresAt = Math.min(entry.expiresAt ?? Infinity, old.expires_at ?? Infinity)
     return { token, summary: summaryOf(row) } satisfies NewToken
   }, whole)
 
-  /** The token is refused from now on. */
+  /** Revokes a token. The service refuses it from now on. */
   const revoke = Effect.fn("Tokens.revoke")(function* (tokenId: string) {
     const { hash, name } = yield* find(tokenId)
     const revoked_at = yield* Clock.currentTimeMillis
-    // Refused immediately, even if the write fails.
+    // The token is refused immediately, even if the write fails.
     const last_used_at = accepted.get(hash)?.lastUsedAt ?? null
     accepted.delete(hash)
     yield* write(
@@ -163,13 +162,13 @@ const make = Effect.gen(function* () {
     )
   }, whole)
 
-  /** All tokens, revoked ones too, newest first. */
+  /** Lists all tokens, including revoked ones, newest first. */
   const list = Effect.map(
     sql<Row>`SELECT ${columns} FROM organization_token ORDER BY seq DESC`,
     (rows): ReadonlyArray<TokenSummary> => rows.map(summaryOf),
   ).pipe(Effect.withSpan("Tokens.list"))
 
-  /** Whose token it is, by its hash (`Secrets.hash`); none where it is not accepted. */
+  /** Finds a token by its hash (`Secrets.hash`). Returns none if the token is not accepted. */
   const accept = Effect.fnUntraced(function* (hash: string) {
     const entry = accepted.get(hash)
     if (entry === undefined) return Option.none<AcceptedToken>()

@@ -1,7 +1,7 @@
 /**
  * The tables of operators, sessions, codes and tokens.
  *
- * Guarantees: no secret is stored: passwords are hashed by scrypt, all other values by SHA-256.
+ * Guarantees: no secret is stored. Passwords are hashed with scrypt, all other secrets with SHA-256.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

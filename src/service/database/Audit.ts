@@ -1,26 +1,26 @@
 /**
- * The audit log: what operators did, and who it was.
+ * The audit log: the changes that operators made, and who made them.
  *
- * Guarantees: an entry is stored in the same transaction as the change that it tells of, or not at all; entries cannot
- * be changed or deleted by the service. Who acts is taken from where `write` of `Database` was called.
- * Does not: record what experts do, what was refused, or reading; exclude somebody who edits the file.
+ * Guarantees: an entry is stored in the same transaction as its change, or not at all. The service cannot change or
+ * delete entries. The actor comes from the context in which `write` of `Database` is called.
+ * Does not: record what experts do, refused changes, or reads; stop somebody who edits the file.
  */
 import { Clock, Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** Who changes something. The name is that of the time, since operators may be removed. */
+/** The person who makes a change. The log keeps the name of that time, since operators may be removed. */
 export interface Actor {
-  /** Null: who starts the service. */
+  /** Null means the person who starts the service. */
   readonly operatorNo: number | null
   readonly name: string
 }
 
-/** Undefined: the service itself, experts, and clients; nothing is recorded of them. */
+/** Undefined means the service itself, an expert, or a client. The log records nothing of them. */
 export const Actor = Context.Reference<Actor | undefined>("prefstream/service/Actor", {
   defaultValue: () => undefined,
 })
 
-/** Who starts the service, by flags of the command line. */
+/** The person who starts the service and changes settings with command-line flags. */
 export const commandLine: Actor = { operatorNo: null, name: "command line" }
 
 export type Details = Readonly<Record<string, string | number | boolean | null | ReadonlyArray<string>>>
@@ -47,10 +47,10 @@ export const createAuditTables = Effect.gen(function* () {
 })
 
 /**
- * Records what is done by the statements of the same write. Statements only.
+ * Records the change that other statements of the same write make. Call it within a write.
  *
  * @param action a noun and a verb, such as `task.cancel`
- * @param subject the id or name of what it is done to
+ * @param subject the id or name of the changed object
  */
 export const record = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

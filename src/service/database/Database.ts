@@ -1,8 +1,8 @@
 /**
- * The service's SQLite file: runs migrations, groups writes.
+ * The service's SQLite file: runs migrations and groups writes.
  *
- * Guarantees: a write is committed durably when its effect succeeds, in one transaction. Concurrent writes share a
- * commit; see `GroupCommit`.
+ * Guarantees: a write is one transaction, and it is committed durably when its effect succeeds. Concurrent writes share
+ * a commit; see `GroupCommit`.
  */
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -35,14 +35,17 @@ const migrate = Migrations.run({
   },
 })
 
-/** Retries without end: the database may come back, and nothing else would do the work that waits for it. */
+/** Retries forever, because the database may come back and nothing else would do the waiting work. */
 export const retryForever = Backoff.exponential("100 millis", "30 seconds")
 
 export class Database extends Context.Service<
   Database,
   {
     readonly sql: SqlClient.SqlClient
-    /** For changing; `Audit` records who does. The statements must not wait for anything but the database. */
+    /**
+     * Runs statements that change the database; `Audit` records the actor. They must not wait for anything but the
+     * database.
+     */
     readonly write: GroupCommit.Write
   }
 >()("prefstream/service/Database") {

@@ -1,14 +1,14 @@
 /**
- * The tables of what managers search and decide: beginnings of prompts, disputed items, decisions, voided votes.
+ * The tables for managers' searches and decisions: beginnings of prompts, disputed items, decisions, voided votes.
  *
- * Guarantees: a voided vote is moved, with its number, so that whatever reads `vote` counts valid votes only. `disputed`
- * has the items that have all their votes and on whose best completion these differ.
+ * Guarantees: voiding moves a vote, with its number, to `voided_vote`, so that `vote` contains only valid votes.
+ * `disputed` contains the items that have all their votes and whose votes differ on the best completion.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { maxPrompts } from "./TaskTables.ts"
 
-/** Characters of a prompt that can be searched. Requests are compressed, and too slow to search. */
+/** The number of characters of a prompt that can be searched. Requests are compressed, and too slow to search. */
 export const maxSearchedChars = 500
 
 export const createDeskTables = Effect.gen(function* () {
@@ -16,8 +16,8 @@ export const createDeskTables = Effect.gen(function* () {
 
   yield* sql`CREATE TABLE item_text (item_id INTEGER PRIMARY KEY, prompt TEXT NOT NULL)`
   yield* sql`CREATE TABLE disputed (item_id INTEGER PRIMARY KEY, agreement REAL NOT NULL)`
-  // A lead's judgment, which is the item's result whatever its votes say. operator: a name.
-  // choice: null where the lead withdrew the prompt, for the reason that `rationale` gives: the result is that there is no judgment.
+  // A lead's judgment, which is the item's result whatever its votes say. operator: a name. choice: null if the lead
+  // withdrew the prompt; then `rationale` is the reason, and the result says that there is no judgment.
   yield* sql`CREATE TABLE decision (
     item_id INTEGER PRIMARY KEY,
     choice INTEGER,
@@ -47,7 +47,7 @@ export const createDeskTables = Effect.gen(function* () {
     undone_at INTEGER
   )`
   yield* sql`CREATE INDEX voiding_of_expert ON voiding (expert_no)`
-  // The columns of `vote`, but for the comparison with others.
+  // The columns of `vote` except `agreed`.
   yield* sql`CREATE TABLE voided_vote (
     n INTEGER PRIMARY KEY,
     voiding_id INTEGER NOT NULL,

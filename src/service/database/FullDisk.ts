@@ -1,6 +1,8 @@
 /**
- * A disk that is full, or cannot be written: said once, however many writes fail, and the process is not ready (`/readyz`) until a
- * minute has passed without such a failure and a write succeeds. Small writes may succeed in between.
+ * Handles a disk that is full or cannot be written.
+ *
+ * Guarantees: the error is logged once, however many writes fail. The process is not ready (`/readyz`) until a minute
+ * has passed without such a failure and a write succeeds. Small writes may succeed in between.
  */
 import { Cause, Clock, Duration, Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,7 +12,7 @@ import * as Readiness from "../../telemetry/Readiness.ts"
 
 const quiet = Duration.toMillis("1 minute")
 
-/** SQLite's result codes, without their extensions. */
+/** SQLite's primary result codes. */
 const [ioError, full] = [10, 13]
 
 const isFull = ({ reason: { cause } }: SqlError): boolean =>
@@ -20,20 +22,20 @@ const isFull = ({ reason: { cause } }: SqlError): boolean =>
   typeof cause.errno === "number" &&
   [ioError, full].includes(cause.errno & 0xff)
 
-/** Whether a write failed for this: it has been logged. */
+/** Whether a write failed because the disk is full or broken. `watch` has already logged that. */
 export const wasLogged = (failure: unknown): boolean => {
   const error = Cause.isCause(failure) ? Cause.squash(failure) : failure
   return isSqlError(error) && isFull(error)
 }
 
-/** Logs what failed, unless a full disk was the cause. */
+/** Logs the failure of `what`, unless a full disk was the cause. */
 export const logError = (what: string, failure: unknown): Effect.Effect<void> =>
   wasLogged(failure) ? Effect.void : Effect.logError(what, failure)
 
-/** The write, watched for as long as the scope is open. */
+/** Wraps `write`, logs a full disk, and reports it to `Readiness` until the scope closes. */
 export const watch = Effect.fnUntraced(function* (write: Write) {
   const sql = yield* SqlClient.SqlClient
-  /** Epoch milliseconds; undefined while there is space. */
+  /** Epoch milliseconds of the last such failure; undefined while the disk can be written. */
   let failedAt: number | undefined
 
   const note = Effect.fnUntraced(function* ({ message }: SqlError) {

@@ -1,7 +1,7 @@
 /**
  * Migration: versions of guidelines.
  *
- * Guarantees: version 1, the guidelines as they were sent, has no row; rows are for what a lead has changed.
+ * Guarantees: version 1, the text that the client sent, has no row. Each edit by a lead has one.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,8 @@ import { SqlClient } from "effect/sql"
 export const createGuidelineTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // base: a hash of the organization and the guidelines as they were sent. text: without the rubric. operator: a name.
+  // base: a hash of the organization and the guidelines that the client sent. text: the version without the rubric.
+  // operator: a name.
   yield* sql`CREATE TABLE guidelines_version (
     base TEXT NOT NULL,
     version INTEGER NOT NULL,
@@ -18,7 +19,7 @@ export const createGuidelineTables = Effect.gen(function* () {
     at INTEGER NOT NULL,
     PRIMARY KEY (base, version)
   ) WITHOUT ROWID`
-  // The version that a person was shown, or was told of, last.
+  // The version that a person saw or acknowledged last.
   yield* sql`CREATE TABLE guidelines_seen (
     expert_no INTEGER NOT NULL,
     base TEXT NOT NULL,

@@ -1,7 +1,8 @@
 /**
- * Migration: lanes of the queue, one for each group of tasks that is paused, or has a priority or experts of its own.
+ * Migration: lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal,
+ * or is for certain experts only.
  *
- * Guarantees: items of all other groups are in lane 0, which needs no rows and no index beyond those that it has.
+ * Guarantees: items of all other groups are in lane 0, which needs no rows here and no further index.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -11,7 +12,8 @@ export const addLanes = Effect.gen(function* () {
 
   yield* sql`ALTER TABLE item ADD COLUMN lane INTEGER NOT NULL DEFAULT 0`
   yield* sql`CREATE INDEX item_open_in_lane ON item (lane, item_id) WHERE open > 0 AND lane > 0`
-  // assigned: whether the group is for the experts of lane_expert alone. paused: whether nobody gets any of it.
+  // assigned: whether only the experts in lane_expert may judge the group. paused: whether nobody gets items of the
+  // group.
   yield* sql`CREATE TABLE lane (
     lane INTEGER PRIMARY KEY AUTOINCREMENT,
     organization TEXT NOT NULL,
@@ -26,7 +28,7 @@ export const addLanes = Effect.gen(function* () {
     expert_no INTEGER NOT NULL,
     PRIMARY KEY (lane, expert_no)
   ) WITHOUT ROWID`
-  // How far an expert got in a lane but lane 0, whose cursors are the expert's own.
+  // An expert's position in a lane other than 0. The row of the expert has the cursors of lane 0.
   yield* sql`CREATE TABLE lane_cursor (
     expert_no INTEGER NOT NULL,
     lane INTEGER NOT NULL,

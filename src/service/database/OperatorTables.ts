@@ -1,7 +1,7 @@
 /**
- * Migration: operators get a number and a role, and may be invited before they have a password.
+ * Migration: operators get a number and a role, and can be invited before they have a password.
  *
- * Guarantees: the accounts of a database of an earlier version stay, as admins, with their sessions.
+ * Guarantees: operators of an older database stay, as admins, with their sessions.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,8 @@ import { SqlClient } from "effect/sql"
 export const addOperatorRoles = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // password is null until the invitation is accepted. Numbers are not given twice: the audit log has them.
+  // password: null until the operator accepts the invitation. Numbers are never reused, because the audit log refers to
+  // them.
   yield* sql`CREATE TABLE operator_with_role (
     operator_no INTEGER PRIMARY KEY AUTOINCREMENT,
     name_key TEXT NOT NULL UNIQUE,

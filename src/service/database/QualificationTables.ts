@@ -1,7 +1,7 @@
 /**
- * Migration: what people must judge before they get work, and how well.
+ * Migration: the gold items that people must judge before they get work, and the required share of right answers.
  *
- * Guarantees: whether somebody gets work is not stored: it follows from these rows and the votes on gold items.
+ * Guarantees: no column says whether a person gets work. It follows from these rows and the votes on gold items.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -9,7 +9,7 @@ import { SqlClient } from "effect/sql"
 export const createQualificationTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // No row: nothing is required. pause_percent is null where nobody is paused.
+  // Without a row, nothing is required. pause_percent: null if nobody is paused.
   yield* sql`CREATE TABLE qualification_setting (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     items INTEGER NOT NULL,
@@ -17,9 +17,9 @@ export const createQualificationTables = Effect.gen(function* () {
     pause_percent INTEGER,
     guidelines TEXT NOT NULL
   )`
-  // kind: item, a gold item that is or was shown; admit and requalify, what an operator decided. The rows of a person
-  // after the last decision count. gold, shown_order, draft, correct and given_at are of items. last_vote is of
-  // decisions: the number of the latest vote, of anybody, when it was made.
+  // kind: `item` is a gold item that a person saw or sees; `admit` and `requalify` are decisions of an operator. The
+  // rows of a person after the last decision count. gold, shown_order, draft, choice, correct, and given_at belong to
+  // items. last_vote belongs to decisions: the number of the latest vote, by anybody, at the time of the decision.
   yield* sql`CREATE TABLE qualification (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     expert_no INTEGER NOT NULL,

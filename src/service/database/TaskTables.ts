@@ -1,32 +1,34 @@
 /**
  * The tables of tasks, items, votes and experts.
  *
- * Guarantees: rows that change are small; large values (requests, results) have tables of their own and are written once.
- * The rows that frequent queries read do not grow with the number of tasks: `item_open` lists items that miss a vote, oldest first;
- * `returned_item` those that came back, in that order (experts remember how far they got in both); `task_count` is kept
- * by triggers. An item's id is its task's number times 2^20, plus its index: a task's items are a range.
+ * Guarantees: rows that change are small. Large values (requests, results) have tables of their own and are written
+ * once. Frequent queries read rows whose number does not grow with the tasks. `item_open` lists items that miss a vote,
+ * oldest first; `returned_item` lists items in the order of their return. Each expert has a cursor in both. Triggers
+ * keep `task_count`. An item's id is its task's number times 2^20 plus its prompt's index, so a task's items are a
+ * range.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** The maximum number of prompts of a task. */
+/** The number of item ids reserved for each task, and so the maximum number of its prompts. */
 export const maxPrompts = 2 ** 20
 
 export const itemIdOf = (seq: number, promptIndex: number): number => seq * maxPrompts + promptIndex
 export const seqOf = (itemId: number): number => Math.floor(itemId / maxPrompts)
 export const promptIndexOf = (itemId: number): number => itemId % maxPrompts
-/** The greatest number that an item of the task can have; the least is `itemIdOf(seq, 0)`. */
+/** The greatest id that an item of the task can have. The least is `itemIdOf(seq, 0)`. */
 export const lastItemOf = (seq: number): number => itemIdOf(seq, maxPrompts - 1)
 
-/** Text as SQLite and each version of Node store it unchanged: well-formed, and without NUL. */
+/** Replaces NUL and lone surrogates, so that SQLite and each version of Node store the text unchanged. */
 export const toStorableText = (text: string): string => text.replaceAll("\0", "\uFFFD").toWellFormed()
 
 export const createTaskTables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
-  // status: pending, in_progress, completed, cancelled. unanswered: cancelled because no expert had an answer.
-  // extra_votes: the sum of those of its items. votes_spared: those that its decided and withdrawn items miss, and nobody will give.
-  // completes_at: of a task in progress that has all its votes, when it is completed. See `Completions`.
+  // status: pending, in_progress, completed, or cancelled. unanswered: 1 if no expert had an answer to a cancelled
+  // task. extra_votes: the sum of extra_votes of its items. votes_spared: the votes that its decided and withdrawn
+  // items miss, and that nobody will give. completes_at: when a task that has all its votes will be completed. See
+  // `Completions`.
   yield* sql`CREATE TABLE task (
     seq INTEGER PRIMARY KEY,
     task_id TEXT NOT NULL UNIQUE,
@@ -49,13 +51,13 @@ export const createTaskTables = Effect.gen(function* () {
   yield* sql`CREATE INDEX task_completes ON task (completes_at) WHERE completes_at IS NOT NULL`
   yield* sql`CREATE INDEX task_in_group ON task (organization, group_id, seq) WHERE group_id <> task_id`
   yield* sql`CREATE TABLE task_request (seq INTEGER PRIMARY KEY, body BLOB NOT NULL)`
-  // The whole answer to GET, as text. Not compressed as requests are, which took a third of the GETs, for 13 kB less of
-  // a task of 50 prompts; nor as bytes: SQLite's lie outside V8's heap, and its garbage collection then takes longer
-  // (p99 with 64 clients 26 ms instead of 33, and 15 instead of 25 where each asks 40 times a second).
+  // This is the whole answer to GET, as text. Compression, as for requests, cost a third of the GET throughput and
+  // saved 13 kB for a task of 50 prompts. As bytes, the value would lie outside V8's heap and lengthen garbage
+  // collection: p99 was 33 ms instead of 26 with 64 clients, and 25 ms instead of 15 with 40 requests per second each.
   yield* sql`CREATE TABLE task_result (seq INTEGER PRIMARY KEY, answer TEXT NOT NULL)`
 
-  // Groups that were named. A task without one is a group of its own, and has no row here.
-  // votes, votes_needed: of its open tasks, the oldest of which is `first_open`; null: none is open.
+  // Only named groups have a row. A task without a group is a group of its own. votes and votes_needed count the
+  // group's open tasks. first_open is the oldest of them; null means that none is open.
   yield* sql`CREATE TABLE task_group (
     organization TEXT NOT NULL,
     group_id TEXT NOT NULL,
@@ -99,7 +101,7 @@ export const createTaskTables = Effect.gen(function* () {
       votes_required = votes_required + ${needed("NEW")} - ${needed("OLD")} WHERE status = NEW.status;
   END`
 
-  // A group's row is made after that of its first task: what a new task adds is added with it, not by a trigger.
+  // A group's row is inserted after its first task, so `joinGroup` adds a new task's numbers, not a trigger.
   yield* sql`CREATE TRIGGER task_of_group_changed AFTER UPDATE OF status, votes_given, extra_votes, votes_spared ON task
     WHEN NEW.group_id <> NEW.task_id BEGIN
     UPDATE task_group SET
@@ -111,10 +113,10 @@ export const createTaskTables = Effect.gen(function* () {
     WHERE organization = NEW.organization AND group_id = NEW.group_id;
   END`
 
-  // votes + claimed + active holds + open = the task's votes_required + extra_votes; a finished task's items have nothing
-  // open, nor has one that a lead decided or withdrew, however few its votes.
-  // extra_votes: asked for when the item was reopened.
-  // claimed: votes that automatic experts are about to give. content: see `Contents`.
+  // votes + claimed + active holds + open = the task's votes_required + extra_votes. Exceptions: items of a finished
+  // task, and items that a lead decided or withdrew, have open = 0, even if they miss votes. extra_votes: votes
+  // requested when the item was reopened. claimed: votes that automatic experts are about to give. content: see
+  // `Contents`.
   yield* sql`CREATE TABLE item (
     item_id INTEGER PRIMARY KEY,
     open INTEGER NOT NULL,
@@ -126,21 +128,21 @@ export const createTaskTables = Effect.gen(function* () {
   yield* sql`CREATE INDEX item_open ON item (item_id) WHERE open > 0`
   yield* sql`CREATE INDEX item_of_content ON item (content, item_id)`
   yield* sql`CREATE TABLE returned_item (n INTEGER PRIMARY KEY AUTOINCREMENT, item_id INTEGER NOT NULL UNIQUE)`
-  // items: how many items of the content have been seen by the one who has seen fewest, among those who passed this one.
+  // items: of the people who passed this item, the one who has seen the fewest items of its content has seen this many.
   yield* sql`CREATE TABLE deferred_item (item_id INTEGER PRIMARY KEY, content INTEGER NOT NULL, items INTEGER NOT NULL)`
   yield* sql`CREATE INDEX deferred_item_of_content ON deferred_item (content)`
-  // items: of this content, that the person has judged, holds, or has set aside.
+  // items: the number of items of this content that the person has judged, holds, or has set aside.
   yield* sql`CREATE TABLE seen_content (
     content INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
     items INTEGER NOT NULL,
     PRIMARY KEY (content, expert_no)
   ) WITHOUT ROWID`
-  // The tasks that automatic experts are at work on: how many of their items, and which experts those are (JSON).
+  // The tasks that automatic experts are judging, with the number of claimed items and the experts' ids (JSON).
   yield* sql`CREATE TABLE claim (seq INTEGER PRIMARY KEY, items INTEGER NOT NULL, experts TEXT NOT NULL)`
 
-  // item_cursor and returned_cursor: how far the expert got in item_open and in returned.
-  // away: a person who was not here for so long that nobody waits for him or her.
+  // item_cursor and returned_cursor: the expert's position in item_open and in returned_item. away: 1 if the person has
+  // been absent so long that no item waits for that person.
   yield* sql`CREATE TABLE expert (
     expert_no INTEGER PRIMARY KEY,
     expert_id TEXT NOT NULL UNIQUE,
@@ -161,8 +163,8 @@ export const createTaskTables = Effect.gen(function* () {
     returned_cursor INTEGER NOT NULL DEFAULT 0
   )`
   yield* sql`CREATE INDEX expert_awaited ON expert (expert_no) WHERE kind = 'person' AND active = 1 AND away = 0`
-  // held_until is null where the expert does not hold the item at present: the order and the draft stay.
-  // turn: of several that an expert holds, the greatest comes first. undone: the number of the vote taken back, or 0.
+  // held_until: null while the expert does not hold the item; the order and the draft stay. turn: of several held
+  // items, the one with the greatest turn comes first. undone: the number of the vote taken back, or 0.
   yield* sql`CREATE TABLE hold (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -184,7 +186,8 @@ export const createTaskTables = Effect.gen(function* () {
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`
-  // What experts said is wrong with an item: it stays when the item is returned to them, and goes into the result.
+  // Problems that experts report about an item. A flag stays when the item returns to the experts, and goes into the
+  // result.
   yield* sql`CREATE TABLE flag (
     item_id INTEGER NOT NULL,
     expert_no INTEGER NOT NULL,
@@ -193,8 +196,9 @@ export const createTaskTables = Effect.gen(function* () {
     at INTEGER NOT NULL,
     PRIMARY KEY (item_id, expert_no)
   ) WITHOUT ROWID`
-  // n: the order in which votes were given; not given twice, as void votes keep theirs. body: the members of a `Vote` but for expert and choice.
-  // shown_at: of a person's vote, when the item was shown first.
+  // n: the order in which votes were given. A number is never reused, because void votes keep theirs. body: the members
+  // of a `Vote` except expert, kind, and choice. shown_at: when a person first saw the item; null for automatic
+  // experts.
   yield* sql`CREATE TABLE vote (
     n INTEGER PRIMARY KEY AUTOINCREMENT,
     item_id INTEGER NOT NULL,
@@ -207,11 +211,11 @@ export const createTaskTables = Effect.gen(function* () {
     correct INTEGER
   )`
   yield* sql`CREATE UNIQUE INDEX vote_on_item ON vote (item_id, expert_no)`
-  // Of votes with which experts marked a problem, by a rubric's names.
+  // This index has the votes in which experts marked a problem by a rubric's name.
   yield* sql`CREATE INDEX vote_with_flags ON vote (item_id) WHERE json_array_length(body, '$.flags') > 0`
-  // Items that experts flagged, a row for each flag.
+  // The items that experts flagged, with a row for each flag.
   yield* sql`CREATE VIEW flagged_item AS SELECT item_id FROM flag
     UNION ALL SELECT item_id FROM vote WHERE json_array_length(body, '$.flags') > 0`
-  // Of people, who may take back what they voted last.
+  // This index has people's votes only. A person may take back the last one.
   yield* sql`CREATE INDEX vote_of_person ON vote (expert_no) WHERE shown_at IS NOT NULL`
 })

@@ -1,8 +1,8 @@
 /**
  * The tables of webhooks: URL, secrets, messages and attempts.
  *
- * Webhook secrets are stored in plain text, since they sign: who can read the file can sign like the service. All other
- * secrets in the file are hashed.
+ * Webhook secrets are stored in plain text, since the service signs with them. Whoever can read the file can sign like
+ * the service. All other secrets in the file are hashed.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -17,7 +17,7 @@ export const createWebhookTables = Effect.gen(function* () {
     disabled_reason TEXT,
     paused_until INTEGER NOT NULL
   )`
-  // Attempts that failed since the last one that succeeded. There is a row where there were any.
+  // The failed attempts since the last successful one. Without failed attempts there is no row.
   yield* sql`CREATE TABLE webhook_failure (
     endpoint_id INTEGER NOT NULL PRIMARY KEY REFERENCES webhook_endpoint (endpoint_id) ON DELETE CASCADE,
     since INTEGER NOT NULL,
@@ -32,7 +32,7 @@ export const createWebhookTables = Effect.gen(function* () {
     created_at INTEGER NOT NULL,
     expires_at INTEGER
   )`
-  // The payload is the last column, so that the others can be read without it.
+  // The payload is the last column, so that SQLite can read the others without it.
   yield* sql`CREATE TABLE webhook_message (
     sequence INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     message_id TEXT NOT NULL UNIQUE,
@@ -50,7 +50,7 @@ export const createWebhookTables = Effect.gen(function* () {
     payload TEXT NOT NULL
   )`
   yield* sql`CREATE INDEX webhook_message_due ON webhook_message (next_attempt_at, sequence) WHERE state = 'waiting'`
-  // A group whose event is not sealed yet has one; see `Outbox`.
+  // gathering: the group whose event is not sealed yet; see `Outbox`. Each group has at most one such event.
   yield* sql`CREATE UNIQUE INDEX webhook_message_gathering ON webhook_message (gathering) WHERE gathering IS NOT NULL`
   yield* sql`CREATE INDEX webhook_message_finished ON webhook_message (finished_at) WHERE state <> 'waiting'`
   yield* sql`CREATE TABLE webhook_attempt (

@@ -1,9 +1,9 @@
 /**
- * An expert that knows answers from a file of prompt items with `gold`, in any format of the input.
+ * An expert that knows the answers from a file of prompt items with `gold`, in any input format.
  *
- * Guarantees: answers only for exactly the known completions, in any order, by the text of the best one. An invalid
- * record stops the start with file, line and field; so does a file without gold. Memory: a hash and the rationale per
- * record, and the texts of the first 1,000.
+ * Guarantees: it answers only for exactly the known completions, in any order, and finds the best one by its text. An
+ * invalid record stops the start with file, line and field. So does a file without gold. Memory: a hash and the
+ * rationale per record, and the texts of the first 1,000 items.
  */
 import { Effect, type FileSystem, Option, type Path, Stream } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -13,29 +13,29 @@ import type { GoldFileOptions, UnusableGoldFile } from "../../source/GoldFile.ts
 import type { GoldItem } from "../store/Qualification.ts"
 import type { Expert } from "./Expert.ts"
 
-/** The best completion by its rank among the distinct completions in the order of their texts. */
+/** The best completion, as its rank among the distinct completions sorted by text. */
 interface Answer {
   readonly rank: number
   readonly rationale: string
 }
 
 export interface Gold {
-  /** The right answer to a prompt, where the file knows it. */
+  /** Returns the right answer to a prompt if the file has one. */
   readonly answerTo: (
     prompt: TaskPrompt,
   ) => Option.Option<{ readonly best_completion_index: number; readonly rationale: string }>
-  /** The first distinct items with several distinct completions. */
+  /** The first 1,000 distinct items that have at least two distinct completions. */
   readonly items: ReadonlyArray<GoldItem>
 }
 
 const maxItems = 1_000
 
-/** Reads the whole file. */
+/** Reads the whole file before it returns. */
 export const read = Effect.fn("GoldExpert.read")(function* (
   file: string,
   options?: GoldFileOptions,
 ): Effect.fn.Return<Gold, UnusableGoldFile, FileSystem.FileSystem | Path.Path> {
-  // Loaded only where a file is read.
+  // The module is loaded only when a file is read.
   const GoldFile = yield* Effect.promise(() => import("../../source/GoldFile.ts"))
   const answers = new Map<string, Answer>()
   const items: Array<GoldItem> = []
@@ -77,7 +77,7 @@ export const gold = (
     judge: (prompt) => Effect.sync(() => answerTo(prompt)),
   }))
 
-/** The identity of a question, whatever the order of its completions. */
+/** Identifies a question independently of the order of its completions. */
 const identify = (prompt: string, sorted: ReadonlyArray<string>): string => Sha256.hex(JSON.stringify([prompt, sorted]))
 
 const sortDistinct = (texts: ReadonlyArray<string>): ReadonlyArray<string> => [...new Set(texts)].toSorted()

@@ -1,10 +1,10 @@
 /**
- * Client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
+ * The client of an OpenAI-compatible endpoint: `POST {base URL}/chat/completions`.
  *
- * Guarantees: concurrency, time, answer size and retries are bounded; nothing is sent while the endpoint asks for a
- * pause, or within a minute after it refused the key or the model; redirects are not followed; the key is in no failure
- * or log. A `JudgeError` says whether the question (not retryable) or the endpoint is at fault; an unexplained refusal,
- * timeout or oversized answer counts against the question only if others were answered.
+ * Guarantees: concurrency, time, answer size and retries are bounded. The client sends nothing while the endpoint asks
+ * for a pause, or within a minute after it refused the key or the model. It does not follow redirects. The key is in no
+ * failure or log. A `JudgeError` says whether the question (not retryable) or the endpoint is at fault. An unexplained
+ * refusal, timeout or oversized answer counts against the question only if the endpoint answered others.
  */
 import { ByteSize, Clock, Duration, Effect, Option, type Redacted, Schedule, Schema, Semaphore, Stream } from "effect"
 import { HttpClient, type HttpClientError, HttpClientRequest } from "effect/http"
@@ -15,28 +15,28 @@ import { JudgeFailed } from "./JudgeFailure.ts"
 import type { Message } from "./JudgePrompt.ts"
 
 export interface EndpointOptions {
-  /** With its version and without `/chat/completions`: `http://127.0.0.1:11434/v1`. */
+  /** The base URL with its version and without `/chat/completions`: `http://127.0.0.1:11434/v1`. */
   readonly baseUrl: string
-  /** Sent as a bearer token. None for endpoints that need none. */
+  /** The key, sent as a bearer token. Undefined for endpoints that need none. */
   readonly apiKey?: Redacted.Redacted<string> | undefined
   readonly model: string
   /**
-   * Further members of each request, such as `max_tokens` or `response_format`. Null leaves
-   * out what is sent otherwise: `temperature`, 0.
+   * Further members of each request, such as `max_tokens` or `response_format`. Null removes a member that is sent by
+   * default: `temperature`, which is 0.
    */
   readonly body?: { readonly [member: string]: Schema.Json } | undefined
-  /** Concurrent requests. Default: 8. */
+  /** The maximum number of concurrent requests. Default 8. */
   readonly concurrency?: number | undefined
-  /** For one request, to the end of its answer. 2 minutes by default. */
+  /** The timeout of one request, until the end of its answer. Default 2 minutes. */
   readonly timeout?: Duration.Input | undefined
-  /** How often a request that failed is sent again. 4 by default. */
+  /** The maximum number of retries of a failed request. Default 4. */
   readonly retries?: number | undefined
 }
 
 export interface Completion {
-  /** The model's words; empty where there are none. */
+  /** The text of the answer; empty if the model gave none. */
   readonly text: string
-  /** The model as the endpoint names it. */
+  /** The model's name in the answer. */
   readonly model: string | undefined
   readonly promptTokens: number
   readonly completionTokens: number
@@ -44,16 +44,16 @@ export interface Completion {
 
 export interface Endpoint {
   readonly complete: (messages: ReadonlyArray<Message>) => Effect.Effect<Completion, JudgeError>
-  /** What is sent as `temperature`, if anything is. */
+  /** The `temperature` of the requests, if they have one. */
   readonly temperature: Effect.Effect<Schema.Json | undefined>
 }
 
 export const defaults = { concurrency: 8, timeout: "2 minutes", retries: 4 } as const
 
 const maxAnswerBytes = ByteSize.mebibytes(1)
-/** A longer pause fails the call, so that the caller can do something else. */
+/** The maximum pause to wait for. A longer pause fails the call, so that the caller can do something else. */
 const maxPause = Duration.minutes(1)
-/** What is wrong with the settings is not mended within seconds. */
+/** The pause after the endpoint refused the settings, which nobody corrects within seconds. */
 const refusalPause = Duration.minutes(1)
 
 const Text = Schema.optionalKey(Schema.NullOr(Schema.String))
@@ -87,13 +87,16 @@ export const make = Effect.fnUntraced(function* (
   const baseUrl = options.baseUrl.replace(/\/+$/, "")
   const asked: JudgeFailure.RequestContext = { baseUrl, model: options.model, apiKey: options.apiKey }
   const body = Object.entries({ temperature: 0, ...options.body }).filter(([, value]) => value !== null)
-  /** Newer reasoning models refuse a request that names a temperature. One that was asked for is not given up. */
+  /**
+   * Newer reasoning models refuse a request with a `temperature`. The client may drop the default one, but not one that
+   * the options set.
+   */
   const mayDropTemperature = options.body?.["temperature"] === undefined
 
   let withTemperature = true
   let answered = 0
   let notBefore = 0
-  /** Why there is a pause, where that is not of the moment. */
+  /** The reason for the pause, if the endpoint refused the settings. */
   let refusal: string | undefined
 
   const members = () => Object.fromEntries(withTemperature ? body : body.filter(withoutTemperature))
@@ -119,7 +122,9 @@ export const make = Effect.fnUntraced(function* (
     return { response, text }
   })
 
-  /** Waits while the endpoint asks for a short pause; fails while it asks for a long one, or is no use as it is set. */
+  /**
+   * Waits for the end of a short pause. Fails during a long pause, or a pause after the endpoint refused the settings.
+   */
   const awaitTurn = Effect.gen(function* () {
     const pause = Duration.millis(Math.max(0, notBefore - (yield* Clock.currentTimeMillis)))
     const retryAfter = Duration.toMillis(pause)
@@ -137,7 +142,7 @@ export const make = Effect.fnUntraced(function* (
     messages: ReadonlyArray<Message>,
   ): Effect.fn.Return<Completion, JudgeFailed> {
     const { response, text } = yield* Effect.andThen(awaitTurn, Effect.timeout(send(messages), timeout)).pipe(
-      // What is traced here is nobody else's to know.
+      // The endpoint belongs to somebody else, so requests have no tracing headers.
       Effect.provideService(HttpClient.TracerPropagationEnabled, false),
       Semaphore.withPermit(semaphore),
       Effect.catchTags({

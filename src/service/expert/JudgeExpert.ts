@@ -1,9 +1,10 @@
 /**
  * An expert that asks a language model at an OpenAI-compatible endpoint which of two completions is better.
  *
- * Guarantees: each pair is asked in both orders, and one is preferred only if both agree (`PairwiseRanking`); the first
- * order is derived from the item's text, so it is the same after a restart. Unusable answers are retried a limited
- * number of times; then the item is left to other experts. Completions are untrusted; see `JudgePrompt`.
+ * Guarantees: the model judges each pair in both orders, and prefers a completion only if both agree
+ * (`PairwiseRanking`). The first order depends only on the item's text, so it is the same after a restart. Unusable
+ * answers are retried a limited number of times; then the item is left to other experts. Completions are untrusted; see
+ * `JudgePrompt`.
  * Does not: make a model deterministic, even at temperature 0; resume an interrupted judgment.
  */
 import { Effect, Option, Random, type Schema } from "effect"
@@ -16,20 +17,23 @@ import * as JudgePrompt from "./JudgePrompt.ts"
 import * as PairwiseRanking from "./PairwiseRanking.ts"
 
 export interface JudgeOptions extends JudgeEndpoint.EndpointOptions {
-  /** The user's message, with `{guidelines}`, `{prompt}` and `{completions}`. `JudgePrompt.defaultTemplate` by default. */
+  /**
+   * The template of the user's message, with `{guidelines}`, `{prompt}` and `{completions}`. Default:
+   * `JudgePrompt.defaultTemplate`.
+   */
   readonly template?: string | undefined
   /**
-   * What becomes of completions that the model prefers in one order only: equally good
-   * (`tie`, the default), or no vote at all, where that leaves open which is best (`abstain`).
+   * The result for completions that the model prefers in one order only. `tie`, the default, counts them as equally
+   * good. `abstain` gives no vote if the best completion is then uncertain.
    */
   readonly onDisagreement?: "tie" | "abstain" | undefined
-  /** How often a question is asked until its answer can be used. 3 by default. */
+  /** The maximum number of times to ask a question until the answer is usable. Default 3. */
   readonly attempts?: number | undefined
 }
 
 /**
- * Up to how many completions all pairs are compared and all completions ranked, at n(n-1) requests. Of more only the
- * best is searched for, at 2(n-1).
+ * Up to this many completions are compared in all pairs and ranked, with n(n-1) requests. Among more completions only
+ * the best is searched for, with 2(n-1) requests.
  */
 const rankUpTo = 4
 
@@ -40,7 +44,7 @@ interface Usage {
   model: string | undefined
 }
 
-/** The expert `judge:MODEL`. No request is made before there is something to judge. */
+/** Makes the expert `judge:MODEL`. It sends no request until there is something to judge. */
 export const make = Effect.fn("JudgeExpert.make")(function* (
   options: JudgeOptions,
 ): Effect.fn.Return<Expert, never, HttpClient.HttpClient> {
@@ -50,7 +54,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
   const templateHash = Sha256.hex(template).slice(0, 16)
   const attempts = options.attempts ?? 3
 
-  /** What the model says of two completions in this order. */
+  /** Asks the model about two completions in this order. */
   const answer = Effect.fnUntraced(function* (
     question: { readonly prompt: string; readonly guidelines: string | undefined },
     completions: ReadonlyArray<string>,
@@ -92,7 +96,7 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
       )
 
     const order = yield* Random.shuffle(completions.keys()).pipe(Random.withSeed(JSON.stringify([prompt, completions])))
-    // Equal texts are equally good: nobody need be asked.
+    // Equal texts are equally good, so the model is asked only about distinct ones.
     const [some, ...others] = order.filter(
       (index, place) => order.findIndex((other) => completions[other] === completions[index]) === place,
     )
@@ -137,12 +141,14 @@ export const make = Effect.fn("JudgeExpert.make")(function* (
     })
   })
 
-  // Each judgment has at least two requests in flight.
+  // Each judgment has at least two requests in flight, so half as many judgments run concurrently.
   const concurrency = Math.max(1, Math.ceil((options.concurrency ?? JudgeEndpoint.defaults.concurrency) / 2))
   return { name, judge, concurrency }
 })
 
-/** The model's own words on why the best is the best, after ours on what they are. */
+/**
+ * The rationale of the vote: a summary of the comparisons if needed, then the model's reason for the best completion.
+ */
 const rationaleOf = (ranked: PairwiseRanking.Ranked, distinct: number): string => {
   const ofBest = ranked.comparisons.filter((comparison) => PairwiseRanking.isOf(comparison, ranked.best))
   const [one, other] = ofBest[0] ?? []

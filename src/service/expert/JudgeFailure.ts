@@ -1,8 +1,8 @@
 /**
  * Classifies failures of a judge's endpoint.
  *
- * Guarantees: decided by status, headers and error codes, never by a message's text; messages are quoted in part, on
- * one line, without the key. A requested pause is at most an hour.
+ * Guarantees: the class depends on status, headers and error codes, never on a message's text. Messages are quoted in
+ * part, on one line, without the key. A requested pause is at most an hour.
  */
 import { Duration, Effect, Option, Predicate, Redacted, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -11,10 +11,13 @@ import * as HttpFailure from "../../io/HttpFailure.ts"
 import { excerpt } from "../../io/Values.ts"
 
 export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed", {
-  /** What is at fault. `Moment` and `Length` (of the answer, in time or size) are worth a retry soon. */
+  /**
+   * The cause of the failure. `Moment` (a passing problem) and `Length` (the answer took too long or was too large) are
+   * worth a retry soon.
+   */
   fault: Schema.Literals(["Question", "Endpoint", "Moment", "Length", "Temperature"]),
   problem: Schema.String,
-  /** Milliseconds. */
+  /** The pause that the endpoint asks for, in milliseconds. */
   retryAfter: Schema.optionalKey(Schema.Finite),
 }) {
   override get message() {
@@ -26,10 +29,10 @@ export class JudgeFailed extends Schema.TaggedError<JudgeFailed>()("JudgeFailed"
 }
 
 const maxQuoteCharacters = 300
-/** Maximum pause, whatever the endpoint asks for. */
+/** The maximum pause, even if the endpoint asks for more. */
 const maxRetryAfter = Duration.hours(1)
 
-/** The part of an answer that a message quotes, without the key. */
+/** Quotes the beginning of an answer in a message, without the key. */
 export const quote = (text: string, key: Redacted.Redacted<string> | undefined): string => {
   const secret = key === undefined ? "" : Redacted.value(key)
   const withoutKey = secret === "" ? text : text.replaceAll(secret, "<key>")
@@ -41,7 +44,7 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 const memberOf = (value: unknown, name: string): unknown =>
   Predicate.hasProperty(value, name) ? value[name] : undefined
 
-/** Error codes about this question's text. */
+/** Error codes that refer to the text of this question. */
 const aboutQuestion: ReadonlyArray<unknown> = [
   "content_filter",
   "content_policy_violation",
@@ -50,10 +53,10 @@ const aboutQuestion: ReadonlyArray<unknown> = [
   "string_above_max_length",
 ]
 
-/** 429 because of billing rather than rate: waiting seconds does not help. */
+/** Error codes of a 429 about billing, where a short wait does not help. */
 const outOfCredit: ReadonlyArray<unknown> = ["insufficient_quota", "billing_hard_limit_reached"]
 
-/** An error's body, as OpenAI writes it, or others. */
+/** Reads an error's body in the formats of OpenAI and of other endpoints. */
 const errorIn = (text: string) => {
   const body = Option.getOrUndefined(decodeJson(text))
   const error = memberOf(body, "error")
@@ -61,7 +64,7 @@ const errorIn = (text: string) => {
   const code = memberOf(error, "code")
   return {
     words: words.find((word) => typeof word === "string") ?? text,
-    // A list of reasons is how OpenRouter's moderation answers.
+    // OpenRouter's moderation answers with a list of reasons.
     isAboutQuestion: aboutQuestion.includes(code) || Array.isArray(memberOf(memberOf(error, "metadata"), "reasons")),
     isAboutTemperature: memberOf(error, "param") === "temperature",
     isOutOfCredit: outOfCredit.includes(code),
@@ -75,8 +78,9 @@ export interface RequestContext {
 }
 
 /**
- * What an answer other than 2xx means.
- * @param known whether the endpoint has answered another question: then its settings are right
+ * Classifies an answer other than 2xx.
+ *
+ * @param known whether the endpoint has answered another question, which means that its settings are right
  */
 export const fromStatus = Effect.fnUntraced(function* (
   response: HttpClientResponse.HttpClientResponse,
@@ -106,14 +110,14 @@ export const fromStatus = Effect.fnUntraced(function* (
   return failed(known ? "Question" : "Endpoint", `${baseUrl} refuses the request (${status})`)
 })
 
-/** 2xx with something other than a chat completion. */
+/** Classifies a 2xx answer that is not a chat completion. */
 export const fromBody = (text: string, { apiKey, baseUrl }: RequestContext): JudgeFailed =>
   new JudgeFailed({
     fault: "Moment",
     problem: `${baseUrl} answers with something else than a chat completion: ${quote(errorIn(text).words, apiKey)}`,
   })
 
-/** No answer: the code of the innermost cause, such as ECONNREFUSED. */
+/** Classifies a request without an answer, by the code of the innermost cause, such as ECONNREFUSED. */
 export const fromTransport = (failure: unknown, { baseUrl }: RequestContext): JudgeFailed => {
   const code = HttpFailure.codesOf(HttpFailure.causes(failure)).at(-1) ?? "the request cannot be sent"
   return new JudgeFailed({ fault: "Moment", problem: `no answer from ${baseUrl}: ${code}` })

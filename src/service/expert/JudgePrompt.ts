@@ -1,22 +1,22 @@
 /**
- * The prompt for a language model about two completions, and the parser of its answer.
+ * The prompt that asks a language model about two completions, and the parser of its answer.
  *
- * Guarantees: each text is between tags drawn for this question, so no completion can close its own or open another;
- * inserted text is not searched for placeholders. An answer is used only if all JSON objects with `best` in it agree.
- * Does not: prevent a completion from persuading a weak model; the answer is A, B or tie in any case.
+ * Guarantees: each text is between tags with a random marker for this question, so no completion can close its own tag
+ * or open another. Inserted text is not searched for placeholders. An answer is used only if all its JSON objects with
+ * `best` agree.
+ * Does not: prevent a completion from persuading a weak model. The answer is still A, B or tie.
  */
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { shorten } from "../../io/Values.ts"
 
-/** The labels of the two completions, by place. */
 const labels = ["A", "B"] as const
 
-/** What a template must have, each at least once. `{guidelines}` may be missing. */
+/** The placeholders that a template must contain at least once. `{guidelines}` is optional. */
 export const required = ["{prompt}", "{completions}"] as const
 
-/** The question, in the user's message. Replaced by the operator's own where there is one. */
+/** The default template of the user's message. An operator can replace it. */
 export const defaultTemplate = `Here are guidelines, a prompt, and two completions of it by different writers.
 
 {guidelines}
@@ -44,7 +44,7 @@ export interface Message {
 
 const markerBytes = 8
 
-/** The messages that ask about two completions in the order given. */
+/** Builds the messages that ask about two completions in the given order. */
 export const ask = Effect.fnUntraced(function* (question: {
   readonly template: string
   readonly guidelines: string | undefined
@@ -61,7 +61,7 @@ export const ask = Effect.fnUntraced(function* (question: {
       .map((completion, place) => marked(`completion-${labels[place]}`, completion))
       .join("\n\n"),
   }
-  // One pass, since inserted text may look like a placeholder.
+  // All placeholders are replaced in a single pass, because inserted text may look like one.
   const content = question.template.replace(
     /\{(guidelines|prompt|completions)\}/g,
     (placeholder, name: string) => filled[name] ?? placeholder,
@@ -72,7 +72,7 @@ export const ask = Effect.fnUntraced(function* (question: {
   ]
 }, Effect.provide(SecureRandom.layerWebCrypto))
 
-/** The model's choice: a place, or none for a tie. */
+/** The model's choice: a place, or undefined for a tie. */
 export interface Verdict {
   readonly place: 0 | 1 | undefined
   readonly rationale: string
@@ -93,11 +93,11 @@ const verdictOf = (json: string): Option.Option<Verdict> =>
     return Option.some({ place: places[named], rationale: shorten(words, maxRationaleCharacters) })
   })
 
-/** The verdict of an answer, if it is unambiguous. */
+/** Parses the verdict of an answer. Returns none if the answer has no verdict or is ambiguous. */
 export const read = (answer: string): Option.Option<Verdict> => {
   const whole = verdictOf(answer)
   if (Option.isSome(whole)) return whole
-  // Reasoning models end their reasoning with this tag; verdicts before it are not final.
+  // Reasoning models end their reasoning with this tag. Verdicts before it are not final.
   const said = answer.slice(answer.lastIndexOf("</think>") + 1)
   const verdicts = objectsIn(said).flatMap((json) => Option.toArray(verdictOf(json)))
   const last = verdicts.at(-1)
@@ -106,7 +106,7 @@ export const read = (answer: string): Option.Option<Verdict> => {
 
 const maxTries = 50
 
-/** Texts from a brace to the one that closes it, outside of one another. */
+/** Returns the outermost texts between a brace and the brace that closes it. */
 const objectsIn = (text: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let at = text.indexOf("{")
@@ -118,7 +118,7 @@ const objectsIn = (text: string): ReadonlyArray<string> => {
   return found
 }
 
-/** Where the object that opens here closes; braces in its strings don't count. */
+/** Returns the position at which the object that opens here closes, or -1. It ignores braces in strings. */
 const closing = (text: string, open: number): number => {
   let depth = 0
   let quoted = false

@@ -1,19 +1,19 @@
 /**
- * Resolves `judge:MODEL` to a language model at an endpoint, from the program or the command line, else from
- * `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY` (or `OPENAI_API_KEY`, for OpenAI's own endpoint only).
+ * Resolves `judge:MODEL` to a language model at an endpoint. Options come from the program or the command line, else
+ * from `PREFSTREAM_JUDGE_BASE_URL` and `PREFSTREAM_JUDGE_API_KEY`, or `OPENAI_API_KEY` for OpenAI's own endpoint only.
  *
- * Guarantees: no endpoint is assumed; an OpenAI key is sent to no other host; a template without the required
- * placeholders stops the start.
+ * Guarantees: no endpoint is assumed. An OpenAI key from the environment is sent to no other host. A template without
+ * the required placeholders stops the start.
  */
 import { Config, Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { baseUrlForm, isBaseUrl } from "../../api/ServiceProfile.ts"
 import type { JudgeOptions } from "./JudgeExpert.ts"
 import { required } from "./JudgePrompt.ts"
 
-/** Settings of experts that are named `judge:MODEL`. */
+/** Settings of experts named `judge:MODEL`. */
 export interface JudgeSettings extends Omit<JudgeOptions, "model" | "baseUrl"> {
   readonly baseUrl?: string | undefined
-  /** File that holds the template. */
+  /** The file that contains the template. */
   readonly templateFile?: string | undefined
 }
 

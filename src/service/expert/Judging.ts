@@ -1,9 +1,9 @@
 /**
  * Asks automatic experts about one item, in order, until it has its votes.
  *
- * Guarantees: a failure or defect of an expert affects only the item; a failed expert keeps its place, so that no later
- * one votes instead; an invalid vote counts like a defect. An expert whose failure is not retryable, or that had three
- * defects on an item, counts as one without an answer.
+ * Guarantees: a failure or defect of an expert affects only the item. A failed expert's vote stays reserved, so that no
+ * later expert votes instead. An invalid vote counts like a defect. An expert counts as one without an answer if its
+ * failure is not retryable, or if it had three defects on the item.
  */
 import { Cause, Clock, Effect, Exit, Option, Result, Schema, Semaphore } from "effect"
 import * as Places from "../store/Places.ts"
@@ -15,7 +15,7 @@ export type Item = Claim["items"][number]
 
 const maxBreakdowns = 3
 
-/** An expert of a program gave a vote that does not fit the item. */
+/** An expert of the embedding program gave a vote that does not fit the item. */
 class InvalidVote extends Schema.TaggedError<InvalidVote>()("InvalidVote", {
   completions: Schema.Int,
   reason: Schema.String,
@@ -52,7 +52,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     }))
   }
 
-  /** The expert's vote, none where it has no answer. */
+  /** Asks the expert for a vote. Returns none if it has no answer. */
   const ask = Effect.fnUntraced(function* (name: string, { prompt }: Item, guidelines: string | undefined) {
     const { judge, places } = byName.get(name)!
     const asked = Effect.gen(function* () {
@@ -68,7 +68,7 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     return yield* new InvalidVote({ completions: prompt.completions.length, reason: checked.failure, vote })
   })
 
-  /** Why a failed expert leaves the item; none if it is to be asked again. */
+  /** Returns the reason why a failed expert leaves the item, or none if it will be asked again. */
   const failure = Effect.fnUntraced(function* (
     name: string,
     item: Item,
@@ -90,9 +90,9 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
   })
 
   /**
-   * @param say logs when an expert begins to fail
-   * @returns the answers to record, the number of missing votes that no expert can give, and why an expert that failed gives
-   * none
+   * @param say logs that an expert begins to fail
+   * @returns the answers to record, the number of missing votes that no expert can give, and the reason for the first
+   * failure
    */
   const judge = Effect.fnUntraced(function* (
     item: Item,
@@ -132,7 +132,9 @@ export const make = Effect.fnUntraced(function* (experts: ReadonlyArray<Expert>)
     names: [...byName.keys()],
     isAvailable,
     judge,
-    /** How many of the items may be judged concurrently; undefined if all their experts answer immediately. */
+    /**
+     * Returns how many of the items may be judged concurrently, or undefined if all their experts answer immediately.
+     */
     concurrency: (items: ReadonlyArray<Item>) => {
       const names = new Set(items.flatMap((item) => item.experts))
       const limits = [...names].flatMap((name) => byName.get(name)!.concurrency ?? [])

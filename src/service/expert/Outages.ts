@@ -1,9 +1,9 @@
 /**
- * Backoff for automatic experts: which cannot be asked now, at all or about one item, and until when.
+ * Backoff for automatic experts: which of them cannot be asked now, in general or about one item, and until when.
  *
- * Guarantees: an expert that fails repeatedly is asked less often, down to once in five minutes, and normally again
- * after its first answer; an item that it fails on is retried at growing intervals, while others continue. Kept in
- * memory: after a restart everything is tried immediately.
+ * Guarantees: an expert that fails repeatedly is asked less often, down to once in five minutes. Its first answer ends
+ * that. An item on which it fails is retried at growing intervals, while other items continue. This state is in memory,
+ * so a restart retries everything immediately.
  */
 import * as Backoff from "../../io/Backoff.ts"
 import type { JudgeError } from "./Expert.ts"
@@ -19,7 +19,7 @@ interface ItemFailures extends Failures {
   reported: boolean
 }
 
-/** Failures in a row that are not yet held against the expert: they may be due to the items. */
+/** The number of consecutive failures that do not pause an expert, because the items may be the cause. */
 const tolerated = 3
 const seconds = 1_000
 const minutes = 60 * seconds
@@ -28,7 +28,7 @@ const hours = 60 * minutes
 export const make = () => {
   const experts = new Map<string, Failures>()
   const items = new Map<number, Map<string, ItemFailures>>()
-  /** `due` returns nothing before this time. */
+  /** `due` returns nothing before this time (epoch milliseconds). */
   let nextDue = Infinity
 
   return {
@@ -38,12 +38,12 @@ export const make = () => {
     },
 
     /**
-     * @param error none where the expert broke down
-     * @returns how often in a row the expert has failed at all, and how often it broke down on this item
+     * @param error undefined if the expert broke down
+     * @returns the expert's consecutive failures, and how often it broke down on this item
      */
     failed: (now: number, expert: string, itemId: number, error: Pick<JudgeError, "retryAfter"> | undefined) => {
       const general = experts.get(expert) ?? { failures: 0, until: 0 }
-      // Requests in flight when the expert went down count once.
+      // Requests that were in flight when the expert went down count once.
       if (general.until <= now) {
         general.failures++
         const excess = general.failures - tolerated
@@ -67,7 +67,7 @@ export const make = () => {
       items.get(itemId)?.delete(expert)
     },
 
-    /** Items that may be tried again since the last call. */
+    /** Returns the items that can be retried and that no earlier call has returned. */
     due: (now: number): ReadonlyArray<number> => {
       if (now < nextDue) return []
       nextDue = Infinity
@@ -79,7 +79,7 @@ export const make = () => {
             due.push(itemId)
           }
           if (!item.reported) nextDue = Math.min(nextDue, item.until)
-          // Another expert has judged it meanwhile.
+          // Another expert has judged the item in the meantime.
           if (item.reported && item.until + hours < now) here.delete(expert)
         }
         if (here.size === 0) items.delete(itemId)
@@ -87,7 +87,7 @@ export const make = () => {
       return due
     },
 
-    /** When the next expert or item can be asked again; undefined if none waits. */
+    /** Returns when the next expert or item can be asked again. Returns undefined if none waits. */
     nextChange: (now: number): number | undefined => {
       const times = [...experts.values(), ...[...items.values()].flatMap((here) => [...here.values()])]
         .map(({ until }) => until)

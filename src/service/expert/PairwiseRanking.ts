@@ -1,17 +1,17 @@
 /**
- * Ranks completions by pairwise comparisons, each asked in both orders.
+ * Ranks completions by pairwise comparisons. The model judges each pair in both orders.
  *
- * A comparison is won only if both orders agree, else it is a tie (Zheng et al. 2023, arXiv:2306.05685, 3.4; for
- * position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions as in Qin et al. 2023
- * (arXiv:2306.17563): `allPairs` ranks by wins (a tie counts 1/2), with n(n-1) questions; `slidingPass` finds a best
- * one in one pass from last to first, with 2(n-1) questions, and keeps the earlier of equals.
+ * A completion wins a comparison only if both orders agree, otherwise it is a tie (Zheng et al. 2023, arXiv:2306.05685,
+ * 3.4; for position bias see arXiv:2305.17926 and arXiv:2406.07791). More than two completions follow Qin et al. 2023
+ * (arXiv:2306.17563): `allPairs` ranks by wins, a tie counts 1/2, and asks n(n-1) questions. `slidingPass` finds one
+ * best completion in one pass from last to first, asks 2(n-1) questions, and keeps the earlier of equals.
  */
 import { Effect } from "effect"
 
-/** What was said of two completions that were shown in this order. Numbers are indices of completions. */
+/** The answer about two completions that were shown in this order. Numbers are indices of completions. */
 export interface Answer {
   readonly order: readonly [number, number]
-  /** Absent where the two were called equal. */
+  /** Undefined if the answer called the two equal. */
   readonly choice: number | undefined
   readonly rationale: string
 }
@@ -19,25 +19,23 @@ export interface Answer {
 export type Comparison = readonly [Answer, Answer]
 
 export interface Ranked {
-  /** Of several that are equally good, the first in the order. */
+  /** If several are equally good, this is the first of them in the order. */
   readonly best: number
-  /** Groups of equals, best first; absent where only the best was searched for. */
+  /** Groups of equals, best first. Undefined if only the best was searched for. */
   readonly ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<number>]> | undefined
   readonly comparisons: ReadonlyArray<Comparison>
-  /**
-   * Whether another one would be best if the comparisons in which the order made a difference had come out otherwise.
-   */
+  /** Whether another completion could be best if the inconsistent comparisons had other outcomes. */
   readonly open: boolean
 }
 
-/** Asks of two completions in both orders, the first being the order given. */
+/** Compares two completions in both orders. The first answer is for the given order. */
 export type Compare<E> = (first: number, second: number) => Effect.Effect<Comparison, E>
 
-/** The completion preferred in both orders. */
+/** Returns the completion that is preferred in both orders. */
 export const winner = ([one, other]: Comparison): number | undefined =>
   one.choice === other.choice ? one.choice : undefined
 
-/** Whether the order made no difference. */
+/** Whether both orders gave the same answer. */
 export const isConsistent = ([one, other]: Comparison): boolean => one.choice === other.choice
 
 export const isOf = ([{ order }]: Comparison, index: number): boolean => order.includes(index)
@@ -50,7 +48,7 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   const comparisons = yield* Effect.forEach(pairs, ([first, second]) => compare(first, second), {
     concurrency: "unbounded",
   })
-  // Doubled, to stay with integers.
+  // Scores are doubled, so that they stay integers.
   const scores = new Map(order.map((index) => [index, 0]))
   for (const comparison of comparisons) {
     const won = winner(comparison)
@@ -69,7 +67,7 @@ export const allPairs = Effect.fnUntraced(function* <E>(
   return { best, ranking, comparisons, open: order.some((rival) => couldPass(rival, best, scores, comparisons)) }
 })
 
-/** Whether there is an outcome of the inconsistent comparisons by which the rival has more than the best. */
+/** Whether some outcome of the inconsistent comparisons gives the rival a higher score than the best. */
 const couldPass = (
   rival: number,
   best: number,
@@ -77,7 +75,8 @@ const couldPass = (
   comparisons: ReadonlyArray<Comparison>,
 ): boolean => {
   if (rival === best) return false
-  // Each of the two can win or lose 1 by a comparison that counted as equal: both by their own.
+  // An inconsistent comparison counted as a tie, so it can change each of its two scores by 1. A comparison between the
+  // rival and the best can change both.
   const swing = comparisons
     .filter((comparison) => !isConsistent(comparison))
     .reduce((sum, comparison) => sum + (isOf(comparison, rival) ? 1 : 0) + (isOf(comparison, best) ? 1 : 0), 0)
@@ -99,8 +98,9 @@ export const slidingPass = Effect.fnUntraced(function* <E>(
 })
 
 /**
- * From the end of a pass back to where the best one, or one that was equal to it, came in by a
- * win: what was before that one is passed over, as a pass does with all that has lost.
+ * Goes back through the pass from its end until the best completion, or one equal to it, won a comparison. Earlier
+ * comparisons don't matter, because their survivor lost that one. An inconsistent comparison on the way leaves the best
+ * open.
  */
 const isOpen = (best: number, comparisons: ReadonlyArray<Comparison>): boolean => {
   let carried = best

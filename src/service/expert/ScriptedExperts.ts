@@ -1,8 +1,8 @@
 /**
  * Automatic experts by name: scripted rules, gold files, and language models.
  *
- * Guarantees: a rule answers every prompt, always in the same way, also after a restart. An expert without an answer
- * does not guess.
+ * Guarantees: a rule answers every prompt, and always in the same way, also after a restart. An expert that has no
+ * answer does not guess.
  */
 import { Effect, type FileSystem, Option, type Path, Random, Schema } from "effect"
 import * as HttpClient from "../../node/HttpClient.ts"
@@ -29,7 +29,10 @@ export const last = rule("last", (completions) => ({
   rationale: `Last of ${completions.length} completions.`,
 }))
 
-/** Prefers the completion with the extreme number of characters (Unicode code points); of equals the first. */
+/**
+ * Prefers the completion with the most or fewest characters (Unicode code points). Of equal lengths, it prefers the
+ * first.
+ */
 const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyArray<number>) => number) =>
   rule(name, (completions) => {
     const lengths = completions.map(countCharacters)
@@ -44,7 +47,9 @@ const byLength = (name: "longest" | "shortest", extreme: (...lengths: ReadonlyAr
 export const longest = byLength("longest", Math.max)
 export const shortest = byLength("shortest", Math.min)
 
-/** Prefers any completion; prompt and completions are the seed, so that the same question gets the same answer. */
+/**
+ * Prefers a random completion. The seed is the prompt and its completions, so the same question gets the same answer.
+ */
 export const random: Expert = {
   name: "random",
   judge: ({ prompt, completions }) =>
@@ -71,9 +76,10 @@ export class UnknownExpert extends Schema.TaggedError<UnknownExpert>()("UnknownE
 }
 
 /**
- * The expert of a name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
- * @param judge how a judge is reached and asked; see `JudgeSettings` for what the environment says
- * @param goldFiles how gold files are read
+ * Finds an expert by name: `longest`, `gold:answers.jsonl`, `judge:gpt-4o`.
+ *
+ * @param judge settings of a judge; `JudgeSettings` lists the environment variables that it also reads
+ * @param goldFiles options for reading gold files
  */
 export const parse = (
   text: string,
@@ -96,7 +102,7 @@ export const parse = (
 
 const rules = { first, last, longest, shortest, random }
 
-/** Code points: code units less one for each surrogate pair. */
+/** Counts code points: the code units minus one for each surrogate pair. */
 const countCharacters = (text: string): number => {
   let count = text.length
   for (let i = 0; i < text.length; i++) if ((text.charCodeAt(i) & 0xfc00) === 0xdc00) count--

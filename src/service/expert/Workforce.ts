@@ -1,10 +1,10 @@
 /**
- * Runs the automatic experts: takes items from the queue, asks the experts, records their votes.
+ * Runs the automatic experts: claims items from the queue, asks the experts, and records their votes.
  *
- * Guarantees: each item is judged, also after a restart. Experts vote in the given order until an item has its votes;
- * one without an answer is skipped, and one that fails is retried with backoff. Slow experts (`Expert.concurrency`) do
- * not delay other tasks. A task that misses votes since an expert has no answer stays open or is canceled, is logged
- * once (the first thousand), and is retried at the next start. Memory is bounded by 32 tasks.
+ * Guarantees: each item is judged, also after a restart. Experts vote in the given order until an item has its votes.
+ * An expert without an answer is skipped; one that fails is retried with backoff. Slow experts (`Expert.concurrency`)
+ * do not delay other tasks. A task that misses votes because experts have no answer stays open or is canceled, is
+ * logged once (the first thousand), and is retried at the next start. Memory is bounded by 32 tasks.
  */
 import { Cause, Clock, Duration, Effect, FiberSet, Latch, Layer, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,15 +18,20 @@ import { VoteQueue } from "../store/VoteQueue.ts"
 import type { Claim, Claims, Judged } from "../store/VoteQueueModel.ts"
 
 export interface WorkforceOptions {
-  /** Asked in this order. */
+  /** The experts, in the order in which the service asks them. */
   readonly experts: ReadonlyArray<Expert>
-  /** Time from a task's creation to its judgment, to simulate slow experts. Default: none. */
+  /** The delay between a task's creation and its judgment, to simulate slow experts. Default 0. */
   readonly turnaround?: Duration.Input | undefined
-  /** Whether a task that no expert has an answer to is cancelled, rather than left open for others. It is tried again at the next start. */
+  /**
+   * Whether to cancel a task that no expert can answer, instead of leaving it open for other experts. The next start
+   * retries it.
+   */
   readonly cancelUnanswered?: boolean | undefined
 }
 
-/** Items per commit of experts that answer immediately. Slow experts claim only what they are judging. */
+/**
+ * The maximum number of tasks in flight. With slow experts it is lower, so that they claim only what they are judging.
+ */
 const maxConcurrentTasksOf = (experts: ReadonlyArray<Expert>) =>
   experts.some(({ concurrency }) => concurrency !== undefined) ? 8 : 32
 const maxReported = 1_000
@@ -64,7 +69,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     )
 
   let hasToldOfPeople = false
-  /** All automatic experts have voted, and the task asks for more votes: nothing is wrong. */
+  /** Handles a task on which all automatic experts have voted and which asks for more votes. This is not a problem. */
   const leaveToPeople = (taskId: string) =>
     Effect.suspend(() => {
       if (hasToldOfPeople) return Effect.void
@@ -126,7 +131,7 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     })
   })
 
-  /** Waits for a new or returned item, for a task's delay to pass, or for an expert that can be asked again. */
+  /** Waits for a new or returned item, for the end of a task's delay, or for an expert that can be asked again. */
   const rest = Effect.fnUntraced(function* ({ createdAt }: NonNullable<Claims["idle"]>) {
     const now = yield* Clock.currentTimeMillis
     const due = createdAt === undefined ? Infinity : createdAt + turnaround
@@ -147,7 +152,8 @@ const make = Effect.fnUntraced(function* (options: WorkforceOptions) {
     yield* FiberSet.run(workers, Effect.ensuring(judged, ended))
   })
 
-  // What is claimed is begun, or returns to the queue only at the next start. A retry's pause may be interrupted.
+  // Uninterruptible, because a claim that is not begun returns to the queue only at the next start. The pause before a
+  // retry can be interrupted.
   const claimAndBegin = persistently(
     Effect.uninterruptible(Effect.tap(Effect.suspend(claim), ({ claims }) => Effect.forEach(claims, begin))),
   )

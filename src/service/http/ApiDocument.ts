@@ -1,9 +1,9 @@
 /**
- * The OpenAPI document of the service, from the contract's definition and descriptions of what the contract leaves
- * open.
+ * Builds the service's OpenAPI document from the contract's definition and from descriptions of what the contract
+ * leaves open.
  *
- * Guarantees: complete enough to write a client: statuses, headers, states, members of requests and results, problems,
- * limits, and the outgoing webhook.
+ * Guarantees: the document is complete enough to write a client. It has statuses, headers, states, members of requests
+ * and results, problems, limits, and the outgoing webhook.
  */
 import { OpenApi } from "effect/http-api"
 import { Predicate } from "effect"
@@ -80,7 +80,7 @@ const headers = (rateLimited: boolean) => ({
 })
 const retryAfter = { "Retry-After": { schema: { type: "integer" }, description: "Seconds." } }
 
-/** What is said of an operation's parts, by their place in it. */
+/** Summaries of operations and descriptions of their statuses, by operation id. */
 const operations: Record<string, { readonly summary: string; readonly statuses: Record<string, string> }> = {
   "tasks.create": {
     summary: "Create a task",
@@ -109,7 +109,7 @@ const operations: Record<string, { readonly summary: string; readonly statuses: 
   },
 }
 
-/** The limits as keywords of the members' schemas, wherever a schema has them. */
+/** The limits as JSON Schema keywords of members, for every schema with such a member. */
 const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
   task_type: { enum: [rlhfRanking] },
   prompts: { minItems: 1, maxItems: limits.promptsPerTask },
@@ -124,7 +124,7 @@ const keywordsOf = (limits: TaskLimits): Record<string, Json> => ({
 
 const isObject = (value: unknown): value is Json => Predicate.isObject(value) && !Array.isArray(value)
 
-/** Adds keywords to members, and leaves objects open: members are added within a version. */
+/** Adds keywords to members. Objects stay open, because a version may gain members. */
 const opener = (keywords: Record<string, Json>) => {
   const open = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(open)
@@ -196,5 +196,5 @@ const complete = (decided: ApiSettings) => (document: Record<string, unknown>) =
   }
 }
 
-/** For the service's definition: `api.annotateMerge(ApiDocument.annotations(…))`. */
+/** Annotations for the service's definition: `api.annotateMerge(ApiDocument.annotations(…))`. */
 export const annotations = (decided: ApiSettings) => OpenApi.annotations({ transform: complete(decided) })

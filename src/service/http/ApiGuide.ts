@@ -1,8 +1,7 @@
 /**
- * The guide for authors of clients, in Markdown: the introduction of the OpenAPI document and of the documentation
- * page.
+ * The guide for authors of clients, in Markdown. It introduces the OpenAPI document and the documentation page.
  *
- * Guarantees: lists every decision on what the contract leaves open, and the limits of the running service.
+ * Guarantees: it lists every decision on what the contract leaves open, and the limits of the running service.
  */
 import { Duration, Schema } from "effect"
 import { Vote } from "../../domain/Vote.ts"
@@ -14,17 +13,17 @@ import type { TaskLimits } from "./TaskLimits.ts"
 
 export interface ApiSettings {
   readonly limits: TaskLimits
-  /** None where requests are not limited. */
+  /** Undefined if requests are not limited. */
   readonly rateLimit: RateLimit | undefined
-  /** Votes per prompt, where a task does not say. */
+  /** Votes per prompt if a task does not set `votes`. */
   readonly votes: number
-  /** For a request to arrive and to be answered. */
+  /** The timeout for a request to arrive and to be answered. */
   readonly timeout: Duration.Input
-  /** Of the service, behind a proxy. */
+  /** The address of the service behind a proxy. */
   readonly publicUrl?: string | undefined
 }
 
-/** A table of the members of a struct. */
+/** Makes a table of the members of a struct. */
 const membersOf = (schema: Schema.Top): string => {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the JSON Schema of a struct with descriptions
   const { properties } = Schema.toJsonSchemaDocument(schema).schema as {
@@ -62,7 +61,7 @@ ${
 **Concurrent bodies**: for each token, requests with up to ${count(maxBodiesPerToken * limits.bodyBytes)} bytes in all are read at once. Further requests wait, and after 15 seconds are answered 429 with \`Retry-After\`.
 `
 
-/** The problem types that stand in \`type\`, by status. */
+/** The section about problem types, by status. */
 const problems = `
 Every answer other than 2xx is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`, \`status\`, \`detail\`, sometimes \`errors\` (an array of \`path\` and \`message\`). Decide by \`type\`, which stays the same; \`detail\` is for people.
 

@@ -1,24 +1,25 @@
 /**
  * Compresses responses whose body is the same for every request, once per body.
  *
- * Guarantees: a body is compressed once per encoding, one body at a time, whatever the number of requests, and cached
- * as long as the body itself. Does not compress streams, or recognize equal bodies that are created for each request.
+ * Guarantees: a body is compressed once per encoding, one body at a time, whatever the number of requests. The result
+ * is cached as long as the body itself.
+ * Does not: compress streams, or recognize equal bodies that are created for each request.
  */
 import { Effect, Semaphore } from "effect"
 import { type HttpBody, HttpMiddleware, HttpPlatform, HttpServerResponse } from "effect/http"
 
 interface Compressed {
   readonly body: HttpBody.HttpBody
-  /** The headers about compression. */
+  /** The response headers that depend on the compression. */
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** High levels, since each body is compressed once. */
+/** The levels are high, since each body is compressed once. */
 const levels = { br: 9, gzip: 9 }
 
 const ofCompression = ["content-encoding", "vary", "etag"]
 
-/** For the answers of `handled`, by the encodings that the request accepts. */
+/** Makes a middleware that compresses responses with an encoding that the request accepts. */
 export const make = Effect.gen(function* () {
   const platform = yield* HttpPlatform.HttpPlatform
   const { algorithms, compressResponse } = platform.compression
@@ -40,7 +41,7 @@ export const make = Effect.gen(function* () {
       kept.set(body, (kept.get(body) ?? new Map<HttpPlatform.CompressionAlgorithm, Compressed>()).set(algorithm, made))
       return made
     })
-    // Uninterruptible: if the request is interrupted, others still wait for the result.
+    // Uninterruptible, because other requests still wait for the result if this one is interrupted.
     const found = (yield* find) ?? (yield* oneAtATime.withPermit(Effect.uninterruptible(compress)))
     return HttpServerResponse.setHeaders(HttpServerResponse.setBody(response, found.body), found.headers)
   })

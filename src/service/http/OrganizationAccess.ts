@@ -1,8 +1,8 @@
 /**
- * Which organization tokens are accepted, and how many requests each may make: one set of limits for all routes.
+ * Decides which organization tokens are accepted, and how many requests each may make.
  *
- * Guarantees: the token given to the layer (of the embedded service, or `PREFSTREAM_TOKEN`) is compared by its hash, as
- * stored ones are, so that timing reveals nothing. A token's requests are counted together, whichever route asks.
+ * Guarantees: the layer's own token (of the embedded service, or `PREFSTREAM_TOKEN`) is compared by its hash, as stored
+ * tokens are, so timing reveals nothing. A token has one rate limit for all routes together.
  */
 import { Context, Effect, Layer, type Option, Redacted } from "effect"
 import { type AcceptedToken, Tokens } from "../account/Tokens.ts"
@@ -10,9 +10,9 @@ import * as Secrets from "../account/Secrets.ts"
 import * as RateLimit from "./RateLimit.ts"
 
 export interface OrganizationAccessOptions {
-  /** Accepted beside those that are stored. */
+  /** A token that is accepted in addition to the stored ones. */
   readonly token?: Redacted.Redacted<string> | undefined
-  /** Per token. Default: none. */
+  /** The rate limit of each token. Default: no limit. */
   readonly rateLimit?: RateLimit.RateLimit | undefined
 }
 
@@ -24,7 +24,7 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
   const take =
     options.rateLimit === undefined ? () => Effect.succeed(unlimited) : yield* RateLimit.make(options.rateLimit)
 
-  /** Whose token it is; none where it is not accepted. */
+  /** Finds the organization of a token. Returns none if the token is not accepted. */
   const accept = (token: string): Effect.Effect<Option.Option<AcceptedToken>> => {
     if (token === "") return Effect.succeedNone
     const hash = Secrets.hash(token)
@@ -33,9 +33,9 @@ const make = Effect.fnUntraced(function* (options: OrganizationAccessOptions) {
 
   return {
     accept,
-    /** Takes one request out of the token's rate limit. A refused request takes nothing. */
+    /** Takes one request from the token's rate limit. A refused request takes nothing. */
     take,
-    /** Whether a token was given to the layer. */
+    /** Whether the layer has a token of its own. */
     hasGiven: given !== undefined,
   }
 })

@@ -1,7 +1,8 @@
 /**
  * Authenticates requests by the organization's token, and applies its limits.
  *
- * Guarantees: tokens are in no response and no log. A request without a valid token is refused before its body is read.
+ * Guarantees: no response and no log contains a token. A request without a valid token is refused before its body is
+ * read.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpEffect, HttpServerRespondable, HttpServerResponse } from "effect/http"

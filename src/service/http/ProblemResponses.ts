@@ -1,8 +1,8 @@
 /**
  * Turns every failure of a request into problem details.
  *
- * Guarantees: on every path, failures are `application/problem+json` with a stable `type`; a defect is logged, and
- * answered without its cause.
+ * Guarantees: on every path, a failure is `application/problem+json` with a stable `type`. A defect is logged, and the
+ * answer omits its cause.
  */
 import { ByteSize, Cause, type Duration, Effect, Fiber, Schema, type Types } from "effect"
 import {
@@ -39,7 +39,7 @@ const malformed = (error: HttpApiError.HttpApiSchemaError) => {
   return new MalformedRequest({ detail: detail ?? error.message, errors })
 }
 
-/** The problem that an error is, or none where the service itself has failed. */
+/** Converts an error to a problem. Returns undefined if the service itself has failed. */
 const toProblem = (error: unknown, request: HttpServerRequest.HttpServerRequest, bodyBytes: number) => {
   if (HttpApiError.HttpApiSchemaError.is(error)) {
     return error.kind === "Body" || error.kind === "ResponseHeaders" ? undefined : malformed(error)
@@ -81,13 +81,12 @@ const problemsByServerStatus: { readonly [status in NodeServer.ServerStatus]: st
   ),
 }
 
-/** The problem details of a status that the HTTP server sends itself, as JSON. */
+/** The problem details, as JSON, for a status that the HTTP server sends itself. */
 export const fromServerStatus = (status: NodeServer.ServerStatus): string => problemsByServerStatus[status]
 
 /**
- * Bounds a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures.
- * A request that timed out continues where it cannot be stopped: writes that it has
- * started are completed.
+ * Limits a request's body to `bodyBytes(request)` and its time to `timeout`, and answers its failures. After a timeout,
+ * a request continues where it cannot be stopped: writes that it has started are completed.
  */
 export const withProblems = (options: {
   readonly bodyBytes: (request: HttpServerRequest.HttpServerRequest) => number
@@ -96,8 +95,8 @@ export const withProblems = (options: {
   Effect.fnUntraced(function* (handled: Effect.Effect<HttpServerResponse.HttpServerResponse, Types.unhandled>) {
     const request = yield* HttpServerRequest.HttpServerRequest
     const bodyBytes = options.bodyBytes(request)
-    // In a fiber of its own, which ends with the request's scope, after the answer: to end it before would
-    // close the connection while the body is being read, and nobody would learn why.
+    // The handler runs in its own fiber, which ends with the request's scope, after the answer. Ending it earlier would
+    // close the connection while the body is being read, and the client would not get the reason.
     const fiber = yield* handled.pipe(
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(bodyBytes)),
       Effect.forkScoped({ startImmediately: true }),
@@ -106,7 +105,7 @@ export const withProblems = (options: {
       Effect.timeoutOrElse({ duration: options.timeout, orElse: () => tooSlow(request) }),
       Effect.interruptible,
     )
-    // What waits for nothing has been answered already, and needs no timer.
+    // A handler that did not wait has already finished and needs no timer.
     const response = yield* (fiber.pollUnsafe() ?? inTime).pipe(
       Effect.catchCause((cause) => {
         if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause)

@@ -1,16 +1,16 @@
 /**
- * Rate limit per token: a token bucket each.
+ * A rate limit per token. Each token has a token bucket.
  *
- * Guarantees: a burst of `burst` requests, and `perSecond` over time; each response has the remaining quota in
- * `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), a refusal has `Retry-After`. Buckets are
- * in memory and full again after a restart.
+ * Guarantees: a token may make a burst of `burst` requests, and `perSecond` over time. Each response has the remaining
+ * quota in `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), and a refusal has `Retry-After`.
+ * Buckets are in memory, and full again after a restart.
  */
 import { Duration, Effect, Layer } from "effect"
 import { RateLimiter } from "effect/persistence"
 
 export interface RateLimit {
   readonly perSecond: number
-  /** At least one. */
+  /** The maximum number of requests at once, at least one. */
   readonly burst: number
 }
 
@@ -18,11 +18,11 @@ export const defaultRateLimit: RateLimit = { perSecond: 100, burst: 200 }
 
 export interface Allowance {
   readonly headers: Readonly<Record<string, string>>
-  /** When to retry, if the request is refused. */
+  /** The seconds until a retry, if the request is refused. */
   readonly retryAfterSeconds: number | undefined
 }
 
-/** Takes one request out of the bucket of `key`. */
+/** Makes a function that takes one request from the bucket of a key. */
 export const make = Effect.fnUntraced(
   function* ({ burst, perSecond }: RateLimit) {
     const limiter = yield* RateLimiter.RateLimiter

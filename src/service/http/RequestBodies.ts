@@ -1,8 +1,8 @@
 /**
  * Limits the request bodies in memory, so that no token blocks the others.
  *
- * Guarantees: concurrent bodies are at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
- * times in total; further requests wait before their body is read, at most 15 seconds, and then get 429 or 503. A body
+ * Guarantees: concurrent bodies have at most `maxBodiesPerToken` times the maximum body size per token, and `maxBodies`
+ * times in total. Further requests wait before their body is read, at most 15 seconds, and then get 429 or 503. A body
  * is parsed only if it is UTF-8 and has at most as many JSON values as a valid task. A body of unknown length counts as
  * the maximum.
  */
@@ -18,18 +18,18 @@ import {
 import * as Utf8 from "../../node/Utf8.ts"
 import type { TaskLimits } from "./TaskLimits.ts"
 
-/** Total bytes of concurrent bodies, as a multiple of the largest body. */
+/** The maximum total bytes of one token's concurrent bodies, as a multiple of the largest body. */
 export const maxBodiesPerToken = 2
 const maxBodies = 4
 const maxWait: Duration.Input = "15 seconds"
 
-/** Maximum JSON values in a body: each prompt's completions, and as many other members. */
+/** Maximum number of JSON values in a body: twice the completions of the largest task, and some for other members. */
 export const maxValues = ({ completionsPerPrompt, promptsPerTask }: TaskLimits): number =>
   promptsPerTask * 2 * (completionsPerPrompt + 8) + 1_000
 
 const [quote, backslash, comma, bracket, brace] = [0x22, 0x5c, 0x2c, 0x5b, 0x7b]
 
-/** Whether a JSON text has more values than that, by its commas and opening brackets. */
+/** Whether a JSON text has more than `max` values, counted by its commas and opening brackets. */
 export const hasMoreValues = (json: Uint8Array, max: number): boolean => {
   let values = 1
   let inString = false
@@ -57,7 +57,7 @@ export const make = (limits: TaskLimits) => {
   const { bodyBytes } = limits
   const most = maxValues(limits)
   const inAll = Semaphore.makeUnsafe(maxBodies * bodyBytes)
-  /** One entry per token. */
+  /** The room of each token, in bytes. */
   const ofTokens = new Map<string, Semaphore.Semaphore>()
 
   const ofToken = (tokenId: string) => {
@@ -66,11 +66,11 @@ export const make = (limits: TaskLimits) => {
     return found
   }
 
-  /** Waits for room, which is held until the request's scope closes. @returns whether there was room in time */
+  /** Waits for room and holds it until the request's scope closes. @returns whether there was room in time */
   const take = (room: Semaphore.Semaphore, bytes: number) =>
     Effect.map(Effect.timeoutOption(room.takeScoped(bytes), maxWait), Option.isSome)
 
-  /** Handles a request of the token when there is room for its body. */
+  /** Handles a token's request when there is room for its body. */
   return Effect.fnUntraced(function* <E, R>(
     tokenId: string,
     handled: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,

@@ -1,8 +1,8 @@
 /**
  * Middleware of all routes: host check, limits, problem details, security headers.
  *
- * Guarantees: a service on loopback answers to loopback names only (see `ServiceAddress`); bodies and times are bounded;
- * failures are problem details; each response has the security headers.
+ * Guarantees: a service on loopback answers only to loopback names (see `ServiceAddress`). Body sizes and times are
+ * bounded. Failures are problem details. Each response has the security headers.
  */
 import { type Duration, Effect, type Types } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerResponse } from "effect/http"
@@ -13,17 +13,17 @@ import * as ProblemResponses from "./ProblemResponses.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
-/** Of what the pages send: 20,000 characters and a ranking at most. */
+/** The maximum bytes of a body that a page sends. */
 const pageBodyBytes = 256 * 1024
-/** With an edited completion. */
+/** The maximum bytes of a body about an item, which may contain an edited completion. */
 const itemBodyBytes = 1024 * 1024
 
 export const defaultTimeout: Duration.Input = "1 minute"
 
 export interface GuardOptions {
-  /** Of a body that is sent to the contract's endpoints. */
+  /** The maximum bytes of a body that is sent to the contract's endpoints. */
   readonly bodyBytes: number
-  /** For a request to arrive and to be answered. A minute by default. */
+  /** The timeout for a request to arrive and to be answered. Default 1 minute. */
   readonly timeout?: Duration.Input | undefined
 }
 

@@ -1,19 +1,19 @@
 /**
  * Security headers of all responses.
  *
- * Guarantees: pages run only the service's own script and style files, nothing inline, and connect only to the service;
- * no other site can frame, embed or open them with a reference; responses are not cached unless they set it themselves.
+ * Guarantees: pages run only the service's own script and style files, nothing inline, and connect only to the service.
+ * No other site can frame or embed them, or keep a reference to their window. Responses are not cached unless they set
+ * that themselves.
  */
 import { HttpServerResponse } from "effect/http"
 
-/** For what is not a page. */
+/** The policy of responses that are not pages. */
 const nothing = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
 /**
- * For the two pages, and the workers that they start. Completions are hostile text: should the
- * sanitizer let a script through, it is not run. Text becomes HTML or the address of a script by
- * the two policies that are named only (Trusted Types): the sanitizer's, and the one that starts the
- * page's worker.
+ * The policy of the two pages and of their workers. Completions are hostile text. If the sanitizer lets a script
+ * through, the browser does not run it. Only two named policies (Trusted Types) can turn text into HTML or a script's
+ * address: the sanitizer's, and the one that starts the page's worker.
  */
 export const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
@@ -31,7 +31,7 @@ const always = {
 
 const usual = { ...always, "content-security-policy": nothing, "cache-control": "no-store" }
 
-/** The answer with the headers; a policy and a way of caching that it has already stay. */
+/** Adds the headers. A content policy or cache control that the response already has stays. */
 export const add = (response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeaders(
     response,

@@ -1,10 +1,10 @@
 /**
  * The address of the service, and which requests come from its own pages.
  *
- * Guarantees: a service on loopback answers only to loopback names and its public name (against DNS rebinding),
- * otherwise to any `Host`; a request is from its own pages if `Origin` names that host, or the public URL if one is
- * set. Behind a nearby proxy the client's address is the last entry of `X-Forwarded-For`; IPv6 clients count by /64
- * network.
+ * Guarantees: a service on loopback answers only to loopback names and its public name (against DNS rebinding); another
+ * service answers to any `Host`. A request comes from the service's own pages if `Origin` names that host, or the
+ * public URL if one is set. Behind a nearby proxy, the client's address is the last entry of `X-Forwarded-For`. IPv6
+ * clients count by /64 network.
  */
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpServer, type HttpServerRequest } from "effect/http"
@@ -31,7 +31,7 @@ const parsePublicUrl = (text: string): Result.Result<URL, InvalidPublicUrl> => {
 const isLoopback = (address: NetAddress.SocketAddress) =>
   !NetAddress.isInetAddress(address) || NetAddress.isLoopback(address.address)
 
-/** The IPv4 address, or the /64 network of an IPv6 address, which belongs to one client. */
+/** Returns the IPv4 address, or the /64 network of an IPv6 address, which belongs to one client. */
 const networkOf = (address: NetAddress.IpAddress): string => {
   if (NetAddress.isIpv4Address(address)) return NetAddress.formatIp(address)
   return Option.match(NetAddress.fromIpv4Mapped(address), {
@@ -40,7 +40,7 @@ const networkOf = (address: NetAddress.IpAddress): string => {
   })
 }
 
-/** Whether the address may be that of a proxy in front of the service: loopback or private. */
+/** Whether the address may belong to a proxy in front of the service: it is loopback or private. */
 const isNear = (address: NetAddress.IpAddress): boolean => {
   if (NetAddress.isLoopback(address)) return true
   if (NetAddress.isIpv4Address(address)) return NetAddress.isPrivate(address)
@@ -56,7 +56,7 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
   const loopback = isLoopback(address)
   const port = NetAddress.isInetAddress(address) ? address.port : 0
 
-  // With any port, since it may be forwarded from another.
+  // Any port is accepted, since the service's port may be forwarded from another.
   const localNames = new Set(["localhost", "127.0.0.1", "[::1]"])
   localNames.add(new URL(HttpServer.formatAddress(address)).hostname)
   const answersTo = (host = "") =>
@@ -70,11 +70,11 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     if (origin === publicUrl?.origin) return true
     if (!answersTo(host) || (publicUrl !== undefined && !loopback)) return false
     const from = URL.parse(origin)
-    // With either scheme, since a proxy in front may add TLS.
+    // Both schemes are accepted, since a proxy in front may add TLS.
     return from !== null && /^https?:$/.test(from.protocol) && from.host === host?.toLowerCase()
   }
 
-  /** The address that a request comes from, or its network. */
+  /** Returns the client's address, or its network. */
   const clientOf = ({ headers, remoteAddress }: HttpServerRequest.HttpServerRequest) => {
     const peer = Option.flatMap(remoteAddress, parseAddress)
     const forwarded =
@@ -91,16 +91,16 @@ const make = Effect.fnUntraced(function* (options: { readonly publicUrl?: string
     NetAddress.isInetAddress(address) && NetAddress.isUnspecified(address.address)
       ? `http://127.0.0.1:${port}`
       : HttpServer.formatAddress(address)
-  /** Whether browsers reach the service by TLS, so that cookies can demand it. */
+  /** Whether browsers reach the service by TLS, so that cookies can require it. */
   const secure = publicUrl?.protocol === "https:"
   return {
-    /** The origin of links to the service, without a slash at the end. */
+    /** The origin of links to the service, without a trailing slash. */
     origin: publicUrl?.origin ?? local,
     secure,
-    // A port bound to more than loopback is open to others, whatever the public name.
+    // A port that is bound beyond loopback is open to others, whatever the public name is.
     /** Whether traffic with users is private: over TLS, or within this machine. */
     encrypted: secure || (loopback && (publicUrl === undefined || localNames.has(publicUrl.hostname))),
-    /** Whether only this machine can reach the service: it is bound to loopback, and has no public URL. */
+    /** Whether only this machine can reach the service: it is bound to loopback and has no public URL. */
     localOnly: loopback && publicUrl === undefined,
     answersTo,
     isOwnOrigin,

@@ -1,10 +1,10 @@
 /**
  * Limits of a task: numbers and sizes.
  *
- * Guarantees: an accepted request has non-empty prompts with at least two completions each, within the limits, without
- * lone surrogates, and without control characters in its group. A refusal lists every invalid place (at most 100), the
- * limit, and what was found. Metadata can be returned as they came: nested as deep as items of a source may be, with numbers
- * that keep their digits.
+ * Guarantees: an accepted request has non-empty prompts with at least two completions each, within the limits. It has
+ * no lone surrogates, and no control characters in its group. A refusal lists every invalid place (at most 100), the
+ * limit, and the value found. Metadata can be returned unchanged: it is nested no deeper than items of a source may be,
+ * and its numbers keep their digits.
  */
 import { Effect, Result } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -16,7 +16,7 @@ import { rlhfRanking } from "../../domain/Task.ts"
 import { jsonProblem } from "../../io/JsonProblem.ts"
 import type { TaskContent } from "../store/TaskRequests.ts"
 
-/** Lengths of texts are in characters as JSON Schema counts them (code points). */
+/** The limits of a task. Lengths of texts are in code points, as in JSON Schema. */
 export interface TaskLimits {
   readonly bodyBytes: number
   readonly promptsPerTask: number
@@ -35,7 +35,7 @@ export const defaultLimits: TaskLimits = {
   guidelinesCharacters: 50_000,
 }
 
-/** Those of an item, as a client knows them. */
+/** The limits of an item, as a client uses them. */
 export const ofItems = ({ completionCharacters, completionsPerPrompt, promptCharacters }: TaskLimits): ItemLimits => ({
   maxCompletions: completionsPerPrompt,
   maxPromptCharacters: promptCharacters,

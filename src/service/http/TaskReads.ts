@@ -1,10 +1,10 @@
 /**
- * `GET /v1/tasks/{id}`, which clients ask most, without Effect's server and router.
+ * `GET /v1/tasks/{id}`, the most frequent request, without Effect's server and router.
  *
- * Guarantees: the same status, headers, and body as the application's, by the same checks: the service's names, tokens,
- * rate limits, metrics. Answers only where the task exists, the token may ask for it, and the database need not be
- * waited for; every other request is the application's, as are all while requests are traced. A request that the rate
- * limit refuses has read the task.
+ * Guarantees: status, headers, and body equal the application's, after the same checks: host names, tokens, rate
+ * limits, metrics. It answers only if the task exists, the token may read it, and the database need not be waited for.
+ * The application answers all other requests, and all requests while tracing is on. A request that the rate limit
+ * refuses has already read the task.
  */
 import { Context, Effect, Layer, Option, Tracer } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -15,7 +15,7 @@ import { OrganizationAccess } from "./OrganizationAccess.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 
-/** An answer is stored as the JSON text that is sent. */
+/** Converts a task to a response. The store keeps the answer as the JSON text that is sent. */
 export const toResponse = ({ answer, status, taskId }: FoundTask): HttpServerResponse.HttpServerResponse =>
   Option.match(answer, {
     onNone: () => HttpServerResponse.jsonUnsafe({ task_id: taskId, status }),
@@ -33,7 +33,8 @@ const make = Effect.gen(function* () {
   const read = Effect.fnUntraced(function* (token: string, taskId: string) {
     const accepted = yield* accept(token)
     if (Option.isNone(accepted)) return undefined
-    // Before the rate limit, from which the application takes the request if there is no such task.
+    // The task is read before the rate limit counts the request. If the task does not exist, the application handles
+    // the request, and counts it there.
     const task = yield* store.find(accepted.value.organization, taskId)
     if (Option.isNone(task)) return undefined
     const { headers, retryAfterSeconds } = yield* take(accepted.value.tokenId)

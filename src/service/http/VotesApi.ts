@@ -1,8 +1,8 @@
 /**
- * `GET /votes` of the service: its votes as a table. No part of the contract, which other services implement.
+ * `GET /votes` of the service: its votes as a table. It is not part of the contract, which other services implement.
  *
- * Guarantees: an organization gets the votes on its own tasks. The answer is streamed: one that breaks off has no end (chunked
- * encoding), so that a client notices.
+ * Guarantees: an organization gets only the votes on its own tasks. The answer is streamed. An answer that breaks off
+ * has no end (chunked encoding), so that the client notices.
  */
 import { Cause, Effect, Schema, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -14,9 +14,9 @@ import { tableTypes, VoteTable } from "../pageApi/ItemsApi.ts"
 import { Desk } from "../store/Desk.ts"
 import type { VoteFilter } from "../store/VoteExport.ts"
 
-/** The answer with the table, as a file to save. */
+/** Answers with the table, as a file to save. */
 export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter: VoteFilter, raw = false) =>
-  // The status is sent by the time that the store may fail: the answer then breaks off.
+  // The status is sent before the store can fail, so a failure breaks the answer off.
   HttpServerResponse.stream(
     Stream.tapCause(exportVotes(format, filter, raw), (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("The table of votes broke off", cause),
@@ -29,13 +29,16 @@ export const respond = ({ exportVotes }: Desk["Service"], format: Format, filter
 
 const exportVotes = HttpApiEndpoint.get("export", "/votes", {
   query: {
-    /** Default: jsonl. */
+    /** The format of the table. Default `jsonl`. */
     format: Schema.optionalKey(Schema.Literals(formats)),
-    /** Whether CSV has its texts as they are: by default, those that a spreadsheet takes for formulas begin with an apostrophe. */
+    /**
+     * Whether CSV keeps texts unchanged. By default, texts that a spreadsheet takes for formulas get a leading
+     * apostrophe.
+     */
     raw: Schema.optionalKey(Schema.Literal("true")),
     group: Schema.optionalKey(Schema.String),
     task: Schema.optionalKey(Schema.String),
-    /** The id of an expert: his or her votes only. */
+    /** The id of an expert, to export only that expert's votes. */
     expert: Schema.optionalKey(Schema.String),
   },
   success: VoteTable,
@@ -54,7 +57,7 @@ class VotesGroup extends HttpApiGroup.make("votes")
   .middleware(OrganizationToken)
   .annotateMerge(OpenApi.annotations({ title: "Votes", description: "Read all votes as a table." })) {}
 
-/** The contract, and what this service has besides. */
+/** The contract's endpoints and the service's additional ones. */
 export const ServiceApi = AnnotationApi.add(VotesGroup).prefix("/v1")
 
 export const handlers = HttpApiBuilder.group(

@@ -1,9 +1,9 @@
 /**
- * The `HttpApi` of the annotation page, not part of the service's contract.
+ * The `HttpApi` of the annotation page. It is not part of the service's contract.
  *
- * Guarantees: each expert sees completions in an individual order and refers to them by place, so nothing on the page
- * reveals the models. All requests but `join` need an active expert's session; requests that change anything must pass
- * `Csrf`.
+ * Guarantees: each expert sees completions in an individual order and refers to them by place, so the page does not
+ * reveal the models. All requests except `join` need the session of an active expert. Requests that change anything
+ * must pass `Csrf`.
  */
 import { Context, Schema } from "effect"
 import {
@@ -26,7 +26,7 @@ export class SignedInExpert extends Context.Service<
   { readonly expertId: string; readonly name: string }
 >()("prefstream/service/SignedInExpert") {}
 
-/** The cookie is HttpOnly and SameSite=Strict; its value is random, and stored hashed. */
+/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
 export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { provides: SignedInExpert }>()(
   "prefstream/service/ExpertSession",
   {
@@ -35,24 +35,24 @@ export class ExpertSession extends HttpApiMiddleware.Service<ExpertSession, { pr
   },
 ) {}
 
-/** Places in the order shown, zero-based. */
+/** A zero-based place in the order shown. */
 const Place = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 const Flags = Schema.Array(Schema.String.check(Schema.isMaxLength(80))).check(Schema.isMaxLength(20))
 const EditedText = Schema.String.check(Schema.isMaxLength(maxLength.editedCompletion))
 const Step = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))
 
-/** What an expert says besides the choice, where the item's rubric asks for it. */
+/** The parts of a judgment besides the choice that the item's rubric asks for. */
 const Assessment = Schema.Struct({
-  /** From 1 for the weakest. */
+  /** 1 is the weakest. */
   strength: Schema.NullOr(Step),
   all_bad: Schema.Boolean,
   flags: Flags,
-  /** By aspect, the rating of each place. */
+  /** The rating of each place, by aspect. */
   aspects: Schema.Record(Schema.String.check(Schema.isMaxLength(80)), Schema.Array(Schema.NullOr(Step))),
 })
 
-/** What an expert has entered for an item and not yet submitted. Groups of places, best first. */
+/** An expert's unsubmitted input for an item. `ranking` contains groups of places, best first. */
 export const Draft = Schema.Struct({
   mode: Schema.Literals(["best", "rank"]),
   best: Schema.NullOr(Place),
@@ -60,7 +60,7 @@ export const Draft = Schema.Struct({
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   /** Seconds spent on the item until the draft was saved. */
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** With the completion that was edited last. */
+  /** The assessment, with the completion that was edited last. */
   assessment: Schema.optionalKey(
     Schema.Struct({ ...Assessment.fields, edit: Schema.NullOr(Schema.Struct({ place: Place, text: EditedText })) }),
   ),
@@ -71,50 +71,53 @@ export const HeldItem = Schema.Struct({
   item_id: Schema.Int,
   guidelines: Schema.NullOr(Schema.String),
   guidelines_version: Schema.Int,
-  /** The version that this expert saw last, if it is not the newest one. */
+  /** The version that this expert saw last. It is null if that is the newest version. */
   guidelines_change: Schema.NullOr(Schema.Struct({ from: Schema.Int, before: Schema.String })),
   rubric: Rubric,
   prompt: Schema.String,
-  /** The messages of a prompt that is a conversation; null where it is a text. */
+  /** The messages of a prompt that is a conversation; null if the prompt is a text. */
   turns: Schema.NullOr(Schema.Array(Message)),
-  /** In the order of this expert. */
+  /** The completions in this expert's order. */
   completions: Schema.Array(Schema.String),
-  /** For each completion, its messages if it calls tools; null where it is a text. */
+  /** The messages of each completion that calls tools; null for each that is a text. */
   completion_turns: Schema.Array(Schema.NullOr(Schema.Array(Message))),
   draft: Schema.NullOr(Draft),
-  /** Whether the item was submitted before, and taken back with `undo`. */
+  /** Whether the expert submitted the item and took it back with `undo`. */
   undone: Schema.Boolean,
-  /** The item returns to the queue at this time (epoch milliseconds) unless a draft is saved before. */
+  /** When the item returns to the queue (epoch milliseconds), unless the expert saves a draft before. */
   held_until: Schema.Int,
-  /** Whether it belongs to the expert's qualification: `task` counts those items, and it can't be skipped or flagged. */
+  /**
+   * Whether the item belongs to the expert's qualification. Then `task` counts qualification items, and the expert
+   * can't skip or flag the item.
+   */
   qualification: Schema.Boolean,
   task: Schema.Struct({
     task_id: Schema.String,
     prompts: Schema.Int,
-    /** How many of the task's prompts this expert has judged. */
+    /** The number of the task's prompts that this expert has judged. */
     judged: Schema.Int,
-    /** One-based place of this prompt in its task. */
+    /** The one-based position of this prompt in its task. */
     number: Schema.Int,
   }),
 })
 export type HeldItem = typeof HeldItem.Type
 
 export const Progress = Schema.Struct({
-  /** Items judged by this expert, ever. */
+  /** The number of items that this expert has ever judged. */
   judged: Schema.Int,
-  /** Items judged by this expert since midnight, UTC. */
+  /** The number of items that this expert has judged since midnight, UTC. */
   judged_today: Schema.Int,
-  /** Votes that open tasks still need, of whichever experts. */
+  /** The number of votes that open tasks still need, from any experts. */
   needed: Schema.Int,
-  /** Whether the last submission can be taken back. */
+  /** Whether the expert can take the last submission back. */
   undoable: Schema.Boolean,
-  /** Why this expert gets no work, in a plain sentence. */
+  /** The reason why this expert gets no work, as a plain sentence. Null if the expert gets work. */
   stopped: Schema.NullOr(Schema.String),
 })
 export type Progress = typeof Progress.Type
 
 export const Work = Schema.Struct({
-  /** Null where nothing is left for this expert at present. */
+  /** Null if nothing is left for this expert at present. */
   item: Schema.NullOr(HeldItem),
   progress: Progress,
 })
@@ -126,15 +129,15 @@ export const Flagging = Schema.Struct({ kind: FlagKind, comment: Reason })
 export type Flagging = typeof Flagging.Type
 
 export const Submission = Schema.Struct({
-  /** The place preferred; null where `ranking` says it. */
+  /** The preferred place; null if only `ranking` says it. */
   best: Schema.NullOr(Place),
-  /** All places, best first, where the expert ranked; null otherwise. */
+  /** All places in groups, best first, if the expert ranked them; null otherwise. */
   ranking: Schema.NullOr(Schema.Array(Schema.NonEmptyArray(Place))),
   rationale: Schema.String.check(Schema.isMaxLength(maxLength.rationale)),
   seconds: Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0)),
-  /** That the page showed. */
+  /** The version of the guidelines that the page showed. */
   guidelines_version: Schema.optionalKey(Schema.Int),
-  /** With the best as the expert edited it. */
+  /** The assessment, with the best completion as the expert edited it. */
   assessment: Schema.optionalKey(Schema.Struct({ ...Assessment.fields, edited: Schema.NullOr(EditedText) })),
 })
 export type Submission = typeof Submission.Type
@@ -142,7 +145,7 @@ export type Submission = typeof Submission.Type
 const params = { item_id: Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString)) }
 const error = [BodyTooLarge, Conflict, Forbidden, MalformedRequest, ServiceFailure] as const
 
-/** Turns an invitation into a session; the invitation is used up. Sets the cookie. */
+/** Exchanges an invitation for a session and sets the cookie. An invitation works once. */
 const join = HttpApiEndpoint.post("join", "/join", {
   payload: Schema.Struct({ code: Schema.String.check(Schema.isMaxLength(maxLength.code)) }),
   success: Schema.Struct({ name: Schema.String }),
@@ -151,10 +154,13 @@ const join = HttpApiEndpoint.post("join", "/join", {
 
 export class AnnotateJoin extends HttpApiGroup.make("join").add(join) {}
 
-/** What the expert holds, or else the next item for him or her. The same item until it is submitted, skipped or flagged. */
+/**
+ * Returns the item that the expert holds, or else the next item. The item stays the same until the expert submits,
+ * skips or flags it.
+ */
 const next = HttpApiEndpoint.post("next", "/next", { success: Work, error })
 
-/** Saves the draft, and holds the item for longer. Conflict: the item is no longer held. */
+/** Saves the draft and holds the item for longer. Conflict: the expert no longer holds the item. */
 const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", {
   params,
   payload: Draft,
@@ -162,7 +168,7 @@ const saveDraft = HttpApiEndpoint.put("saveDraft", "/items/:item_id/draft", {
   error,
 })
 
-/** Gives the vote; answers with what is next. Conflict: the item is no longer held. */
+/** Submits the vote and returns the next work. Conflict: the expert no longer holds the item. */
 const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", {
   params,
   payload: Submission,
@@ -170,7 +176,7 @@ const submit = HttpApiEndpoint.post("submit", "/items/:item_id/vote", {
   error,
 })
 
-/** The expert has seen this version of the guidelines, and is not told of it again. */
+/** Records that the expert has seen this version of the guidelines. The page does not announce it again. */
 const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guidelines", {
   params,
   payload: Schema.Struct({ version: Schema.Int }),
@@ -178,7 +184,7 @@ const acknowledge = HttpApiEndpoint.post("acknowledge", "/items/:item_id/guideli
   error,
 })
 
-/** Leaves the item to others; it does not come back to this expert. */
+/** Leaves the item to other experts. This expert does not get it again. */
 const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   params,
   payload: Schema.Struct({ reason: Reason }),
@@ -186,7 +192,10 @@ const skip = HttpApiEndpoint.post("skip", "/items/:item_id/skip", {
   error,
 })
 
-/** Leaves the item to others; the operator sees the flag, and the task's result has it. `other` needs a comment. */
+/**
+ * Leaves the item to other experts. The operator sees the flag, and the task's result contains it. `other` needs a
+ * comment.
+ */
 const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", {
   params,
   payload: Flagging,
@@ -195,8 +204,8 @@ const flag = HttpApiEndpoint.post("flag", "/items/:item_id/flag", {
 })
 
 /**
- * Takes back the last vote, as long as its task is not completed: the item is held again, with the vote as its draft.
- * What was held before keeps its draft and comes afterwards. Conflict: there is nothing to take back.
+ * Takes back the last vote while its task is not completed. The expert holds the item again, with the vote as its
+ * draft. An item held before keeps its draft and comes afterwards. Conflict: there is no vote to take back.
  */
 const undo = HttpApiEndpoint.post("undo", "/undo", { success: Work, error })
 

@@ -1,17 +1,19 @@
-/** The part of `DashboardApi` about the audit log: what operators did. For admins. */
+/**
+ * The part of `DashboardApi` about the audit log, which lists the changes that operators made. Only admins may read it.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { error, Millis, MinRole, OperatorSession, page } from "./OperatorSession.ts"
 
 export const AuditEntry = Schema.Struct({
   at: Millis,
-  /** Null: who starts the service. */
+  /** Null means the person who starts the service. */
   operator_no: Schema.NullOr(Schema.Int),
-  /** The operator's name at that time. */
+  /** The operator's name at the time of the change. */
   actor: Schema.String,
-  /** Such as `task.cancel`. */
+  /** A noun and a verb, such as `task.cancel`. */
   action: Schema.String,
-  /** The id or name of what it was done to. */
+  /** The id or name of the changed object. */
   subject: Schema.String,
   details: Schema.Record(Schema.String, Schema.Unknown),
 })
@@ -22,14 +24,14 @@ const filter = { actor: Schema.optionalKey(Schema.String), action: Schema.option
 export const AuditPage = Schema.Struct({
   entries: Schema.Array(AuditEntry),
   next: Schema.NullOr(Schema.Int),
-  /** What can be filtered by. */
+  /** All actors and actions of the log, as values for the filters. */
   actors: Schema.Array(Schema.String),
   actions: Schema.Array(Schema.String),
 })
 export type AuditPage = typeof AuditPage.Type
 
 const list = HttpApiEndpoint.get("list", "/audit", { query: { ...page, ...filter }, success: AuditPage, error })
-/** All entries, oldest first, one JSON object per line. */
+/** Streams all entries, oldest first, one JSON object per line. */
 const exported = HttpApiEndpoint.get("export", "/audit/export", {
   query: filter,
   success: HttpApiSchema.StreamNdjson({ schema: AuditEntry }),

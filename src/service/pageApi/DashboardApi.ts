@@ -1,9 +1,10 @@
 /**
- * The `HttpApi` of the dashboard, not part of the service's contract.
+ * The `HttpApi` of the dashboard. It is not part of the service's contract.
  *
- * Guarantees: secrets are only in the response to the request that created them. Times are epoch milliseconds. Lists
- * are newest first: `next` is the `before` of the next page, null at the end. All requests but `DashboardSignIn`'s need
- * an operator's session, and his or her role (`MinRole`); requests that change anything must pass `Csrf`.
+ * Guarantees: a secret is only in the response to the request that created it. Times are epoch milliseconds. Lists are
+ * newest first: `next` is the `before` of the next page, or null at the end. All requests except those of
+ * `DashboardSignIn` need an operator's session and a sufficient role (`MinRole`). Requests that change anything must
+ * pass `Csrf`.
  */
 import { HttpApi } from "effect/http-api"
 import { DashboardAudit } from "./AuditApi.ts"

@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about experts: invitations, their figures, and votes declared void. */
+/** The part of `DashboardApi` about experts: invitations, statistics, and void votes. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { error, IntFromQuery, Millis, Name, OperatorSession } from "./OperatorSession.ts"
@@ -9,14 +9,17 @@ export const ExpertSummary = Schema.Struct({
   name: Schema.String,
   kind: Schema.Literals(["person", "automatic"]),
   active: Schema.Boolean,
-  /** Whether the invitation was accepted. */
+  /** Whether the expert accepted the invitation. Always true for an automatic expert. */
   joined: Schema.Boolean,
   created_at: Millis,
   last_seen_at: Schema.NullOr(Millis),
   judged: Schema.Int,
-  /** Of the items of which the others' votes have a majority: how many the expert judged like it. */
+  /**
+   * `of` counts the items on which the others' votes have a majority. `agreed` counts those where the expert voted like
+   * it.
+   */
   majority: Schema.Struct({ agreed: Schema.Int, of: Schema.Int }),
-  /** Of the gold items: how many the expert judged right. */
+  /** `of` counts the gold items that the expert judged. `right` counts those judged right. */
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
 })
 export type ExpertSummary = typeof ExpertSummary.Type
@@ -24,7 +27,7 @@ export type ExpertSummary = typeof ExpertSummary.Type
 const expertParams = { expert_id: Schema.String }
 const NewInvitation = Schema.Struct({
   expert: ExpertSummary,
-  /** Path and code of the link, from the service's root on; it can be used once, for 7 days. */
+  /** Path and code of the link, relative to the service's root. The link works once, for 7 days. */
   invitation: Schema.String,
 })
 export type NewInvitation = typeof NewInvitation.Type
@@ -32,19 +35,25 @@ const listExperts = HttpApiEndpoint.get("list", "/experts", {
   success: Schema.Struct({ experts: Schema.Array(ExpertSummary) }),
   error,
 })
-/** Conflict: an expert has this name already. */
+/** Conflict: another expert has this name. */
 const invite = HttpApiEndpoint.post("invite", "/experts", {
   payload: Schema.Struct({ name: Name }),
   success: NewInvitation,
   error,
 })
-/** A new link for an expert who lost the old one, or works on another device. Older links stop working; sessions go on. */
+/**
+ * Makes a new link for an expert who lost the old one or uses another device. Older links stop working; sessions
+ * continue.
+ */
 const inviteAgain = HttpApiEndpoint.post("inviteAgain", "/experts/:expert_id/invite", {
   params: expertParams,
   success: NewInvitation,
   error,
 })
-/** An expert who is not active is signed out, loses his or her invitation, and what he or she holds returns to the queue. Votes stay. */
+/**
+ * Activates or deactivates an expert. A deactivated expert loses the session and the invitation, and held items return
+ * to the queue. The expert's votes stay.
+ */
 const setActive = HttpApiEndpoint.put("setActive", "/experts/:expert_id/active", {
   params: expertParams,
   payload: Schema.Struct({ active: Schema.Boolean }),
@@ -57,14 +66,14 @@ export const Voiding = Schema.Struct({
   reason: Schema.String,
   by: Schema.String,
   at: Millis,
-  /** Votes that are void by it at present. */
+  /** The number of votes that this voiding makes void at present. */
   votes: Schema.Int,
   undone_by: Schema.NullOr(Schema.String),
   undone_at: Schema.NullOr(Millis),
 })
 export type Voiding = typeof Voiding.Type
 
-/** Votes on one day (UTC), by the day's first millisecond. */
+/** The number of votes on each day (UTC). `day` is the day's first millisecond. */
 export const Days = Schema.Array(Schema.Struct({ day: Millis, votes: Schema.Int }))
 
 export const ExpertDetail = Schema.Struct({
@@ -77,11 +86,11 @@ export const ExpertDetail = Schema.Struct({
   gold: Schema.Struct({ right: Schema.Int, of: Schema.Int }),
   /** The last 14 days with votes, newest first. */
   days: Days,
-  /** Of the latest votes, up to 2,000. */
+  /** Statistics of the latest votes, at most 2,000. */
   latest: Schema.Struct({
     votes: Schema.Int,
     median_seconds: Schema.NullOr(Schema.Finite),
-    /** By the number of completions: how often the choice was shown at each place. */
+    /** `chosen` counts, for each place, how often the expert's choice was shown there. */
     places: Schema.Array(Schema.Struct({ completions: Schema.Int, chosen: Schema.Array(Schema.Int) })),
   }),
   voidings: Schema.Array(Voiding),
@@ -98,19 +107,19 @@ export const Voided = Schema.Struct({
   voiding_id: Schema.Int,
   votes: Schema.Int,
   tasks: Schema.Int,
-  /** Tasks that were completed, and miss votes now. */
+  /** The number of completed tasks that are open again because they miss votes. */
   reopened: Schema.Int,
 })
 export type Voided = typeof Voided.Type
 
-/** All valid votes of the expert so far. Conflict: there are none. */
+/** Makes all valid votes of the expert void. Conflict: there are none. */
 const voidVotes = HttpApiEndpoint.post("voidVotes", "/experts/:expert_id/void", {
   params: expertParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: Voided,
   error,
 })
-/** Votes that were replaced meanwhile stay void. Conflict: none is void by it. */
+/** Makes the votes valid again, except those that others have replaced. Conflict: none of them is void. */
 const restoreVotes = HttpApiEndpoint.post("restoreVotes", "/voidings/:voiding_id/undo", {
   params: { voiding_id: IntFromQuery },
   success: Voided,

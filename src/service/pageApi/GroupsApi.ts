@@ -9,53 +9,56 @@ export const Priority = Schema.Literals(priorities)
 export type Priority = typeof Priority.Type
 
 export const GroupSummary = Schema.Struct({
-  /** Of a task without a group, its own id. */
+  /** The group's id; for a task without a group, the task's id. */
   group_id: Schema.String,
   priority: Priority,
-  /** Whether nobody gets any of it at present. */
+  /** Whether the group is paused, so that nobody gets its items. */
   paused: Schema.Boolean,
-  /** Experts that alone judge it; null: all. */
+  /** The only experts that may judge the group; null means all experts. */
   assigned: Schema.NullOr(Schema.Array(Schema.Struct({ expert_id: Schema.String, name: Schema.String }))),
-  /** Tasks that are open, and what they have and need. */
+  /** The number of open tasks. `votes` and `votes_needed` count the votes of these tasks. */
   tasks: Schema.Int,
   votes: Schema.Int,
   votes_needed: Schema.Int,
-  /** Of the oldest open task. */
+  /** When the oldest open task was created. */
   created_at: Millis,
 })
 export type GroupSummary = typeof GroupSummary.Type
 
 const Queue = Schema.Struct({
-  /** Groups with open tasks, in the order of the queue, up to 200. */
+  /** Groups with open tasks, in queue order, at most 200. */
   groups: Schema.Array(GroupSummary),
-  /** Open tasks without a group: those that have settings, and 50 others, the oldest first. `prompt`: the beginning of the first one. */
+  /**
+   * Open tasks without a group: all that have queue settings, and at most 50 others, oldest first. `prompt` is the
+   * beginning of the task's first prompt.
+   */
   tasks: Schema.Array(Schema.Struct({ ...GroupSummary.fields, prompt: Schema.String })),
-  /** The `after` of the further tasks, if there are any. */
+  /** The `after` of the next page of tasks; null if there are no more. */
   next: Schema.NullOr(Schema.Int),
 })
 export type Queue = typeof Queue.Type
 
 const list = HttpApiEndpoint.get("list", "/groups", {
   query: {
-    /** Leads to further tasks without a group. */
+    /** Skips the tasks of earlier pages; see `next`. */
     after: Schema.optionalKey(IntFromQuery),
   },
   success: Queue,
   error,
 })
-/** Not found: no task is in the group, or there is no such expert. */
+/** Not found: the group has no task, or an expert does not exist. */
 const set = HttpApiEndpoint.put("set", "/groups", {
   payload: Schema.Struct({
     group_id: Schema.String,
     priority: Priority,
-    /** Ids; null: all. */
+    /** Ids of the experts; null means all experts. */
     experts: Schema.NullOr(Schema.NonEmptyArray(Schema.String)),
   }),
   success: HttpApiSchema.NoContent,
   error,
 })
 
-/** Of a group, or of a task without one, by its id. Not found: no task is in the group. */
+/** Pauses or resumes a group, or a task without a group, by its id. Not found: the group has no task. */
 const pause = HttpApiEndpoint.put("pause", "/groups/:group_id/paused", {
   params: { group_id: Schema.String },
   payload: Schema.Struct({ paused: Schema.Boolean }),
@@ -76,7 +79,10 @@ export const GroupDetail = Schema.Struct({
   paused: Schema.Boolean,
   flagged: Schema.Int,
   days: Days,
-  /** Who voted, most votes first, with how many of the votes that can be compared agree with the others. */
+  /**
+   * The experts who voted, most votes first. `compared` counts votes that can be compared; `agreed` counts those that
+   * agree with the others.
+   */
   experts: Schema.Array(
     Schema.Struct({
       expert_id: Schema.String,

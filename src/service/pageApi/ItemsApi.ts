@@ -1,5 +1,5 @@
 /**
- * The part of `DashboardApi` about items: search, votes as a file, decisions.
+ * The part of `DashboardApi` about items: search, export of votes, decisions.
  *
  * Guarantees: lists are newest first, by the position of their items, so that pages do not shift.
  */
@@ -15,33 +15,39 @@ export type ItemState = typeof ItemState.Type
 export const Decision = Schema.Struct({
   choice: Schema.Int,
   rationale: Schema.String,
-  /** Name of the operator. */
+  /** The operator's name. */
   by: Schema.String,
   at: Millis,
 })
 export type Decision = typeof Decision.Type
 
-/** Of a prompt that nobody is to judge. */
+/** The withdrawal of a prompt that nobody should judge. */
 export const Withdrawal = Schema.Struct({ reason: Schema.String, by: Schema.String, at: Millis })
 
-/** An item with those that are equal to it: of the same prompt and completions under the same guidelines, in the same group. Those of cancelled tasks are apart. */
+/**
+ * An item, together with the items equal to it: the same prompt and completions under the same guidelines, in the same
+ * group. Items of cancelled tasks are not merged.
+ */
 export const ItemSummary = Schema.Struct({
-  /** Of the newest of them that matches, as the members up to the prompt; the state, too, if it was decided, disputed, or withdrawn. */
+  /**
+   * This and the members up to `prompt` belong to the newest item that matches. So does `state` if that item was
+   * decided, disputed, or withdrawn.
+   */
   item_no: Schema.Int,
   task_id: Schema.String,
   group_id: Schema.String,
-  /** Zero-based place in the task. */
+  /** The zero-based position in the task. */
   index: Schema.Int,
   /** The beginning of the prompt. */
   prompt: Schema.String,
   state: ItemState,
-  /** Of all of them. */
+  /** `votes`, `votes_required` and `flagged` combine all equal items. */
   votes: Schema.Int,
   votes_required: Schema.Int,
   flagged: Schema.Boolean,
-  /** The other ones of them, the newest first, up to 25. */
+  /** The other equal items, newest first, at most 25. */
   equal: Schema.Array(Schema.Struct({ task_id: Schema.String, index: Schema.Int })),
-  /** Null unless they have all their votes, several. */
+  /** Null unless the items have all their votes, and at least two. */
   agreement: Schema.NullOr(Schema.Finite),
   decision: Schema.NullOr(Decision),
 })
@@ -49,7 +55,7 @@ export type ItemSummary = typeof ItemSummary.Type
 
 const Text = Schema.String.check(Schema.isMaxLength(maxLength.filter))
 const filter = {
-  /** Part of the beginning of the prompt; letters of ASCII match in either case. */
+  /** Part of the beginning of the prompt. The search ignores the case of ASCII letters. */
   text: Schema.optionalKey(Text),
   group: Schema.optionalKey(Text),
   task: Schema.optionalKey(Text),
@@ -57,7 +63,7 @@ const filter = {
   /** The id of an expert who voted. */
   expert: Schema.optionalKey(Text),
   flagged: Schema.optionalKey(Schema.Literal("true")),
-  /** Agreement of at most this many percent. */
+  /** The maximum agreement, in percent. */
   max_agreement: Schema.optionalKey(IntFromQuery),
 }
 
@@ -74,7 +80,10 @@ const items = HttpApiEndpoint.get("items", "/items", {
 export const tableTypes = { jsonl: "application/x-ndjson", csv: "text/csv" } as const
 export const VoteTable = HttpApiSchema.StreamUint8Array({ contentType: [tableTypes.jsonl, tableTypes.csv] })
 
-/** The valid votes on the items that match, as `prefstream export-votes` writes them. With an expert: that expert's votes only. */
+/**
+ * Exports the valid votes on matching items in the format of `prefstream export-votes`. With `expert`, only that
+ * expert's votes.
+ */
 const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
   query: { ...filter, format: Schema.Literals(formats), raw: Schema.optionalKey(Schema.Literal("true")) },
   success: VoteTable,
@@ -82,7 +91,10 @@ const exportVotes = HttpApiEndpoint.get("exportVotes", "/votes", {
 })
 
 const itemParams = { task_id: Schema.String, index: IntFromQuery }
-/** The lead's judgment is the item's result. Conflict: the task is cancelled, the prompt withdrawn, or an expert is judging it. */
+/**
+ * Makes the lead's judgment the item's result. Conflict: the task is cancelled, the prompt is withdrawn, or an expert
+ * is judging it.
+ */
 const decide = HttpApiEndpoint.put("decide", "/tasks/:task_id/items/:index/decision", {
   params: itemParams,
   payload: Schema.Struct({
@@ -98,14 +110,17 @@ const withdrawDecision = HttpApiEndpoint.delete("withdrawDecision", "/tasks/:tas
   error,
 })
 
-/** Nobody judges the prompt any more, and its result says so. Conflict: the task is cancelled, the prompt decided, or withdrawn already. */
+/**
+ * Stops all judging of the prompt; its result says so. Conflict: the task is cancelled, or the prompt is decided or
+ * already withdrawn.
+ */
 const withdrawPrompt = HttpApiEndpoint.put("withdrawPrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   payload: Schema.Struct({ reason: Schema.String.check(Schema.isMaxLength(maxLength.reason)) }),
   success: HttpApiSchema.NoContent,
   error,
 })
-/** The reverse; a completed task whose prompt misses votes is open again. */
+/** Undoes `withdrawPrompt`. A completed task whose prompt misses votes is open again. */
 const restorePrompt = HttpApiEndpoint.delete("restorePrompt", "/tasks/:task_id/items/:index/withdrawal", {
   params: itemParams,
   success: HttpApiSchema.NoContent,

@@ -1,8 +1,8 @@
 /**
- * What all groups of `DashboardApi` share: the operator's session, the role that a request needs, fields and errors.
+ * Shared parts of `DashboardApi`: the operator's session, the role that a request needs, fields and errors.
  *
- * Guarantees: a request that reads needs a viewer, one that changes anything a manager, unless its endpoint is
- * annotated with `MinRole`; the middleware of `OperatorSession` checks it before the handler runs.
+ * Guarantees: a request that reads needs a viewer, and a request that changes anything needs a manager, unless its
+ * endpoint is annotated with `MinRole`. The middleware of `OperatorSession` checks the role before the handler runs.
  */
 import { Context, Option, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -13,7 +13,7 @@ import { Conflict, NotFound, NotSignedIn, TooManyAttempts } from "./WebProblems.
 export const Role = Schema.Literals(roles)
 export type Role = typeof Role.Type
 
-/** The annotation of an endpoint that needs another role than its method says. */
+/** Annotates an endpoint that needs a role other than its method implies. */
 export class MinRole extends Context.Service<MinRole, Role>()("prefstream/service/MinRole") {}
 
 export const minRoleOf = ({ annotations, method }: Pick<HttpApiEndpoint.Top, "annotations" | "method">): Role =>
@@ -29,7 +29,7 @@ export class SignedInOperator extends Context.Service<SignedInOperator, Operator
   "prefstream/service/SignedInOperator",
 ) {}
 
-/** The cookie is HttpOnly and SameSite=Strict; its value is random, and stored hashed. */
+/** The cookie is HttpOnly and SameSite=Strict. Its value is random, and the service stores only a hash. */
 export class OperatorSession extends HttpApiMiddleware.Service<OperatorSession, { provides: SignedInOperator }>()(
   "prefstream/service/OperatorSession",
   {
@@ -51,14 +51,14 @@ export const Millis = Schema.Int
 export const Name = Schema.String.check(
   Schema.isTrimmed(),
   Schema.isBetweenLength(1, maxLength.name),
-  // No lone surrogate, which the database would change; no control character, no end of a line.
+  // The pattern excludes lone surrogates, which the database would change, control characters, and line separators.
   Schema.isPattern(/^[^\p{Cs}\p{Cc}\p{Zl}\p{Zp}]*$/u, { expected: "well-formed text on one line" }),
 )
 export const Password = Schema.String.check(Schema.isBetweenLength(minPasswordLength, maxLength.password))
 export const IntFromQuery = Schema.Int.pipe(Schema.encodeTo(Schema.FiniteFromString))
 export const page = { before: Schema.optionalKey(IntFromQuery), limit: Schema.optionalKey(IntFromQuery) }
 
-/** How long a replaced secret stays valid: 0 ends it immediately. */
+/** How long a replaced secret stays valid, in hours. 0 ends it immediately. */
 export const Rotation = Schema.Struct({
   keep_hours: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: maxKeepHours })),
 })

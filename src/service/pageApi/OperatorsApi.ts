@@ -1,14 +1,14 @@
 /**
- * The part of `DashboardApi` about operators: who may sign in, in which role.
+ * The part of `DashboardApi` about operators: who may sign in, and in which role.
  *
- * Guarantees: only admins see and change operators; all change their own password.
+ * Guarantees: only admins see and change operators. Every operator can change their own password.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { error, IntFromQuery, Millis, MinRole, Name, OperatorSession, Password, Role } from "./OperatorSession.ts"
 import { maxLength } from "./PageConstants.ts"
 
-/** Who has signed in. */
+/** The operator who is signed in. */
 export const Account = Schema.Struct({ name: Schema.String, role: Role })
 export type Account = typeof Account.Type
 
@@ -16,7 +16,7 @@ export const OperatorSummary = Schema.Struct({
   operator_no: Schema.Int,
   name: Schema.String,
   role: Role,
-  /** Whether the operator has a password: the link was used. */
+  /** Whether the operator has used the link to set a password. */
   joined: Schema.Boolean,
   created_at: Millis,
   signed_in_at: Schema.NullOr(Millis),
@@ -25,7 +25,7 @@ export type OperatorSummary = typeof OperatorSummary.Type
 
 export const OperatorLink = Schema.Struct({
   operator: OperatorSummary,
-  /** Path and code of the link, from the service's root on; it can be used once, for 24 hours. */
+  /** Path and code of the link, relative to the service's root. The link works once, for 24 hours. */
   link: Schema.String,
 })
 export type OperatorLink = typeof OperatorLink.Type
@@ -36,22 +36,25 @@ const list = HttpApiEndpoint.get("list", "/operators", {
   success: Schema.Struct({ operators: Schema.Array(OperatorSummary) }),
   error,
 })
-/** Conflict: the name is taken. */
+/** Conflict: another operator has this name. */
 const add = HttpApiEndpoint.post("add", "/operators", {
   payload: Schema.Struct({ name: Name, role: Role }),
   success: OperatorLink,
   error,
 })
-/** A link by which the operator sets a new password. Links made before stop working; the password works until then. */
+/**
+ * Makes a link with which the operator sets a new password. Older links stop working. The old password works until
+ * then.
+ */
 const renew = HttpApiEndpoint.post("renew", "/operators/:operator_no/link", { params, success: OperatorLink, error })
-/** Conflict: the last admin. */
+/** Conflict: the operator is the last admin. */
 const setRole = HttpApiEndpoint.put("setRole", "/operators/:operator_no/role", {
   params,
   payload: Schema.Struct({ role: Role }),
   success: OperatorSummary,
   error,
 })
-/** Ends the operator's sessions. Conflict: the last admin. */
+/** Removes the operator and ends the operator's sessions. Conflict: the operator is the last admin. */
 const remove = HttpApiEndpoint.delete("remove", "/operators/:operator_no", {
   params,
   success: HttpApiSchema.NoContent,
@@ -63,7 +66,7 @@ export class DashboardOperators extends HttpApiGroup.make("operators")
   .annotateEndpoints(MinRole, "admin")
   .middleware(OperatorSession) {}
 
-/** Ends all other sessions of the operator. Forbidden: the present password is wrong. */
+/** Changes the password and ends all other sessions of the operator. Forbidden: the current password is wrong. */
 export const changePassword = HttpApiEndpoint.put("changePassword", "/password", {
   payload: Schema.Struct({ current: Schema.String.check(Schema.isMaxLength(maxLength.password)), password: Password }),
   success: HttpApiSchema.NoContent,

@@ -1,34 +1,36 @@
-/** Limits and options that the service checks and the pages show. Pages load this file, so it loads no other package. */
+/**
+ * Limits and options that the service checks and the pages show. Pages load this file, so it loads no other package.
+ */
 export { maxVotes } from "../../api/MaxVotes.ts"
 
-/** Maximum characters of texts that people enter. */
+/** The maximum lengths of texts that people enter, in UTF-16 code units. */
 export const maxLength = {
   name: 100,
   password: 1_000,
   code: 200,
-  /** A text that a list is filtered by. */
+  /** A text filter of a list. */
   filter: 200,
   url: 2_000,
-  /** Why a prompt is withdrawn, or votes are declared void. */
+  /** The reason for withdrawing a prompt or voiding votes. */
   reason: 1_000,
   decision: 10_000,
   guidelines: 1_000_000,
   qualificationGuidelines: 100_000,
   rationale: 20_000,
   editedCompletion: 200_000,
-  /** Why an expert skips or flags an item. */
+  /** The reason for skipping or flagging an item. */
   comment: 2_000,
 } as const
 
 export const minPasswordLength = 10
 export const maxKeepHours = 24 * 30
 export const maxQualificationItems = 1_000
-/** Prompts of a task in one answer. */
+/** The maximum number of a task's prompts in one answer. */
 export const promptsPerPage = 20
 
 /**
- * A viewer reads; a manager also runs the work: tasks, experts, groups; an admin also has operators, tokens, webhook and
- * audit log. Each role may do what those before it may.
+ * A viewer reads. A manager also manages tasks, experts, and groups. An admin also manages operators, tokens, the
+ * webhook, and the audit log.
  */
 export const roles = ["viewer", "manager", "admin"] as const
 type Role = (typeof roles)[number]
@@ -36,8 +38,10 @@ export const isAtLeast = (role: Role, min: Role): boolean => roles.indexOf(role)
 
 export const taskStatuses = ["pending", "in_progress", "completed", "cancelled"] as const
 
-/** `waiting`: without a vote. `open`: misses votes. `disputed`: has them all, they differ, and nobody has decided. */
+/**
+ * `waiting`: no votes yet. `open`: misses votes. `disputed`: has all its votes, they differ, and no lead has decided.
+ */
 export const itemStates = ["waiting", "open", "done", "disputed", "decided", "withdrawn", "cancelled"] as const
 
-/** From the group that is judged first to the last. */
+/** The priorities, from the first group judged to the last. */
 export const priorities = ["urgent", "high", "normal", "low"] as const

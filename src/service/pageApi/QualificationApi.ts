@@ -1,4 +1,6 @@
-/** The part of `DashboardApi` about the qualification of people: what they judge first, and who is paused. */
+/**
+ * The part of `DashboardApi` about people's qualification: the items that they judge first, and the pause of people.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { error, OperatorSession } from "./OperatorSession.ts"
@@ -7,41 +9,46 @@ import { maxLength, maxQualificationItems } from "./PageConstants.ts"
 const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))
 
 export const QualificationSettings = Schema.Struct({
-  /** Gold items that a new person judges before anything else; 0: none. */
+  /** The number of gold items that a new person judges before anything else. 0 means none. */
   items: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxQualificationItems })),
-  /** Share of them that must be right, to get work. */
+  /** The share of these items that the person must judge right to get work, in percent. */
   min_percent: Percent,
-  /** A person whose share of right judgments, of the latest 20 gold items, is lower gets no more work; null: nobody. */
+  /**
+   * A person gets no more work below this percentage of right judgments among the latest 20 gold items. Null: no pause.
+   */
   pause_percent: Schema.NullOr(Percent),
-  /** Shown with the qualification items; may be empty. */
+  /** The guidelines shown with the qualification items. May be empty. */
   guidelines: Schema.String.check(Schema.isMaxLength(maxLength.qualificationGuidelines)),
 })
 export type QualificationSettings = typeof QualificationSettings.Type
 
 /**
- * `working`: gets work. `qualifying`: is judging the qualification items. `unavailable`: the gold file has no more items
- * for that. `failed`: too few of them were right. `paused`: too few of the latest gold items were right.
+ * `working`: the person gets work. `qualifying`: the person is judging qualification items. `unavailable`: the gold
+ * file has no more items for that. `failed`: too few of them were right. `paused`: too few of the latest gold items
+ * were right.
  */
 export const Standing = Schema.Struct({
   state: Schema.Literals(["working", "qualifying", "unavailable", "failed", "paused"]),
-  /** Of the gold items that the state depends on: how many were right, of how many judged. */
+  /** `judged` counts the gold items that the state depends on. `right` counts those judged right. */
   right: Schema.Int,
   judged: Schema.Int,
 })
 export type Standing = typeof Standing.Type
 
 export const Qualification = Schema.Struct({
-  /** Null where nothing is required. */
+  /** Null if nothing is required. */
   settings: Schema.NullOr(QualificationSettings),
-  /** Distinct items of the gold file, up to 1,000; null where the service was started without one. */
+  /**
+   * The number of distinct items of the gold file, at most 1,000. Null if the service was started without a gold file.
+   */
   available: Schema.NullOr(Schema.Int),
-  /** Of people, if there are settings. */
+  /** The standings of all people; empty without settings. */
   standings: Schema.Array(Schema.Struct({ expert_id: Schema.String, ...Standing.fields })),
 })
 export type Qualification = typeof Qualification.Type
 
 const get = HttpApiEndpoint.get("get", "/qualification", { success: Qualification, error })
-/** Conflict: the gold file has too few items. */
+/** Conflict: the gold file has too few items, or the settings contradict each other. */
 const set = HttpApiEndpoint.put("set", "/qualification", {
   payload: QualificationSettings,
   success: Qualification,
@@ -49,13 +56,13 @@ const set = HttpApiEndpoint.put("set", "/qualification", {
 })
 
 const params = { expert_id: Schema.String }
-/** The person gets work, whatever he or she judged before. */
+/** Lets the person work, whatever the person judged before. */
 const admit = HttpApiEndpoint.post("admit", "/experts/:expert_id/admit", {
   params,
   success: HttpApiSchema.NoContent,
   error,
 })
-/** The person judges the qualification items again, other ones first. Conflict: none are required. */
+/** Makes the person judge qualification items again, starting with new ones. Conflict: none are required. */
 const requalify = HttpApiEndpoint.post("requalify", "/experts/:expert_id/requalify", {
   params,
   success: HttpApiSchema.NoContent,

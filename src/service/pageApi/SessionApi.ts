@@ -1,4 +1,4 @@
-/** The part of `DashboardApi` about signing in. */
+/** The part of `DashboardApi` about signing in and out, and changing the password. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Account, changePassword } from "./OperatorsApi.ts"
@@ -6,15 +6,15 @@ import { error, MinRole, Name, OperatorSession, Password } from "./OperatorSessi
 import { maxLength } from "./PageConstants.ts"
 import { NotSignedIn } from "./WebProblems.ts"
 
-/** Whose link it is; null: of whoever chooses a name. Does not use it up. */
+/** Returns the name of the link's account, or null if the user chooses the name. This does not use the link up. */
 const link = HttpApiEndpoint.post("link", "/link", {
   payload: Schema.Struct({ code: Schema.String }),
   success: Schema.Struct({ name: Schema.NullOr(Schema.String) }),
   error,
 })
 /**
- * Uses up a sign-in link: gives the account a new password, and makes it where it does not exist. Sets the cookie. The
- * name counts where the link has none.
+ * Uses a sign-in link up: sets the account's password, creates the account if it does not exist, and sets the cookie.
+ * `name` counts only if the link has no name.
  */
 const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
   payload: Schema.Struct({ code: Schema.String, name: Name, password: Password }),
@@ -23,7 +23,7 @@ const setUp = HttpApiEndpoint.post("setUp", "/set-up", {
 })
 
 const signIn = HttpApiEndpoint.post("signIn", "/sign-in", {
-  // What no account has is not checked: to normalize a long name takes long.
+  // Longer names and passwords belong to no account and are refused early, because normalizing a long name takes long.
   payload: Schema.Struct({
     name: Schema.String.check(Schema.isMaxLength(maxLength.name)),
     password: Schema.String.check(Schema.isMaxLength(maxLength.password)),

@@ -13,60 +13,60 @@ export const TaskStatus = Schema.Literals(taskStatuses)
 
 export const TaskSummary = Schema.Struct({
   task_id: Schema.String,
-  /** The task's own id where it has no group. */
+  /** The task's own id if it has no group. */
   group_id: Schema.String,
   status: TaskStatus,
   created_at: Millis,
-  /** Where it has all its votes and is in progress: until then votes can be taken back. */
+  /** When a task that has all its votes will be completed. Until then people can take votes back. Null otherwise. */
   completes_at: Schema.NullOr(Millis),
   finished_at: Schema.NullOr(Millis),
   prompts: Schema.Int,
-  /** Prompts that have all their votes. */
+  /** The number of prompts that have all their votes. */
   prompts_done: Schema.Int,
   votes_per_prompt: Schema.Int,
-  /** Asked for beyond these, when prompts were reopened. */
+  /** The number of votes requested when prompts were reopened, beyond `votes_per_prompt`. */
   extra_votes: Schema.Int,
-  /** Not needed, as their prompts were decided or withdrawn. */
+  /** The number of votes no longer needed because their prompts were decided or withdrawn. */
   votes_spared: Schema.Int,
-  /** Whether its group is paused, or itself if it has none. */
+  /** Whether the task's group is paused, or the task itself if it has no group. */
   paused: Schema.Boolean,
   votes: Schema.Int,
-  /** Prompts that somebody flagged, done or not. */
+  /** The number of prompts that somebody flagged, done or not. */
   flagged: Schema.Int,
 })
 export type TaskSummary = typeof TaskSummary.Type
 
 export const Overview = Schema.Struct({
   tasks: Schema.Struct({ pending: Schema.Int, in_progress: Schema.Int, completed: Schema.Int, cancelled: Schema.Int }),
-  /** Votes given and needed by the tasks that are open. */
+  /** The votes given and needed in all open tasks. */
   open_votes: Schema.Struct({ given: Schema.Int, needed: Schema.Int }),
 })
 export type Overview = typeof Overview.Type
 
 export const TaskItem = Schema.Struct({
-  /** Zero-based place in the task. */
+  /** The zero-based position in the task. */
   index: Schema.Int,
   prompt: Schema.String,
   completions: Schema.Array(Schema.String),
   done: Schema.Boolean,
-  /** Asked for beyond those that the task asks for. */
+  /** The number of votes requested when the prompt was reopened, beyond those that the task asks for. */
   extra_votes: Schema.Int,
   votes: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
-  /** Votes that count no longer. */
+  /** Votes that no longer count. */
   voided: Schema.Array(Schema.Struct({ ...Vote.fields, expert_name: Schema.String })),
   /** A lead's judgment, which is the result. */
   decision: Schema.NullOr(Decision),
-  /** Set where a lead withdrew the prompt: its result is that there is no judgment. */
+  /** Set if a lead withdrew the prompt. The result then says that there is no judgment. */
   withdrawal: Schema.NullOr(Withdrawal),
   /** Experts who hold the item at present. */
   held_by: Schema.Array(Schema.String),
-  /** Experts who leave it to others; the reason of a flag is among `flags`. */
+  /** Experts who left the item to others. `flags` has the reason of a flag. */
   set_aside: Schema.Array(
     Schema.Struct({ expert_name: Schema.String, kind: Schema.Literals(["skip", "flag"]), reason: Schema.String }),
   ),
-  /** What experts said is wrong with it; `comment` may be empty. */
+  /** Problems that experts reported about the item. `comment` may be empty. */
   flags: Schema.Array(Schema.Struct({ expert_name: Schema.String, kind: FlagKind, comment: Schema.String })),
-  /** Where the item is done. */
+  /** The result of the votes; null until the item is done, or if it has no votes. */
   result: Schema.NullOr(
     Schema.Struct({
       best_completion_index: Schema.Int,
@@ -81,15 +81,15 @@ export type TaskItem = typeof TaskItem.Type
 
 export const TaskDetail = Schema.Struct({
   task: TaskSummary,
-  /** The newest version, without the rubric. */
+  /** The newest version of the guidelines, without the rubric. */
   guidelines: Schema.NullOr(Schema.String),
-  /** As it was sent; null where there is none, or it can't be read. */
+  /** The rubric that the client sent. Null if there is none or it can't be parsed. */
   rubric: Schema.NullOr(Rubric),
   guidelines_version: Schema.Int,
-  /** From `from` on, up to 20. */
+  /** At most 20 items, starting at `from`. */
   items: Schema.Array(TaskItem),
   from: Schema.Int,
-  /** Places (zero-based) of prompts that somebody flagged, in order, up to 100. */
+  /** Zero-based positions of flagged prompts, in order, at most 100. */
   flagged_at: Schema.Array(Schema.Int),
 })
 export type TaskDetail = typeof TaskDetail.Type
@@ -112,32 +112,35 @@ const detail = HttpApiEndpoint.get("detail", "/tasks/:task_id", {
   success: TaskDetail,
   error,
 })
-/** Conflict: the task is complete already. */
+/** Conflict: the task has already ended. */
 const cancel = HttpApiEndpoint.post("cancel", "/tasks/:task_id/cancel", {
   params: taskParams,
   success: HttpApiSchema.NoContent,
   error,
 })
-/** Forgets who set the item aside, so that all experts are asked again. What they flagged stays on record. */
+/** Forgets which experts set the item aside, so that all experts get it again. Their flags stay. */
 const returnItem = HttpApiEndpoint.post("returnItem", "/tasks/:task_id/items/:index/return", {
   params: { ...taskParams, index: IntFromQuery },
   success: HttpApiSchema.NoContent,
   error,
 })
 
-/** More votes on the task's prompts, from experts who have not judged them. Conflict: nobody has judged any, or the task is cancelled. */
+/**
+ * Asks for more votes on the task's prompts, from experts who have not judged them. Conflict: nobody has judged any
+ * prompt, or the task is cancelled.
+ */
 const reopen = HttpApiEndpoint.post("reopen", "/tasks/:task_id/reopen", {
   params: taskParams,
   payload: Schema.Struct({
-    /** On each prompt. */
+    /** The number of further votes on each prompt. */
     votes: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxVotes })),
-    /** Zero-based places; null: all that nobody decided or withdrew. */
+    /** Zero-based positions. Null means all prompts that no lead has decided or withdrawn. */
     prompts: Schema.NullOr(Schema.NonEmptyArray(Schema.Int)),
   }),
   success: Schema.Struct({ prompts: Schema.Int }),
   error,
 })
-/** Those of these votes that nobody is giving yet are not asked for any more. Conflict: there are none. */
+/** Cancels the further votes that no expert is giving yet. Conflict: there are none. */
 const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reopen", {
   params: taskParams,
   success: Schema.Struct({ prompts: Schema.Int }),
@@ -145,15 +148,15 @@ const endReopening = HttpApiEndpoint.delete("endReopening", "/tasks/:task_id/reo
 })
 
 export const GuidelineHistory = Schema.Struct({
-  /** Whether the guidelines have a rubric, which stays as it was sent. */
+  /** Whether the guidelines have a rubric. The rubric can't be edited. */
   has_rubric: Schema.Boolean,
-  /** Newest first; the last one is as the client sent it. */
+  /** The versions, newest first. The last one is the text that the client sent. */
   versions: Schema.Array(
     Schema.Struct({
       version: Schema.Int,
-      /** Without the rubric. */
+      /** The text without the rubric. */
       text: Schema.String,
-      /** Name of the operator. */
+      /** The operator's name; null for the client's version. */
       by: Schema.NullOr(Schema.String),
       at: Schema.NullOr(Millis),
     }),
@@ -166,7 +169,9 @@ const guidelines = HttpApiEndpoint.get("guidelines", "/tasks/:task_id/guidelines
   success: GuidelineHistory,
   error,
 })
-/** For all tasks that came with the same guidelines. Conflict: `version` is not the newest one, or nothing is changed. */
+/**
+ * Adds a version for all tasks with the same guidelines. Conflict: `version` is not the newest one, or nothing changed.
+ */
 const editGuidelines = HttpApiEndpoint.put("editGuidelines", "/tasks/:task_id/guidelines", {
   params: taskParams,
   payload: Schema.Struct({

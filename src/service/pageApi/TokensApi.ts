@@ -6,11 +6,11 @@ import { error, Millis, MinRole, Name, OperatorSession, Rotation } from "./Opera
 export const TokenSummary = Schema.Struct({
   token_id: Schema.String,
   name: Schema.String,
-  /** The first characters, to tell tokens apart. */
+  /** The first characters of the token, to tell tokens apart. */
   hint: Schema.String,
   created_at: Millis,
   last_used_at: Schema.NullOr(Millis),
-  /** When it stops being accepted: after a rotation. */
+  /** When a rotated token expires; null if the token was not rotated. */
   expires_at: Schema.NullOr(Millis),
   revoked_at: Schema.NullOr(Millis),
 })
@@ -22,7 +22,7 @@ const tokenParams = { token_id: Schema.String }
 const listTokens = HttpApiEndpoint.get("list", "/tokens", {
   success: Schema.Struct({
     tokens: Schema.Array(TokenSummary),
-    /** Whether the token that the service was started with is accepted, too. */
+    /** Whether the service also accepts the token that it was started with. */
     given: Schema.Boolean,
   }),
   error,
@@ -32,7 +32,9 @@ const createToken = HttpApiEndpoint.post("create", "/tokens", {
   success: NewToken,
   error,
 })
-/** A new token with the same name; the old one is accepted for `keep_hours` more (0: no longer). */
+/**
+ * Makes a new token with the same name. The service accepts the old one for `keep_hours` more; 0 ends it immediately.
+ */
 const rotateToken = HttpApiEndpoint.post("rotate", "/tokens/:token_id/rotate", {
   params: tokenParams,
   payload: Rotation,

@@ -5,33 +5,33 @@ import { error, Millis, MinRole, OperatorSession, page, Rotation } from "./Opera
 import { maxLength } from "./PageConstants.ts"
 
 export const WebhookSettings = Schema.Struct({
-  /** Null where none is set. */
+  /** Null if no URL is set. */
   url: Schema.NullOr(Schema.String),
   enabled: Schema.Boolean,
-  /** Why it was disabled by the service, such as 410 from the receiver. */
+  /** The reason why the service disabled the webhook, such as a 410 from the receiver. */
   disabled_reason: Schema.NullOr(Schema.String),
-  /** Null where the last attempt succeeded, or none was made at this URL. */
+  /** Null if the last attempt succeeded or there was no attempt at this URL. */
   failing: Schema.NullOr(
     Schema.Struct({
       since: Millis,
-      /** In a row. */
+      /** The number of consecutive failed attempts. */
       attempts: Schema.Int,
       last_at: Millis,
       last_status: Schema.NullOr(Schema.Int),
       last_error: Schema.NullOr(Schema.String),
     }),
   ),
-  /** Deliveries that wait for an attempt. */
+  /** The number of deliveries that wait for an attempt. */
   waiting: Schema.Int,
-  /** The first of them; null where none waits, or the webhook is disabled. */
+  /** When the first of them is due. Null if none waits or the webhook is disabled. */
   next_attempt_at: Schema.NullOr(Millis),
-  /** Secrets that sign at present: the newest first, and while it is rotated the one before. */
+  /** The secrets that sign at present, newest first. During a rotation the older ones also sign. */
   secrets: Schema.Array(Schema.Struct({ created_at: Millis, expires_at: Schema.NullOr(Millis) })),
 })
 export type WebhookSettings = typeof WebhookSettings.Type
 
 export const Delivery = Schema.Struct({
-  /** The `webhook-id` header: the same for each attempt. */
+  /** The `webhook-id` header, which is the same for each attempt. */
   message_id: Schema.String,
   type: Schema.String,
   group_id: Schema.String,
@@ -40,21 +40,24 @@ export const Delivery = Schema.Struct({
   state: Schema.Literals(["waiting", "delivered", "failed"]),
   attempts: Schema.Int,
   next_attempt_at: Schema.NullOr(Millis),
-  /** HTTP status of the last attempt; null before the first, and where none came. */
+  /** The HTTP status of the last attempt. Null before the first attempt, or if no status came. */
   last_status: Schema.NullOr(Schema.Int),
 })
 export type Delivery = typeof Delivery.Type
 
 export const DeliveryDetail = Schema.Struct({
   delivery: Delivery,
-  /** The body, as sent. */
+  /** The request body. */
   payload: Schema.String,
   attempts: Schema.Array(
     Schema.Struct({
       at: Millis,
       url: Schema.String,
       status: Schema.NullOr(Schema.Int),
-      /** Why it failed where no status came, or what a status means: refused connection, timeout, redirect. */
+      /**
+       * The reason for a missing status, such as a refused connection or a timeout, or the meaning of a status, such as
+       * a redirect.
+       */
       error: Schema.NullOr(Schema.String),
       millis: Schema.Int,
       /** The first 1,000 characters of the answer. */
@@ -65,14 +68,17 @@ export const DeliveryDetail = Schema.Struct({
 export type DeliveryDetail = typeof DeliveryDetail.Type
 
 const webhook = HttpApiEndpoint.get("settings", "/webhook", { success: WebhookSettings, error })
-/** Sets the URL and enables. With the first URL a secret is made, which is in this answer only. Conflict: an address that is not allowed. */
+/**
+ * Sets the URL and enables the webhook. The first URL also creates a secret, which only this answer contains. Conflict:
+ * deliveries to the address are not allowed.
+ */
 const setWebhook = HttpApiEndpoint.put("set", "/webhook", {
   payload: Schema.Struct({ url: Schema.String.check(Schema.isMaxLength(maxLength.url)) }),
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.NullOr(Schema.String) }),
   error,
 })
 const removeWebhook = HttpApiEndpoint.delete("remove", "/webhook", { success: HttpApiSchema.NoContent, error })
-/** A new secret; the old one signs along for `keep_hours` more. */
+/** Makes a new secret. The old one also signs for `keep_hours` more. */
 const rotateSecret = HttpApiEndpoint.post("rotateSecret", "/webhook/rotate-secret", {
   payload: Rotation,
   success: Schema.Struct({ settings: WebhookSettings, secret: Schema.String }),
@@ -94,7 +100,7 @@ const delivery = HttpApiEndpoint.get("delivery", "/deliveries/:message_id", {
   success: DeliveryDetail,
   error,
 })
-/** Attempts the delivery once more, immediately; the schedule starts anew where that fails. */
+/** Attempts the delivery once more, immediately. If that fails, the schedule starts again. */
 const resend = HttpApiEndpoint.post("resend", "/deliveries/:message_id/resend", {
   params: deliveryParams,
   success: HttpApiSchema.NoContent,

@@ -1,8 +1,8 @@
 /**
- * What a person says besides the choice, in places of the order shown, as members of a vote, and back.
+ * Converts a person's assessment, which names completions by place, to members of a vote, and back.
  *
- * Guarantees: a vote holds only what its task's rubric asks for; that all are bad is yes or no where it is asked. An
- * edit that changes nothing is none.
+ * Guarantees: a vote contains only members that its task's rubric asks for. If the rubric asks whether all completions
+ * are bad, the vote says yes or no. An edit that changes nothing is left out.
  */
 import { Result } from "effect"
 import type { Assessment } from "../../domain/Assessment.ts"
@@ -12,7 +12,7 @@ import type { PersonAssessment } from "./VoteQueueModel.ts"
 
 type Members = Assessment & Pick<Vote, "flags">
 
-/** What an assessment has that the rubric does not ask for. */
+/** Finds the first member of an assessment that the rubric does not ask for. */
 const problemOf = (
   { aspects, edited, flags, strength }: PersonAssessment,
   rubric: Rubric,
@@ -31,7 +31,7 @@ const problemOf = (
   return undefined
 }
 
-/** @param choice the index of the completion that is edited */
+/** Converts an assessment to members of a vote. @param choice the index of the edited completion */
 export const toMembers = (
   given: PersonAssessment | undefined,
   rubric: Rubric,
@@ -57,7 +57,7 @@ export const toMembers = (
   })
 }
 
-/** Undefined where the vote says nothing more. */
+/** Returns undefined if the vote has no assessment. */
 export const toPlaces = (
   { all_bad = false, aspects = {}, edited, flags = [], strength }: Members,
   order: ReadonlyArray<number>,

@@ -1,9 +1,9 @@
 /**
- * The queue for automatic experts: claims all their items of a task at once and records the votes. See `VoteQueue` for
- * its guarantees.
+ * The queue for automatic experts: claims, in one step, all items of a task that they can judge, and records the votes.
+ * `VoteQueue` lists the guarantees.
  *
- * Each expert's progress is a cursor in memory that restarts with the service. It is only an optimization: whether an
- * expert may judge an item is always read from the database. Items that return to the queue are visited again.
+ * Each expert's progress is a cursor in memory that restarts with the service. The cursor is only an optimization: the
+ * database always decides whether an expert may judge an item. If an item returns to the queue, experts check it again.
  */
 import { Clock, Effect, Latch, Result } from "effect"
 import { Database } from "../database/Database.ts"
@@ -12,10 +12,10 @@ import * as Interrupted from "./Interrupted.ts"
 import type { ClaimRequest, Claim, Claims, Judged } from "./VoteQueueModel.ts"
 import { type NewVote, type UnfinishedTask, storableVote, type Voting } from "./Voting.ts"
 
-/** What an expert has to check: these tasks, and those with items after the cursor. */
+/** The tasks that an expert has to check: those in `tasks`, and all with items after the cursor. */
 interface Turn {
   cursor: number
-  /** Beyond `maxRememberedTasks` the cursor goes back to the oldest instead. */
+  /** At most `maxRememberedTasks`. Beyond that, the cursor goes back to the oldest of these tasks instead. */
   readonly tasks: Set<number>
 }
 
@@ -31,7 +31,7 @@ interface AutomaticExpert {
   readonly expert_id: string
 }
 
-/** Tasks checked in one write, so that other writes need not wait long. */
+/** The number of tasks checked in one write is limited, so that other writes need not wait long. */
 const maxTasksPerWrite = 100
 const maxRememberedTasks = 1_000
 
@@ -65,13 +65,16 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     work.openUnsafe()
   }
 
-  /** Makes automatic experts check all items again, because who may judge has changed. Call it within the write that changes it. */
+  /**
+   * Makes automatic experts check all items again because the set of permitted experts has changed. Call it within the
+   * write that makes the change.
+   */
   const reconsiderAll = () => {
     turns.clear()
     work.openUnsafe()
   }
 
-  /** The oldest task that the expert has to check. */
+  /** Finds the oldest task that the expert has to check. */
   const candidateOf = Effect.fnUntraced(function* ({ cursor, tasks }: Turn) {
     const rows = yield* sql<{ item_id: number }>`
       SELECT item_id FROM item INDEXED BY item_open WHERE open > 0 AND item_id > ${cursor} ORDER BY item_id LIMIT 1`
@@ -80,13 +83,16 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return Math.min(returned, next)
   })
 
-  /** Nothing that is open lies between the cursor and a candidate. */
+  /** Moves the cursor past a candidate. No open item lies between the two. */
   const pass = (turn: Turn, seq: number) => {
     turn.tasks.delete(seq)
     turn.cursor = Math.max(turn.cursor, lastItemOf(seq))
   }
 
-  /** Claims the items of a task that can be judged now, or counts those that none of the experts can vote on any more. */
+  /**
+   * Claims the items of a task that can be judged now. If there are none, counts the items on which no expert can vote
+   * any more.
+   */
   const claimOf = Effect.fnUntraced(function* (
     task: UnfinishedTask,
     asked: ReadonlyArray<AutomaticExpert>,
@@ -196,7 +202,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       Effect.repeat({
         until: ({ claims, idle, unanswered }) => claims.length > 0 || unanswered.length > 0 || idle !== undefined,
       }),
-      // Items passed in a write that failed are checked again.
+      // A failed write may already have moved cursors, so all items are checked again.
       Effect.onError(() => Effect.sync(reconsiderAll)),
     )
 
@@ -207,7 +213,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     now: number,
   ) {
     const task = yield* voting.openTask(seq)
-    // Cancelled meanwhile.
+    // The task was cancelled in the meantime.
     if (task === undefined) return false
     const { prompts } = yield* voting.requests.of(seq)
     const votes: Array<NewVote> = []
@@ -216,7 +222,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
       let given = 0
       for (const { expert, vote } of answers) {
         const expertNo = numbers.get(expert)
-        // Deactivated meanwhile: the item's votes are for others.
+        // The expert was deactivated in the meantime. Other experts can give the item's votes.
         if (expertNo === undefined) continue
         if (Result.isFailure(vote)) {
           setAside.push([itemId, expertNo, toStorableText(vote.failure)])
@@ -264,7 +270,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return false
   })
 
-  /** Stores what automatic experts said of items that were claimed, and returns the items to the queue. */
+  /** Stores the answers of automatic experts about claimed items, and returns items that miss votes to the queue. */
   const record = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>) {
     const now = yield* Clock.currentTimeMillis
     const tasks = Map.groupBy(judged, ({ itemId }) => seqOf(itemId))
@@ -286,9 +292,9 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     record,
     reconsider,
     reconsiderAll,
-    /** Waits until an item was created or returned to the queue since the last `claim`. */
+    /** Waits until an item is created or returns to the queue after the last `claim`. */
     awaitWork: work.await,
-    /** Announces a new task. Part of the write that creates it. */
+    /** Announces a new task. Call it within the write that creates the task. */
     wake: Effect.asVoid(work.open),
   }
 })

@@ -1,19 +1,19 @@
 /**
- * Completes tasks that have all their votes, after the grace time in which people can undo theirs.
+ * Completes tasks that have all their votes, after a grace time in which people can undo their last vote.
  *
- * Guarantees: until then the task is in progress, so published results never change. An undone vote cancels the wait,
- * which restarts with the last vote; a restart of the service does not. With votes of automatic experts only, the task
- * is completed with the last vote.
+ * Guarantees: the task stays in progress during the grace time, so published results never change. An undo cancels the
+ * wait, and the last vote starts a new one. A restart of the service does not extend the wait. If only automatic
+ * experts voted, the last vote completes the task.
  */
 import { Clock, Duration, Effect } from "effect"
 import * as FullDisk from "../database/FullDisk.ts"
 import { Database, retryForever } from "../database/Database.ts"
 import type { Voting } from "./Voting.ts"
 
-/** Maximum wait before the clock is read again, since it may be set. */
+/** The longest sleep before the loop reads the clock again, since somebody may change the clock. */
 const maxSleep = Duration.toMillis("10 minutes")
 
-/** Works until its scope closes. */
+/** Runs until its scope closes. */
 export const make = Effect.fnUntraced(function* (voting: Voting) {
   const { write } = yield* Database
 
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
   const round = Effect.gen(function* () {
     yield* voting.completing.close
     yield* completeDue
-    // A write, so that it comes after those that have opened the latch.
+    // This is a write, so that it runs after the writes that opened the latch.
     const next = yield* write(voting.nextCompletion)
     if (next === undefined) return yield* voting.completing.await
     const wait = Math.min(next - (yield* Clock.currentTimeMillis), maxSleep)

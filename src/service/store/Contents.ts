@@ -1,11 +1,11 @@
 /**
- * Tracks who has seen which content: the same prompt and completions, in any order, under the same guidelines. Several tasks
- * of an organization may have the same content.
+ * Tracks who has seen which content. Items have the same content if they have the same prompt and the same completions,
+ * in any order, under the same guidelines. Several tasks of an organization may have the same content.
  *
- * Guarantees: among the people active in the last seven days, a content goes next to those who have seen it least often and may
- * still judge the item. So nobody sees it twice before all have seen it, and repeats are spread evenly after that. A deferred
- * item returns to the queue when that changes. Automatic experts are asked about every item. Contents are identified by
- * 52 bits of a hash; a collision only delays a vote.
+ * Guarantees: a content goes next to those people who have seen it least often and may still judge the item. Only
+ * people active in the last seven days count. So nobody sees it twice before all have seen it, and later repeats are
+ * even. A deferred item returns to the queue when that changes. Automatic experts are asked about every item. A
+ * content's id is 52 bits of a hash; a collision only delays a vote.
  */
 import { Duration, Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -14,7 +14,10 @@ import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Sha256 from "../../node/Sha256.ts"
 import { Database } from "../database/Database.ts"
 
-/** A key of the content within an organization, as SQLite and JSON keep it: an integer below 2^52. */
+/**
+ * Computes the key of a content within an organization. It is an integer below 2^52, which SQLite and JSON store
+ * exactly.
+ */
 export const contentOf = (
   organization: string,
   guidelines: string | undefined,
@@ -25,10 +28,10 @@ export const contentOf = (
     16,
   )
 
-/** People who were absent for longer are not waited for. */
+/** Items do not wait for people who were absent for longer. */
 export const activeWithin: Duration.Input = "7 days"
 
-/** Statements for use within one write of `Database`. */
+/** Use these statements within one write of `Database`. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
@@ -38,7 +41,10 @@ export const make = Effect.gen(function* () {
   ) => sql`COALESCE((SELECT items FROM seen_content
     WHERE seen_content.content = ${content} AND seen_content.expert_no = ${expert}), 0)`
 
-  /** Active people who have seen the content of a row with `item_id` and `content` less than `times` often, and may judge the item. */
+  /**
+   * Selects active people who may judge the item and have seen its content fewer than `times` times. `row` names a row
+   * with `item_id` and `content`.
+   */
   const awaited = (row: string, lane: Statement.Fragment, times: Statement.Fragment) => {
     const itemId = sql.literal(`${row}.item_id`)
     const met = (table: string) =>
@@ -53,13 +59,13 @@ export const make = Effect.gen(function* () {
       AND NOT EXISTS (${met("hold")} AND met.held_until IS NOT NULL)`
   }
 
-  /** Whether the row of `item` is for others first. */
+  /** Whether other people should get this row of `item` first. */
   const isDeferred = (expertNo: number) => {
     const times = timesSeen(sql`item.content`, sql`${expertNo}`)
     return sql`(${times} > 0 AND EXISTS (${awaited("item", sql`item.lane`, times)}))`
   }
 
-  /** Remembers that the person has passed these rows of `item`, which are for others first. */
+  /** Records that the person passed these rows of `item` because other people should get them first. */
   const defer = (expertNo: number, items: Statement.Fragment) => sql`
     INSERT INTO deferred_item (item_id, content, items)
     SELECT item.item_id, item.content, ${timesSeen(sql`item.content`, sql`${expertNo}`)} FROM ${items}
@@ -71,7 +77,10 @@ export const make = Effect.gen(function* () {
     sql`deferred_item.items`,
   )})`
 
-  /** These rows of `deferred_item` return to the queue, for whoever passed them; what is not open returns when it is. */
+  /**
+   * Returns these rows of `deferred_item` to the queue, for the people who passed them. Items with no open votes return
+   * when one opens.
+   */
   const offerAgain = (rows: Statement.Fragment): Effect.Effect<void, SqlError> =>
     Effect.gen(function* () {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id)
@@ -79,7 +88,7 @@ export const make = Effect.gen(function* () {
       yield* sql`DELETE FROM deferred_item WHERE ${rows}`
     })
 
-  /** A person is shown an item. */
+  /** Records that a person sees an item. */
   const markSeen = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
     const [met] = yield* sql<{ content: number }>`
       INSERT INTO seen_content (content, expert_no, items) SELECT content, ${expertNo}, 1 FROM item WHERE item_id = ${itemId}
@@ -87,7 +96,7 @@ export const make = Effect.gen(function* () {
     yield* offerAgain(sql`deferred_item.content = ${met!.content} AND NOT ${isAwaited}`)
   })
 
-  /** People have not met these items after all. Automatic experts, who meet nothing, are passed over. */
+  /** Undoes `markSeen` for these holds. Rows of automatic experts, who have no such record, are skipped. */
   const unmarkSeen = Effect.fnUntraced(function* (
     holds: ReadonlyArray<{ readonly item_id: number; readonly expert_no: number }>,
   ) {
@@ -102,7 +111,6 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Whether the expert has voted on another item of the same content. */
   const hasJudged = Effect.fnUntraced(function* (itemId: number, expertNo: number) {
     const votes = yield* sql`SELECT 1 FROM item JOIN item AS other INDEXED BY item_of_content
       ON other.content = item.content AND other.item_id <> item.item_id
@@ -111,10 +119,10 @@ export const make = Effect.gen(function* () {
     return votes.length > 0
   })
 
-  /** Fewer people are awaited than before. */
+  /** Offers deferred items again after people have stopped being awaited. */
   const awaitFewer = offerAgain(sql`NOT ${isAwaited}`)
 
-  /** Stops waiting for people who are absent, until they return, and for inactive ones. */
+  /** Marks people who have been absent for `activeWithin` as away. No item waits for them until they return. */
   const awaitNoLonger = Effect.fnUntraced(function* (now: number) {
     const away = yield* sql`UPDATE expert SET away = 1 WHERE kind = 'person' AND away = 0
       AND COALESCE(last_seen_at, created_at) <= ${now - Duration.toMillis(activeWithin)} RETURNING expert_no`

@@ -1,8 +1,8 @@
 /**
- * Decisions of leads on items, prompts that they withdrew, and the results that come of both.
+ * Leads' decisions on items, withdrawn prompts, and the results of both.
  *
- * Guarantees: results are those of `domain/Decision`; of an item without votes, the decision is the one vote. A withdrawn
- * prompt's result says so, and nothing of its votes.
+ * Guarantees: results follow `domain/Decision`. If an item has no votes, the decision counts as its only vote. The
+ * result of a withdrawn prompt says that it is withdrawn and contains no votes.
  */
 import { DateTime, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -14,14 +14,14 @@ import type { RequestedPrompt } from "./TaskRequests.ts"
 
 export interface StoredDecision {
   readonly item_id: number
-  /** Null where the prompt is withdrawn. */
+  /** Null if the prompt is withdrawn. */
   readonly choice: number | null
   readonly rationale: string
   readonly operator: string
   readonly at: number
 }
 
-/** Those on a range of items, by item. */
+/** Reads the decisions on a range of items, keyed by item. */
 export const readFrom = (sql: SqlClient.SqlClient) =>
   Effect.fnUntraced(function* (from: number, to: number) {
     const rows = yield* sql<StoredDecision>`SELECT item_id, choice, rationale, operator, at FROM decision
@@ -29,7 +29,7 @@ export const readFrom = (sql: SqlClient.SqlClient) =>
     return new Map(rows.map((row) => [row.item_id, row]))
   })
 
-/** A decision for a completion. */
+/** A decision that chooses a completion. */
 export type Chosen = StoredDecision & { readonly choice: number }
 export const isChosen = (decision: StoredDecision): decision is Chosen => decision.choice !== null
 
@@ -38,7 +38,7 @@ export const recordOf = ({ at, operator }: StoredDecision) => ({
   at: DateTime.formatIso(DateTime.makeUnsafe(at)),
 })
 
-/** The result of an item's votes, as the lead decided. */
+/** Changes the result of an item's votes to the lead's decision. */
 export const decided = <A extends ResultItem>(
   result: A,
   { completions }: RequestedPrompt,
@@ -65,7 +65,7 @@ export const resultWithoutVotes = (
   ...(metadata !== undefined && { metadata }),
 })
 
-/** No judgment. The votes are left out, since clients would count them. */
+/** Builds the result of a withdrawn prompt. It leaves the votes out, since clients would count them. */
 export const withdrawn = (
   { metadata, prompt }: RequestedPrompt,
   decision: StoredDecision,

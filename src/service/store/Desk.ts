@@ -1,11 +1,10 @@
 /**
- * What managers change: decisions on items, withdrawn prompts, further votes, voided votes, and what follows for tasks,
- * results and webhooks.
+ * Changes that managers make: they decide items, withdraw prompts, ask for further votes, and void votes.
  *
- * Guarantees: counters of tasks and experts match the valid votes after each commit. A published result is replaced in
- * the commit of the change, together with the event that announces it. A task that misses votes again is open again:
- * its result is that of the votes left, and is withdrawn only where a prompt has none. No vote is deleted. Voiding and
- * its undo commit task by task, and can be repeated after a crash.
+ * Guarantees: counters of tasks and experts match the valid votes after each commit. The commit of a change also
+ * replaces the published result and stores the event that announces it. A task that misses votes again is open again,
+ * and its result comes from the remaining votes; the result is withdrawn only if a prompt has none. No vote is deleted.
+ * Voiding and restoring votes commit task by task, and can be repeated after a crash.
  */
 /* oxlint-disable max-lines -- one state machine: each change of votes or decisions settles its tasks by the same rules */
 import { Clock, Context, Effect, Layer, Schema } from "effect"
@@ -21,9 +20,9 @@ import { TaskRequests } from "./TaskRequests.ts"
 import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
-/** There is no such task, prompt, completion, expert or voiding; `problem` says which. */
+/** The task, prompt, completion, expert or voiding does not exist; `problem` says which. */
 export class NothingThere extends Schema.TaggedError<NothingThere>()("NothingThere", { problem: Schema.String }) {}
-/** The change does not go with the state of the task or item. */
+/** The state of the task or item does not allow the change. */
 export class NotNow extends Schema.TaggedError<NotNow>()("NotNow", { problem: Schema.String }) {}
 const isProblem = Schema.is(Schema.Union([NothingThere, NotNow]))
 
@@ -60,7 +59,7 @@ const make = Effect.gen(function* () {
     return rows[0]
   })
 
-  /** Sets an item's counters by its votes and its decision. */
+  /** Sets an item's counters from its votes and its decision. */
   const recountItem = (task: TaskRow, itemId: number) => {
     const votes = sql`(SELECT COUNT(*) FROM vote WHERE vote.item_id = item.item_id)`
     const holds = sql`(SELECT COUNT(*) FROM hold WHERE hold.item_id = item.item_id AND held_until IS NOT NULL)`
@@ -73,7 +72,7 @@ const make = Effect.gen(function* () {
       EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id AND choice IS NOT NULL) AS "isDone"`
   }
 
-  /** The group of a completed task is complete no longer. */
+  /** Reopens a completed task, which makes its group incomplete again. */
   const reopen = Effect.fnUntraced(function* ({ group_id, organization, seq, task_id }: TaskRow) {
     yield* sql`UPDATE task SET status = 'in_progress', finished_at = NULL WHERE seq = ${seq}`
     yield* voting.lanes.rejoin({ organization, group_id, seq })
@@ -83,14 +82,14 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Brings a task into the state that its votes and decisions make, after these items of it have changed. Comparisons of
-   * their votes were undone before.
+   * Sets a task's state from its votes and decisions after some of its items have changed. The caller has already
+   * undone the comparisons of their votes.
    */
   const settle = Effect.fnUntraced(function* (
     task: TaskRow,
     itemIds: ReadonlyArray<number>,
     now: number,
-    /** Whether more votes are asked for, and nothing else has changed: a result that is there stays as it is. */
+    /** Whether the change only asks for more votes. Then the published result stays as it is. */
     asksOnly = false,
   ) {
     const { seq, status } = task
@@ -99,7 +98,7 @@ const make = Effect.gen(function* () {
     for (const itemId of itemIds) {
       const [item] = yield* recountItem(task, itemId)
       if (item!.open > 0) open.push(itemId)
-      // Others are compared with the vote that they miss.
+      // Items that miss votes are compared when they have them all.
       if (item!.votes > 1 && item!.isDone === 1) yield* voting.compare(task, itemId)
     }
     if (open.length > 0) {
@@ -120,7 +119,7 @@ const make = Effect.gen(function* () {
     const event = { organization: task.organization, groupId: task.group_id, taskIds: [task.task_id] }
 
     if (done === task.prompts && status !== "completed") {
-      // In its grace time it is completed anyway.
+      // `Completions` completes the task when its grace time ends.
       if (task.completes_at !== null) return "same" as const
       const whole = yield* voting.openTask(seq)
       yield* voting.complete(whole!, sql`status = 'completed'`, now)
@@ -144,10 +143,12 @@ const make = Effect.gen(function* () {
     return done < task.prompts ? ("reopened" as const) : ("changed" as const)
   })
 
-  /** A write that may change results. It wakes the webhooks, and those who wait for work. */
+  /** Runs a write that may change results. It wakes the webhooks and those who wait for work. */
   const change = <A>(statements: Effect.Effect<A, SqlError>) => voting.writeEnding(statements, () => true)
 
-  /** Changes the decision on an item, by statements that give what the audit log is to say of it, or why they can't. */
+  /**
+   * Changes the decision on an item. `statements` return the details for the audit log, or the reason for a refusal.
+   */
   const changeDecision = Effect.fnUntraced(function* (
     taskId: string,
     promptIndex: number,
@@ -181,7 +182,10 @@ const make = Effect.gen(function* () {
   const decisionOn = (itemId: number) =>
     Effect.map(sql<{ choice: number | null }>`SELECT choice FROM decision WHERE item_id = ${itemId}`, (rows) => rows[0])
 
-  /** The lead's judgment is the item's result from now on. `NotNow`: the task is cancelled, the prompt withdrawn, or somebody is judging it. */
+  /**
+   * Makes the lead's judgment the item's result. Fails with `NotNow` if the task is cancelled, the prompt is withdrawn,
+   * or somebody is judging it.
+   */
   const decide = Effect.fn("Desk.decide")(({ choice, operator, promptIndex, rationale, taskId }: Judgment) =>
     changeDecision(
       taskId,
@@ -206,7 +210,7 @@ const make = Effect.gen(function* () {
     ),
   )
 
-  /** Nobody judges the prompt any more, and its result is that there is none. What people hold of it is taken from them. */
+  /** Stops all judging of a prompt; its result then says that there is none. People who hold the item lose it. */
   const withdrawPrompt = Effect.fn("Desk.withdrawPrompt")(
     (taskId: string, promptIndex: number, reason: string, operator: string) =>
       changeDecision(
@@ -238,7 +242,7 @@ const make = Effect.gen(function* () {
       ),
   )
 
-  /** Deletes the decision on an item, if it meets the condition. */
+  /** Deletes the decision on an item if the decision meets the condition. */
   const deleteDecision = (
     taskId: string,
     promptIndex: number,
@@ -253,7 +257,7 @@ const make = Effect.gen(function* () {
       ),
     )
 
-  /** The item's votes decide again; where it misses some, it returns to the queue. */
+  /** Lets the item's votes decide again. An item that misses votes returns to the queue. */
   const withdrawDecision = Effect.fn("Desk.withdrawDecision")((taskId: string, promptIndex: number) =>
     deleteDecision(
       taskId,
@@ -264,12 +268,15 @@ const make = Effect.gen(function* () {
     ),
   )
 
-  /** The reverse: where it misses votes, it returns to the queue. */
+  /** Undoes `withdrawPrompt`. An item that misses votes returns to the queue. */
   const restorePrompt = Effect.fn("Desk.restorePrompt")((taskId: string, promptIndex: number) =>
     deleteDecision(taskId, promptIndex, "item.restore", sql`choice IS NULL`, "The prompt is not withdrawn."),
   )
 
-  /** Changes how many votes items of a task need, by statements that give these items and the votes that come or go. */
+  /**
+   * Changes how many votes items of a task need. `needs` returns these items, each with the number of votes added or
+   * removed.
+   */
   const changeNeeds = Effect.fnUntraced(function* (
     taskId: string,
     action: string,
@@ -299,10 +306,10 @@ const make = Effect.gen(function* () {
   })
 
   /**
-   * Asks for that many more votes on each of these prompts, by default all, from experts who have not judged them. The
-   * task's result stays available until they are there.
+   * Asks for `votes` more votes on each of these prompts, or on all prompts by default. Only experts who have not
+   * judged a prompt can vote on it. The task's result stays available in the meantime.
    *
-   * @returns the number of prompts; decided and withdrawn ones are left out
+   * @returns the number of prompts reopened, without decided and withdrawn ones
    */
   const reopenTask = Effect.fn("Desk.reopen")(
     (taskId: string, votes: number, promptIndices: ReadonlyArray<number> | undefined) =>
@@ -311,7 +318,7 @@ const make = Effect.gen(function* () {
         "task.reopen",
         Effect.fnUntraced(function* ({ seq, status }) {
           if (status === "cancelled") return new NotNow({ problem: "The task is cancelled." })
-          // `pending` promises that its votes are those that it asked for.
+          // `AutomaticQueue` relies on a `pending` task having exactly the votes open that it was created with.
           if (status === "pending") return new NotNow({ problem: "Nobody has judged it yet: all its votes are open." })
           const chosen = JSON.stringify(promptIndices?.map((index) => itemIdOf(seq, index)) ?? [])
           const items = yield* sql<{
@@ -329,7 +336,10 @@ const make = Effect.gen(function* () {
       ),
   )
 
-  /** Asks no further for such votes, except for those that experts are about to give. @returns the number of prompts */
+  /**
+   * Cancels the open votes that `reopen` asked for, except those that experts are about to give. @returns the number of
+   * prompts
+   */
   const endReopening = Effect.fn("Desk.endReopening")((taskId: string) =>
     changeNeeds(
       taskId,
@@ -347,10 +357,10 @@ const make = Effect.gen(function* () {
     ),
   )
 
-  /** Changes the votes of each task in a write of its own. */
+  /** Changes the votes of each task in a separate write. */
   const changeTasks = Effect.fnUntraced(function* (
     itemIds: ReadonlyArray<number>,
-    /** Moves votes on these items; gives the items whose votes changed. */
+    /** Moves votes on these items and returns the items whose votes changed. */
     move: (task: TaskRow, itemIds: ReadonlyArray<number>) => Effect.Effect<ReadonlyArray<number>, SqlError>,
     now: number,
   ) {
@@ -371,7 +381,7 @@ const make = Effect.gen(function* () {
     return counts
   })
 
-  /** Adds to the expert's counters what votes that came or went counted; `sign` is 1 or -1. */
+  /** Adds (`sign` 1) or subtracts (`sign` -1) the votes in the expert's counters. */
   const count = (
     expertNo: number,
     votes: ReadonlyArray<{ readonly correct: number | null; readonly given_at: number }>,
@@ -389,7 +399,10 @@ const make = Effect.gen(function* () {
   const columns = sql.literal("n, item_id, expert_no, choice, body, shown_at, given_at, correct")
   type Moved = { readonly item_id: number; readonly correct: number | null; readonly given_at: number }
 
-  /** Takes all valid votes of an expert out of the results. Items that miss a vote by it return to the queue, for others. */
+  /**
+   * Removes all valid votes of an expert from the results. Items that now miss a vote return to the queue, for other
+   * experts.
+   */
   const voidVotes = Effect.fn("Desk.voidVotes")(function* (expertId: string, reason: string, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const begun = yield* change(
@@ -421,7 +434,7 @@ const make = Effect.gen(function* () {
     return { voiding_id: voidingId, ...(yield* changeTasks(items, move, now)) }
   }, Effect.uninterruptible)
 
-  /** The reverse, except for votes that were replaced meanwhile. */
+  /** Undoes `voidVotes`, except for votes that others have replaced in the meantime. */
   const restoreVotes = Effect.fn("Desk.restoreVotes")(function* (voidingId: number, operator: string) {
     const now = yield* Clock.currentTimeMillis
     const begun = yield* change(
@@ -440,7 +453,7 @@ const make = Effect.gen(function* () {
     if (isProblem(begun)) return yield* begun
     const { expertNo, items } = begun
     const move = Effect.fnUntraced(function* (task: TaskRow, itemIds: ReadonlyArray<number>) {
-      // A vote that was replaced, or that somebody is about to replace, stays void.
+      // A vote stays void if somebody replaced it or is about to replace it.
       const mine = sql`voiding_id = ${voidingId} AND item_id IN (
         SELECT item.item_id FROM item WHERE ${sql.in("item.item_id", itemIds)} AND (open > 0 OR (claimed = 0
           AND votes < ${task.votes_required} + extra_votes
@@ -469,9 +482,9 @@ const make = Effect.gen(function* () {
     endReopening,
     voidVotes,
     restoreVotes,
-    /** None: there is no such task. */
+    /** Returns none if the task does not exist. */
     guidelines,
-    /** A new version for all tasks that came with the same guidelines. */
+    /** Adds a new version for all tasks that were created with the same guidelines. */
     editGuidelines,
     ...(yield* DeskReports.make),
     ...(yield* VoteExport.make),

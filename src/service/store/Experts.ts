@@ -1,8 +1,8 @@
 /**
  * Experts: invited people and automatic experts.
  *
- * Guarantees: counters (judged, agreement with the majority of the others, accuracy on gold items) are updated in the
- * same commit as the votes, so listing reads no votes.
+ * Guarantees: the commit of a vote also updates the expert's counters (votes, agreement with the majority of the
+ * others, accuracy on gold items), so listing experts reads no votes.
  */
 import { Clock, Context, Effect, Layer, Option, Predicate, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -31,7 +31,7 @@ const toSummary = ({ agreed, compared, gold_judged, gold_right, ...row }: Row): 
   gold: { right: gold_right, of: gold_judged },
 })
 
-/** There is an expert of this name already, in whatever case, width and spacing. */
+/** Another expert has this name. The comparison ignores case, width and spacing. */
 export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {
   name: Schema.String,
   active: Schema.Boolean,
@@ -56,9 +56,9 @@ const make = Effect.gen(function* () {
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   })
 
-  /** Within a write. */
+  /** Call this within a write. */
   const insert = Effect.fnUntraced(function* (expert: { expert_id: string; name: string; kind: string }, now: number) {
-    // A new expert has passed no items, so no returned item is for them.
+    // A new expert has passed no items, so earlier returned items are skipped.
     const rows = yield* sql<Row>`INSERT INTO expert (expert_id, name, kind, created_at, returned_cursor)
       VALUES (${expert.expert_id}, ${expert.name}, ${expert.kind}, ${now},
         COALESCE((SELECT MAX(n) FROM returned_item), 0))
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
     return Predicate.isTagged(created, "NameTaken") ? yield* created : created
   })
 
-  /** An automatic expert; created if missing. */
+  /** Finds an automatic expert, or creates it. */
   const ensure = Effect.fn("Experts.ensure")(function* (name: string) {
     const now = yield* Clock.currentTimeMillis
     return yield* write(insert({ expert_id: name, name, kind: "automatic" }, now))
@@ -96,8 +96,10 @@ const make = Effect.gen(function* () {
   ).pipe(Effect.withSpan("Experts.list"))
 
   /**
-   * None where there is no such expert. What one who is not active holds returns to the queue;
-   * what an automatic one is at work on, when it is recorded, without its votes.
+   * Activates or deactivates an expert. Returns none if the expert does not exist. Items held by a deactivated person
+   * return to the queue. Items claimed by a deactivated automatic expert return when they are recorded, without its
+   * votes.
+   *
    * @param along statements that belong to the same write
    */
   const setActive = Effect.fn("Experts.setActive")(function* (
@@ -114,18 +116,18 @@ const make = Effect.gen(function* () {
           yield* Audit.record(sql, active ? "expert.activate" : "expert.deactivate", expertId, { name: expert.name })
         }
         yield* along
-        // Others pass over what is one's that can't be asked at present.
+        // Other experts may have passed items that waited for this expert, so all items are checked again.
         if (rows[0]?.kind === "automatic") queue.reconsiderAll()
         if (rows[0]?.kind === "person" && !active) yield* contents.awaitFewer
         return rows
       }),
     )
-    // From here on the expert takes nothing more.
+    // A deactivated expert takes no more items from here on.
     if (!active) yield* queue.release(expertId)
     return Option.map(Option.fromUndefinedOr(rows[0]), toSummary)
   }, Effect.uninterruptible)
 
-  /** Remembers that the expert was here, and is awaited again; written once a minute at most. */
+  /** Records that the expert was present, so that items wait for the expert again. Writes at most once a minute. */
   const touch = Effect.fn("Experts.touch")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
     const seen = yield* sql`SELECT 1 FROM expert

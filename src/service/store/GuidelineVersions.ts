@@ -1,10 +1,10 @@
 /**
- * Versions of guidelines: what a lead changes applies to all tasks of the organization that came with the same
- * guidelines, also to those that will.
+ * Versions of guidelines. A lead's edit applies to all of the organization's tasks that have the same guidelines,
+ * including future ones.
  *
- * Guarantees: the rubric of a task stays the one that was sent: only the text has versions, and front matter in it is
- * text. Version 1 is the text as it was sent. Statements for use within one write of `Database`; `history` and `edit`
- * are whole.
+ * Guarantees: a task keeps the rubric that the client sent. Only the text has versions, and front matter in an edited
+ * text is plain text. Version 1 is the text that the client sent. `history` and `edit` run on their own; use the other
+ * statements within one write of `Database`.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -15,14 +15,14 @@ import { toStorableText } from "../database/TaskTables.ts"
 import type { GuidelineHistory } from "../pageApi/TasksApi.ts"
 import { TaskRequests } from "./TaskRequests.ts"
 
-/** The guidelines can't be changed so. */
+/** The edit is refused; `problem` says why. */
 export class GuidelinesRefused extends Schema.TaggedError<GuidelinesRefused>()("GuidelinesRefused", {
   problem: Schema.String,
 }) {}
 
 export interface Current {
   readonly base: string
-  /** As the client sent them. */
+  /** The guidelines as the client sent them, with the rubric. */
   readonly sent: string | undefined
   readonly text: string | undefined
   readonly version: number
@@ -43,11 +43,11 @@ export const make = Effect.gen(function* () {
     return { base, sent, text, version } satisfies Current
   })
 
-  /** A person who sees the guidelines for the first time needs to hear of no change. */
+  /** Records the version that a person sees first, so that the person is told only of later changes. */
   const meet = (expertNo: number, { base, version }: Current) =>
     sql`INSERT OR IGNORE INTO guidelines_seen ${sql.insert({ expert_no: expertNo, base, version })}`
 
-  /** The version that the person saw last, if it is not the newest one. */
+  /** The version that the person saw last. It is undefined if that is the newest version. */
   const changedFor = Effect.fnUntraced(function* (expertNo: number, { base, sent, version }: Current) {
     if (version === 1) return undefined
     const [seen] = yield* sql<{ version: number; text: string | null }>`
@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
       (rows) => rows[0],
     )
 
-  /** Newest first. */
+  /** Lists all versions, newest first. */
   const history = Effect.fn("Desk.guidelines")(function* (taskId: string) {
     const task = yield* taskBy(taskId)
     if (task === undefined) return Option.none()

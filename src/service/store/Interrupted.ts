@@ -1,16 +1,16 @@
 /**
- * What automatic experts had in hand when the service ended.
+ * Recovers, at the start, the items that automatic experts held when the service ended.
  *
- * Guarantees: at the start, all that they claimed is free again, and tasks that were canceled because they had no answer
- * are open again, in the lanes that their groups have now. Decided items stay closed. Such a task whose missing votes were
- * restored meanwhile is completed.
+ * Guarantees: all claims are released. Tasks that were canceled because no expert had an answer are open again, in the
+ * current lanes of their groups. Decided items stay closed. Such a task is completed if its missing votes were restored
+ * in the meantime.
  */
 import { Clock, Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { itemIdOf, lastItemOf, maxPrompts } from "../database/TaskTables.ts"
 import type { Voting } from "./Voting.ts"
 
-/** Statements for use within one write of `Database`. */
+/** Call this within one write of `Database`. */
 export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, voting: Voting) {
   const isOf = (seq: number) => sql`item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
   const now = yield* Clock.currentTimeMillis
@@ -38,7 +38,7 @@ export const release = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, vo
       WHERE ${isOf(seq)} AND NOT EXISTS (SELECT 1 FROM decision WHERE decision.item_id = item.item_id)
       RETURNING item_id, open`
     yield* voting.putBack(items.flatMap((item) => (item.open > 0 ? [item.item_id] : [])))
-    // `pending` promises that all its votes are open.
+    // `AutomaticQueue` relies on all votes of a `pending` task being open.
     yield* sql`UPDATE task SET status = 'pending' WHERE seq = ${seq} AND votes_given = 0 AND ${extra_votes} = 0
       AND NOT EXISTS (SELECT 1 FROM decision WHERE ${isOf(seq)})`
     const due = yield* sql`UPDATE task SET completes_at = ${now} WHERE seq = ${seq} AND prompts_done = prompts

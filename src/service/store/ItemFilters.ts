@@ -1,7 +1,7 @@
 /**
- * The filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision` and `disputed`.
+ * Filters of items, as conditions of a query that joins `item` with `task`, `item_text`, `decision` and `disputed`.
  *
- * Does not: choose where the join begins, which decides how long the query takes.
+ * Does not: choose the table with which the join begins, which decides how long the query takes.
  */
 import { Struct } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
@@ -9,11 +9,11 @@ import type { ItemQuery, ItemState } from "../pageApi/ItemsApi.ts"
 
 type ItemFilter = Omit<ItemQuery, "before" | "limit">
 
-/** A pattern of LIKE that finds the text as it is. */
+/** Makes a LIKE pattern that matches the text literally. */
 const containing = (text: string): string => `%${text.replace(/[%_\\]/g, String.raw`\$&`)}%`
 
 export const make = (sql: SqlClient.SqlClient) => {
-  /** Votes that the item needs. */
+  /** The SQL expression for the number of votes that the item needs. */
   const required = sql.literal("votes_required + item.extra_votes")
   const isFlagged = sql.literal("EXISTS (SELECT 1 FROM flagged_item WHERE flagged_item.item_id = item.item_id)")
   const states: Record<ItemState, Statement.Fragment> = {

@@ -1,10 +1,12 @@
 /**
- * Lanes of the queue: a group of tasks that is paused, or has a priority or experts of its own, is in a lane of its own.
+ * Lanes of the queue. A group of tasks has its own lane if it is paused, has a priority other than normal, or is for
+ * certain experts only.
  *
- * Guarantees: an assigned group goes only to its experts, people or automatic; a paused one to nobody. People get lanes of higher priority
- * first, and the oldest item among equal ones. Tasks that join the group later are in its lane. Finding an expert's
- * lanes takes time in proportion to the lanes, not to their items; listing the queue, to the lanes and to what is shown.
- * Does not: order what automatic experts judge, which is the oldest first.
+ * Guarantees: only its experts, people or automatic, get an assigned group; nobody gets a paused one. People get lanes
+ * of higher priority first, then the oldest item. Tasks that join a group later are in its lane. The time to find an
+ * expert's lanes grows with the lanes, not their items. The time to list the queue grows with the lanes and the rows
+ * shown.
+ * Does not: order the work of automatic experts, who judge the oldest item first.
  */
 import { Effect, Struct } from "effect"
 import { Database } from "../database/Database.ts"
@@ -12,7 +14,7 @@ import { itemIdOf, lastItemOf } from "../database/TaskTables.ts"
 import { type GroupSummary, type Priority } from "../pageApi/GroupsApi.ts"
 import { priorities } from "../pageApi/PageConstants.ts"
 
-/** A lane with open items, and how far the expert got in it. */
+/** A lane with open items, and the expert's cursors in it. */
 export interface Lane {
   readonly lane: number
   readonly priority: number
@@ -23,19 +25,19 @@ export interface Lane {
 export interface GroupSettings {
   readonly groupId: string
   readonly priority: Priority
-  /** Ids; undefined: all. */
+  /** Ids of the experts; undefined means all experts. */
   readonly experts: ReadonlyArray<string> | undefined
 }
 
 const maxListed = 200
-/** Of tasks without a group, those with a lane of their own not counted. */
+/** The limit for tasks without a group. It does not count tasks that have a lane. */
 const maxAlone = 50
 
 const normal = priorities.indexOf("normal")
 const numberOf = (priority: Priority): number => normal - priorities.indexOf(priority)
 const priorityOf = (n: number): Priority => priorities[normal - n]!
 
-/** Statements for use within one write of `Database`; `list` is for reading. */
+/** A row of the queue's list: a group or a task without a group, with its lane if it has one. */
 export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "paused"> {
   readonly lane: number | null
   readonly priority: number
@@ -43,6 +45,7 @@ export interface LaneRow extends Omit<GroupSummary, "priority" | "assigned" | "p
   readonly paused: number
 }
 
+/** Use these statements within one write of `Database`; `list` only reads. */
 export const make = Effect.gen(function* () {
   const { sql } = yield* Database
 
@@ -61,7 +64,7 @@ export const make = Effect.gen(function* () {
       ([lane]) => lane,
     )
 
-  /** The numbers of the experts that alone may judge the group; undefined: all. */
+  /** The numbers of the only experts that may judge the group; undefined means all experts. */
   const assignedTo = Effect.fnUntraced(function* (organization: string, groupId: string) {
     const lane = yield* laneOf(organization, groupId)
     if (lane?.paused === 1) return new Set<number>()
@@ -70,7 +73,7 @@ export const make = Effect.gen(function* () {
     return new Set(rows.map((row) => row.expert_no))
   })
 
-  /** The open tasks of a group, and whose it is; undefined: there is no such group. */
+  /** A group's open tasks and its organization; undefined if the group does not exist. */
   const tasksOf = Effect.fnUntraced(function* (groupId: string) {
     const [group] = yield* sql<{ organization: string }>`
       SELECT organization FROM task_group WHERE group_id = ${groupId}
@@ -85,12 +88,12 @@ export const make = Effect.gen(function* () {
     return { organization, tasks: rows.map(({ seq }) => seq) }
   })
 
-  /** Moves the items of these tasks. */
+  /** Moves the items of these tasks to a lane. */
   const move = Effect.fnUntraced(function* (tasks: ReadonlyArray<number>, lane: number) {
     for (const seq of tasks) {
       yield* sql`UPDATE item SET lane = ${lane} WHERE item_id BETWEEN ${itemIdOf(seq, 0)} AND ${lastItemOf(seq)}`
     }
-    // Who has passed its items in lane 0 is to get them again.
+    // Experts whose cursor in lane 0 has passed these items must get them again.
     if (lane > 0) return
     for (const seq of tasks) {
       yield* sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT item_id FROM item
@@ -98,7 +101,7 @@ export const make = Effect.gen(function* () {
     }
   })
 
-  /** Moves the items of a task that had ended to the lane that its group has now: `set` moves open tasks only. */
+  /** Moves the items of a reopened task to the current lane of its group, because `set` moves only open tasks. */
   const rejoin = Effect.fnUntraced(function* (task: {
     readonly organization: string
     readonly group_id: string
@@ -109,14 +112,14 @@ export const make = Effect.gen(function* () {
       WHERE item_id BETWEEN ${itemIdOf(task.seq, 0)} AND ${lastItemOf(task.seq)}`
   })
 
-  /** Ends a lane: its items are in lane 0 again. */
+  /** Deletes a lane and moves its items to lane 0. */
   const leave = Effect.fnUntraced(function* (lane: number, tasks: ReadonlyArray<number>) {
     yield* sql`DELETE FROM lane WHERE lane = ${lane}`
     yield* sql`DELETE FROM lane_cursor WHERE lane = ${lane}`
     yield* move(tasks, 0)
   })
 
-  /** Pauses a group that exists, or goes on with it. @returns whether that changes anything */
+  /** Pauses or resumes an existing group. @returns whether this changed anything */
   const pause = Effect.fnUntraced(function* (
     group_id: string,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -137,7 +140,7 @@ export const make = Effect.gen(function* () {
     return true
   })
 
-  /** Sets priority and experts of a group that exists. */
+  /** Sets priority and experts of an existing group. */
   const set = Effect.fnUntraced(function* (
     { groupId: group_id, priority }: GroupSettings,
     { organization, tasks }: { readonly organization: string; readonly tasks: ReadonlyArray<number> },
@@ -180,7 +183,9 @@ export const make = Effect.gen(function* () {
   const ofLane = sql.literal(`lane.lane, COALESCE(priority, 0) AS priority, COALESCE(assigned, 0) AS assigned,
     COALESCE(paused, 0) AS paused`)
 
-  /** Reads those that have a lane, and the oldest of the others: no more than are shown. */
+  /**
+   * Lists the groups and tasks that have a lane, and the oldest of the others. It reads no more rows than are shown.
+   */
   const list = Effect.fnUntraced(function* (after = 0) {
     const groups = yield* sql<LaneRow>`
       SELECT task_group.group_id, ${ofLane}, open AS tasks, votes, votes_needed,

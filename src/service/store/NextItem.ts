@@ -1,8 +1,9 @@
 /**
- * Finds the next item of the queue that is open for a person; see `VoteQueue` for the order.
+ * Finds the next item of the queue that is open for a person; `VoteQueue` describes the order.
  *
- * Guarantees: what a person has passed is not read again, so that finding takes constant time; what opens again behind
- * a cursor is in `returned_item`, and found there. Statements for use within one write of `Database`.
+ * Guarantees: items that a person has passed are not read again, so finding the next one takes constant time. Items
+ * that open again behind a cursor are in `returned_item`, which is also searched. Use these statements within one write
+ * of `Database`.
  */
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -10,7 +11,7 @@ import { Database } from "../database/Database.ts"
 import type { Lane } from "./Lanes.ts"
 import type { Voting } from "./Voting.ts"
 
-/** How far an expert got in lane 0. */
+/** The expert's cursors in lane 0. */
 export interface ExpertCursors {
   readonly expert_no: number
   readonly item_cursor: number
@@ -28,8 +29,8 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     AND NOT EXISTS (SELECT 1 FROM set_aside WHERE set_aside.item_id = item.item_id AND set_aside.expert_no = ${expertNo})`
 
   /**
-   * The first of these items that is open for the expert, and its place among them. Those before
-   * it are for others first, and remembered as such.
+   * Finds the first of these items that is open for the expert, and its position among them. Records that the expert
+   * passed the items before it because other people should get them first.
    */
   const firstOpen = Effect.fnUntraced(function* (
     expertNo: number,
@@ -50,7 +51,9 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
 
   const toEnd = sql`COALESCE((SELECT MAX(item_id) FROM item), 0)`
 
-  /** Remembers how far the expert got. What was passed is not checked again: whatever opens again returns. */
+  /**
+   * Moves the expert's cursors forward. Passed items are not checked again, since an item that opens again is returned.
+   */
   const advance = Effect.fnUntraced(function* (
     expertNo: number,
     { lane, item_cursor }: Lane,
@@ -64,10 +67,13 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
           VALUES (${expertNo}, ${lane}, ${item}, ${returned})`
   })
 
-  /** The next item of a lane that is open for the expert; where there is none, that is remembered. */
+  /**
+   * Finds the next item of a lane that is open for the expert. If there is none, moves the cursors to the end of the
+   * lane.
+   */
   const nextInLane = Effect.fnUntraced(function* (expertNo: number, at: Lane) {
     const { item_cursor, lane, returned_cursor } = at
-    // What lies beyond the item cursor is met there.
+    // Returned items beyond the item cursor are found by the second search below.
     const returned = yield* firstOpen(
       expertNo,
       sql`returned_item.n`,
@@ -85,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ contents, lanes: { openTo } }
     return undefined
   })
 
-  /** The next item that is open for the expert, by priority, then age; moves his or her cursors. */
+  /** Finds the next item that is open for the expert, by priority, then age, and moves the expert's cursors. */
   const nextOpen = Effect.fnUntraced(function* ({ expert_no, ...cursors }: ExpertCursors) {
     const lanes = [{ lane: 0, priority: 0, ...cursors }, ...(yield* openTo(expert_no))]
     const byPriority = Map.groupBy(lanes, ({ priority }) => priority)

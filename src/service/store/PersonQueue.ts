@@ -1,9 +1,9 @@
 /**
- * The queue for people: one item at a time is held, voted on, set aside, undone. See `VoteQueue`, which also sets how
- * long an item is held, and the grace time for undo.
+ * The queue for people, who hold one item at a time, vote on it, set it aside, or undo a vote. `VoteQueue` sets the
+ * hold time and the grace time for undo.
  *
- * An expert may hold several items: undone ones, the last one first, then the one held before. An expired hold remains
- * the expert's until the item is returned, which keeps its order and draft.
+ * After an undo an expert may hold several items. The latest undone item comes first, then the item held before. An
+ * expired hold stays the expert's until the item is returned. A returned item keeps its order and draft.
  */
 /* oxlint-disable max-lines -- one queue, whose statements share their conditions */
 import { Clock, Duration, Effect, Option, Random, Result } from "effect"
@@ -47,9 +47,9 @@ const maxReleasedPerWrite = 500
 export const make = Effect.fnUntraced(function* (options: {
   readonly voting: Voting
   readonly hold: Duration.Input
-  /** Called within the write in which items return to the queue. */
+  /** `PersonQueue` calls this within the write in which items return to the queue. */
   readonly onReturned: (itemIds: Iterable<number>) => void
-  /** Called within the write in which a group gets other experts. */
+  /** `PersonQueue` calls this within the write that changes the experts of a group. */
   readonly onAssigned: () => void
 }) {
   const { sql, write } = yield* Database
@@ -58,7 +58,7 @@ export const make = Effect.fnUntraced(function* (options: {
   const nextOpen = yield* NextItem.make(voting)
   const holdMillis = Duration.toMillis(options.hold)
 
-  /** One more vote of each of these items is for anybody. */
+  /** Opens one more vote of each of these items for any expert. */
   const giveBack = Effect.fnUntraced(function* (itemIds: ReadonlyArray<number>) {
     if (itemIds.length === 0) return
     for (const itemId of itemIds) yield* sql`UPDATE item SET open = open + 1 WHERE item_id = ${itemId}`
@@ -81,7 +81,7 @@ export const make = Effect.fnUntraced(function* (options: {
       (rows) => rows[0],
     )
 
-  /** The item, if the expert holds it and gets work at present. */
+  /** Finds the item if the expert holds it and may work at present. */
   const heldItem = Effect.fnUntraced(function* (expertId: string, itemId: number) {
     const [hold] = yield* sql<HoldRow>`SELECT ${columns} FROM hold JOIN expert USING (expert_no)
       WHERE expert_id = ${expertId} AND item_id = ${itemId} AND held_until IS NOT NULL`
@@ -89,7 +89,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return (yield* qualification.standing(hold.expert_no)).state === "working" ? hold : undefined
   })
 
-  /** Takes an item for the expert: with the order and the draft of the time before, if there was one. */
+  /** Gives the item to the expert. If the expert held it before, the item keeps its earlier order and draft. */
   const take = Effect.fnUntraced(function* (expertNo: number, itemId: number, now: number, random: Random.Random) {
     const seq = seqOf(itemId)
     const { prompts } = yield* voting.requests.of(seq)
@@ -144,7 +144,7 @@ export const make = Effect.fnUntraced(function* (options: {
     } satisfies HeldItem
   })
 
-  /** Work for a person who gets none of the queue at present: a qualification item, or nothing. */
+  /** Returns a qualification item, or nothing, for a person who may not work on the queue at present. */
   const withoutWork = Effect.fnUntraced(function* (
     expertNo: number,
     standing: Standing,
@@ -152,7 +152,7 @@ export const make = Effect.fnUntraced(function* (options: {
     random: Random.Random,
   ) {
     yield* releaseHolds(sql`expert_no = ${expertNo} AND held_until IS NOT NULL`)
-    // Nobody is to wait for the judgment of who can't give it.
+    // A person who can't judge is marked as away, so that no item waits for that person.
     const away = yield* sql`UPDATE expert SET away = 1 WHERE expert_no = ${expertNo} AND away = 0 RETURNING expert_no`
     if (away.length > 0) yield* voting.contents.awaitFewer
     if (standing.state !== "qualifying") return undefined
@@ -182,8 +182,8 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   /**
-   * The item that the expert holds, with its hold renewed, or else the next item; none if nothing is left for this
-   * expert. Ids of qualification items are negative.
+   * Returns the item that the expert holds, with its hold renewed, or else the next item. Returns none if nothing is
+   * left for this expert. Ids of qualification items are negative.
    */
   const next = Effect.fn("VoteQueue.next")(function* (expertId: string) {
     const now = yield* Clock.currentTimeMillis
@@ -209,7 +209,7 @@ export const make = Effect.fnUntraced(function* (options: {
     return Option.some("isQualification" in found ? found : yield* show(found))
   })
 
-  /** Saves a draft, and renews the hold. */
+  /** Saves a draft and renews the hold. */
   const saveDraft = Effect.fn("VoteQueue.saveDraft")(function* (expertId: string, itemId: number, draft: string) {
     const heldUntil = (yield* Clock.currentTimeMillis) + holdMillis
     const saved = yield* write(
@@ -281,7 +281,7 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.fromResult(outcome)
   })
 
-  /** The expert has seen this version of the guidelines of the item, which he or she holds. */
+  /** Records that the expert has seen this version of the guidelines of an item that the expert holds. */
   const acknowledge = Effect.fn("VoteQueue.acknowledge")(function* (expertId: string, itemId: number, version: number) {
     yield* write(
       Effect.gen(function* () {
@@ -293,7 +293,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  /** The item goes to others; a flag is shown to the operator, and goes into the task's result. */
+  /** Leaves the item to other experts. A flag is shown to the operator and goes into the task's result. */
   const setAside = Effect.fn("VoteQueue.setAside")(function* (expertId: string, itemId: number, why: SetAside) {
     const at = yield* Clock.currentTimeMillis
     const outcome = yield* write(
@@ -317,7 +317,7 @@ export const make = Effect.fnUntraced(function* (options: {
     if (!outcome) return yield* new NotHeld()
   })
 
-  /** Takes back the expert's last vote, if its task is open. `draft` makes the draft of it, in places. */
+  /** Takes back the expert's last vote if its task is open. `draft` turns the vote, in places, into a draft. */
   const undo = Effect.fn("VoteQueue.undo")(function* (expertId: string, draft: (vote: PersonVote) => string) {
     const now = yield* Clock.currentTimeMillis
     const hold = yield* write(
@@ -327,7 +327,7 @@ export const make = Effect.fnUntraced(function* (options: {
         const task = vote && (yield* undoableIn(vote))
         if (vote === undefined || task === undefined) return undefined
         const { expert_no, item_id } = vote
-        // Otherwise a paused person could correct wrong votes until the pause ends.
+        // Without this check, a paused person could correct wrong votes until the pause ends.
         if ((yield* qualification.standing(expert_no)).state !== "working") return undefined
 
         yield* voting.uncompare(item_id)
@@ -381,8 +381,8 @@ export const make = Effect.fnUntraced(function* (options: {
   })
 
   /**
-   * The task of a vote that can be taken back: it is open and not paused, no lead has decided or withdrawn the item, and no
-   * result that clients may have fetched before the task was reopened includes the vote.
+   * Finds the task of a vote if the vote can be taken back. The task is open and not paused, and no lead has decided or
+   * withdrawn the item. Clients can't have fetched a result with the vote before the task was reopened.
    */
   const undoableIn = Effect.fnUntraced(function* (vote: { readonly item_id: number; readonly expert_no: number }) {
     const { expert_no, item_id } = vote
@@ -417,7 +417,7 @@ export const make = Effect.fnUntraced(function* (options: {
     }
   })
 
-  /** Within a write. */
+  /** Call this within a write. */
   const releaseHolds = Effect.fnUntraced(function* (condition: Statement.Fragment) {
     const holds = yield* sql<{ item_id: number; expert_no: number }>`
       UPDATE hold SET held_until = NULL WHERE (item_id, expert_no) IN (
@@ -434,21 +434,23 @@ export const make = Effect.fnUntraced(function* (options: {
       Effect.asVoid,
     )
 
-  /** Returns what a deactivated expert holds to the queue. */
+  /** Returns all items that a deactivated expert holds to the queue. */
   const release = Effect.fn("VoteQueue.release")((expertId: string) =>
     releaseWhere(
       sql`expert_no = (SELECT expert_no FROM expert WHERE expert_id = ${expertId}) AND held_until IS NOT NULL`,
     ),
   )
 
-  /** Returns expired holds to the queue, and stops waiting for absent people. Also runs every minute. */
+  /**
+   * Returns expired holds to the queue, and stops waiting for absent people. The service also runs this every minute.
+   */
   const releaseExpired = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     yield* releaseWhere(sql`held_until IS NOT NULL AND held_until <= ${now}`)
     yield* write(voting.contents.awaitNoLonger(now))
   }).pipe(Effect.withSpan("VoteQueue.releaseExpired"))
 
-  /** The item goes to all experts again, also to those who set it aside; its flags stay. */
+  /** Offers the item to all experts again, including those who set it aside. Its flags stay. */
   const returnItem = Effect.fn("VoteQueue.returnItem")(function* (taskId: string, promptIndex: number) {
     yield* write(
       Effect.gen(function* () {
@@ -468,7 +470,7 @@ export const make = Effect.fnUntraced(function* (options: {
     )
   })
 
-  /** What others than its experts hold of the group returns to the queue. */
+  /** Sets a group's priority and experts. Items that other experts hold of the group return to the queue. */
   const setGroup = Effect.fn("VoteQueue.setGroup")(function* (settings: GroupSettings) {
     const { experts: ids, groupId, priority } = settings
     const outcome = yield* write(
@@ -496,7 +498,10 @@ export const make = Effect.fnUntraced(function* (options: {
     yield* Effect.fromResult(outcome)
   })
 
-  /** Nobody gets any of the group, or of a task without one, until it goes on; what people hold of it returns to the queue. */
+  /**
+   * Pauses or resumes a group, or a task without a group. Nobody gets items of a paused group, and held ones return to
+   * the queue.
+   */
   const pauseGroup = Effect.fn("VoteQueue.pauseGroup")(function* (groupId: string, isPaused: boolean) {
     const found = yield* write(
       Effect.gen(function* () {
@@ -529,7 +534,10 @@ export const make = Effect.fnUntraced(function* (options: {
     returnItem,
     setGroup,
     pauseGroup,
-    /** Groups and tasks without one that are open, in the order of the queue; of the latter those after a number. */
+    /**
+     * Lists open groups, and open tasks without a group, in queue order. Tasks without a group start after a given
+     * number.
+     */
     groups: voting.lanes.list,
   }
 })

@@ -1,8 +1,8 @@
 /**
- * Maps the places at which an expert sees completions to the task's indices: `order[place]` is the index.
+ * Converts between places, at which an expert sees completions, and indices of the task: `order[place]` is the index.
  *
- * Guarantees: an accepted vote has a valid choice, and its ranking, if any, contains each completion once and the
- * choice in its first group.
+ * Guarantees: an accepted vote has a valid choice. Its ranking, if it has one, contains each completion once, and the
+ * choice is in the first group.
  */
 import { Result } from "effect"
 import type { Ranking } from "../../domain/Ranking.ts"

@@ -1,11 +1,11 @@
 /**
- * Qualification: the gold items that a new person judges before anything else, and who is paused for judging too few
- * gold items right.
+ * Qualification: the gold items that a new person judges before anything else, and the pause of people who judge too
+ * few gold items right.
  *
- * Guarantees: whether a person gets work is computed from rows within the write that gives or takes work, so that
- * neither a restart nor a second window gets past it. Who has voted before, and was not asked to qualify since, is not
- * asked. Within one round no item comes twice; items of earlier rounds come last. Judgments of qualification items are
- * no votes. Automatic experts are not concerned.
+ * Guarantees: the write that gives or takes work also computes whether the person gets work. So neither a restart nor a
+ * second window bypasses it. People who have voted need not qualify unless an operator requires it. Within one round no
+ * item comes twice, and items of earlier rounds come last. Qualification judgments are not votes. Automatic experts are
+ * exempt.
  */
 import { Clock, Context, Effect, Layer, Option, Random, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -18,12 +18,12 @@ import * as Standings from "./Standings.ts"
 import { InvalidVote, NoSuchExpert, NotHeld, type PersonVote, QualificationRefused } from "./VoteQueueModel.ts"
 
 export interface GoldItem {
-  /** The same for the same prompt and completions. */
+  /** Items with the same prompt and completions have the same key. */
   readonly key: string
   readonly prompt: string
-  /** Distinct. In the order of their texts, which does not change with the file. */
+  /** The distinct completions, sorted by text, so that the order does not change with the file. */
   readonly completions: ReadonlyArray<string>
-  /** The index of the right one. */
+  /** The index of the right completion. */
   readonly best: number
 }
 
@@ -34,13 +34,13 @@ interface Row {
   readonly draft: string | null
 }
 
-/** @param gold undefined: the service has no gold file */
+/** @param gold undefined if the service has no gold file */
 const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefined) {
   const { sql, write } = yield* Database
   const items = new Map((gold ?? []).map((item) => [item.key, item]))
   const { lastDecision, settings, standing, standingOf } = yield* Standings.make((gold ?? []).map(({ key }) => key))
 
-  /** The item that the person is shown, of those that the file still has. */
+  /** The qualification item that the person sees now, if the gold file still has it. */
   const shown = Effect.fnUntraced(function* (expertNo: number) {
     const { n } = yield* lastDecision(expertNo)
     const rows = yield* sql<Row>`SELECT n, gold, shown_order, draft FROM qualification
@@ -48,7 +48,10 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return rows.find(({ gold }) => items.has(gold))
   })
 
-  /** An item of the file: any of those that the person never judged, or else the one that was judged longest ago. */
+  /**
+   * Draws an item of the file that the person never judged, at random. If there is none, takes the one judged longest
+   * ago.
+   */
   const draw = Effect.fnUntraced(function* (expertNo: number, random: Random.Random) {
     const judged = yield* sql<{ gold: string; last: number }>`SELECT gold, MAX(n) AS last FROM qualification
       WHERE expert_no = ${expertNo} AND kind = 'item' AND given_at IS NOT NULL GROUP BY gold`
@@ -109,7 +112,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     return Result.void
   })
 
-  /** How many qualification items the person judged ever, and since then. */
+  /** Counts the qualification items that the person judged in total, and since the given time. */
   const judgedBy = Effect.fnUntraced(function* (expertNo: number, since: number) {
     const [row] = yield* sql<{ ever: number; since: number }>`
       SELECT COUNT(*) AS ever, COUNT(*) FILTER (WHERE given_at >= ${since}) AS since
@@ -165,7 +168,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
     )
   })
 
-  /** Stores a decision about a person; `refuse` says why it can't be made. */
+  /** Stores a decision about a person. `refuse` returns the reason if the decision is not possible. */
   const decide = Effect.fnUntraced(function* (
     kind: "admit" | "requalify",
     expertId: string,
@@ -179,7 +182,7 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
         if (person === undefined) return new NoSuchExpert({ expertId })
         const problem = refuse(yield* settings)
         if (problem !== undefined) return new QualificationRefused({ problem })
-        // Not the greatest number in `vote`, since votes are moved away when they are voided.
+        // The greatest number in `vote` would be wrong, because voiding moves votes to another table.
         const [latest] = yield* sql<{ seq: number }>`SELECT seq FROM sqlite_sequence WHERE name = 'vote'`
         const row = { expert_no: person.expert_no, kind, at, last_vote: latest?.seq ?? 0 }
         yield* sql`INSERT INTO qualification ${sql.insert(row)}`
@@ -213,11 +216,14 @@ const make = Effect.fnUntraced(function* (gold: ReadonlyArray<GoldItem> | undefi
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `next`
 const orderOf = ({ shown_order }: Row) => JSON.parse(shown_order) as ReadonlyArray<number>
 
-/** `standing`, `next`, `saveDraft` and `answer` are for use within one write of `Database`, by `PersonQueue`. */
+/**
+ * Whether people get work, and the operators' settings and decisions about it. `PersonQueue` calls `standing`, `next`,
+ * `saveDraft` and `answer` within a write of `Database`.
+ */
 export class Qualification extends Context.Service<Qualification, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/service/Qualification",
 ) {
-  /** @param gold the items of the gold file; undefined: there is none */
+  /** @param gold the items of the gold file; undefined if the service has none */
   static readonly layer = (gold: ReadonlyArray<GoldItem> | undefined): Layer.Layer<Qualification, SqlError, Database> =>
     Layer.effect(Qualification, make(gold))
 }

@@ -1,8 +1,8 @@
 /**
- * Whether a person gets work, computed from what he or she judged: the qualification items, and other gold items.
+ * Computes whether a person gets work, from the qualification items and the other gold items that the person judged.
  *
- * Guarantees: what counts is what came after the last decision of an operator about the person, if there was one, in the
- * order of the commits, whatever the clock says. Void votes count, too. Takes time in proportion to the gold items that were judged since.
+ * Guarantees: only judgments after the last operator decision about the person count, in commit order, whatever the
+ * clock says. Void votes count, too. The computation takes time in proportion to the gold items judged since then.
  */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -10,17 +10,17 @@ import { Database } from "../database/Database.ts"
 import type * as Api from "../pageApi/QualificationApi.ts"
 
 export interface Standing extends Api.Standing {
-  /** Why the person gets no work, in a plain sentence. */
+  /** The reason why the person gets no work, as a plain sentence. */
   readonly reason: string | undefined
 }
 
-/** The latest gold items that a pause depends on, and the least. */
+/** A pause depends on the latest `runningItems` gold items, and on at least `minRunningItems`. */
 const runningItems = 20
 const minRunningItems = 5
 
 const working: Standing = { state: "working", right: 0, judged: 0, reason: undefined }
 
-/** @param keys of the items of the gold file */
+/** @param keys the keys of the items in the gold file */
 export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
   const { sql } = yield* Database
 
@@ -29,7 +29,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
     (rows) => rows[0],
   )
 
-  /** What an operator decided last about the person. */
+  /** The last decision of an operator about the person. */
   const lastDecision = (expertNo: number) =>
     Effect.map(
       sql<{ n: number; last_vote: number; kind: "admit" | "requalify" | "none" }>`
@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       ([row = { n: 0, last_vote: 0, kind: "none" }]) => row,
     )
 
-  /** Also if the vote was taken back, and is being given again. */
+  /** This is also true if the person took the vote back and is giving it again. */
   const hasVotedSince = (expertNo: number, lastVote: number) =>
     Effect.map(
       sql`SELECT 1 WHERE EXISTS (SELECT 1 FROM vote INDEXED BY vote_of_person
@@ -49,7 +49,7 @@ export const make = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       (rows) => rows.length > 0,
     )
 
-  /** The keys of the items that the person judged in this round. */
+  /** The keys of the qualification items that the person judged since row `n`. */
   const judgedSince = (expertNo: number, n: number) =>
     Effect.map(
       sql<{ gold: string }>`SELECT gold FROM qualification

@@ -1,8 +1,9 @@
 /**
- * Reads tasks for the operator: counts, lists, and one task with its votes.
+ * Reports about tasks for operators: counts, lists, and one task with its votes.
  *
- * Guarantees: cost does not grow with the number of tasks: the overview is four rows, a page as many as it shows, one
- * task up to 20 items. Pages are found by position, so they do not shift when tasks are added.
+ * Guarantees: the cost does not grow with the number of tasks. The overview reads four rows, a page (unless filtered by
+ * text) reads the tasks that it shows, and one task reads up to 20 items. Pages are found by position, so they do not
+ * shift when tasks are added.
  */
 import { Effect, Equal, Option, Result, Struct } from "effect"
 import * as Guidelines from "../../api/Guidelines.ts"
@@ -55,7 +56,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     (SELECT COUNT(DISTINCT item_id) FROM flagged_item
       WHERE item_id BETWEEN task.seq * ${maxPrompts} AND task.seq * ${maxPrompts} + ${maxPrompts - 1}) AS flagged`
 
-  /** Newest first. */
+  /** Lists tasks, newest first. */
   const list = Effect.fn("TaskStore.list")(function* (page: {
     readonly before?: number | undefined
     readonly limit?: number | undefined
@@ -76,7 +77,7 @@ export const make = Effect.fnUntraced(function* (voting: Voting) {
     return { tasks: shown.map(summaryOf), next: rows.length > limit ? shown.at(-1)!.seq : null }
   })
 
-  /** One task, and its items from `from` on, up to 20. */
+  /** Reads one task and up to 20 of its items, starting at `from`. */
   const detail = Effect.fn("TaskStore.detail")(function* (taskId: string, from: number) {
     const rows = yield* sql<SummaryRow>`SELECT ${columns} FROM task WHERE task_id = ${taskId}`
     const row = rows[0]
@@ -164,7 +165,7 @@ const summaryOf = (row: SummaryRow): TaskSummary => ({
   paused: row.paused === 1,
 })
 
-/** What a lead has said of an item. */
+/** Converts a lead's decision to the members of a `TaskItem`. */
 const leadOf = (decision: Decisions.StoredDecision | undefined): Pick<TaskItem, "decision" | "withdrawal"> => {
   if (decision === undefined) return { decision: null, withdrawal: null }
   const { at, operator: by, rationale } = decision

@@ -1,7 +1,7 @@
 /**
- * Caches the parsed requests of tasks, which are needed for each item shown and for results.
+ * Caches the parsed requests of tasks, which the service reads for each item shown and for results.
  *
- * Guarantees: memory is bounded by the size of the cached requests, not by their number.
+ * Guarantees: the total size of the cached requests is bounded, however many they are.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { ServiceTaskRequest } from "../../api/AnnotationApi.ts"
@@ -10,7 +10,7 @@ import type { TaskPrompt } from "../../domain/Task.ts"
 import * as Zstd from "../../node/Zstd.ts"
 import { Database } from "../database/Database.ts"
 
-/** A prompt, with what its client wants to find in the result. */
+/** A prompt, with the metadata that its client wants back in the result. */
 export interface RequestedPrompt extends TaskPrompt {
   readonly metadata?: Metadata
 }
@@ -21,12 +21,12 @@ export interface TaskContent {
   readonly metadata?: Metadata
 }
 
-/** Of request bodies; in memory a text takes up to twice as much. */
+/** The total size of the cached request bodies. In memory, a text takes up to twice as much. */
 const maxBytes = 16 * 1024 * 1024
 
 const make = Effect.gen(function* () {
   const { sql } = yield* Database
-  /** Those used last at the end. */
+  /** The cached requests, from the least to the most recently used. */
   const kept = new Map<number, { readonly content: TaskContent; readonly bytes: number }>()
   let keptBytes = 0
 
@@ -35,7 +35,7 @@ const make = Effect.gen(function* () {
     kept.delete(seq)
   }
 
-  /** Keeps what was just stored, for it is asked for next. */
+  /** Caches a request that was just stored, because it is usually read next. */
   const keep = (seq: number, content: TaskContent, bytes: number) => {
     forget(seq)
     kept.set(seq, { content, bytes })
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** @param seq number of a task that is stored */
+    /** @param seq the number of a stored task */
     of: (seq: number) =>
       Effect.suspend(() => {
         const found = kept.get(seq)

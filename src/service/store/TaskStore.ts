@@ -1,9 +1,9 @@
 /**
  * The durable record of tasks: requests, status, results.
  *
- * Guarantees: a change is committed when its effect succeeds; an organization's idempotency key always names the same
- * task, also after a restart; an organization sees only its own tasks.
- * Does not: validate requests (`TaskLimits`), or exclude other processes; the file's lock does.
+ * Guarantees: a change is committed when its effect succeeds. An organization's idempotency key always names the same
+ * task, also after a restart. An organization sees only its own tasks.
+ * Does not: validate requests (`TaskLimits` does), or lock out other processes (a lock on the file does).
  */
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -23,13 +23,15 @@ import { VoteQueue } from "./VoteQueue.ts"
 import * as Voting from "./Voting.ts"
 
 /**
+ * The states of a task:
+ *
  * ```
  * pending → in_progress → completed
  *    └─────────┴────────→ cancelled
  * ```
- * In progress from the first item that an expert is at work on, to the end of the time in which the
- * last votes can be taken back. A task that was cancelled because
- * no expert had an answer is opened again at the next start.
+ *
+ * A task is in progress from the first item that an expert works on until its last votes can no longer be taken back. A
+ * task that was cancelled because no expert had an answer is opened again at the next start.
  */
 export type TaskStatus = "pending" | "in_progress" | "completed" | "cancelled"
 
@@ -38,7 +40,7 @@ export interface TaskState {
   readonly status: TaskStatus
 }
 
-/** With its `TaskResult` as JSON text, once the task is completed. */
+/** A task. `answer` is its `TaskResult` as JSON text once the task is completed. */
 export interface FoundTask extends TaskState {
   readonly answer: Option.Option<Uint8Array>
 }
@@ -46,11 +48,11 @@ export interface FoundTask extends TaskState {
 export interface NewTask {
   readonly organization: string
   readonly idempotencyKey: string | undefined
-  /** The request body as it came. It has to be a valid `TaskRequest`. */
+  /** The original bytes of the request body. They must be a valid `TaskRequest`. */
   readonly body: Uint8Array
   readonly content: TaskContent
   readonly votes: number
-  /** None: a group of its own. */
+  /** None means that the task is a group of its own. */
   readonly group?: { readonly id: string; readonly size?: number | undefined } | undefined
 }
 
@@ -67,8 +69,8 @@ const make = Effect.gen(function* () {
   const reports = yield* TaskReports.make(voting)
 
   /**
-   * 128 bits: of the hash of organization and key where a key was given, so that a client that has lost its answer, or
-   * a service that has lost its store, comes to the same id; random otherwise.
+   * A task id has 128 bits. With an idempotency key it is a hash of organization and key. A client that lost its
+   * answer, or a service that lost its store, then computes the same id. Without a key it is random.
    */
   const makeTaskId = (organization: string, idempotencyKey: string | undefined) =>
     (idempotencyKey === undefined
@@ -89,8 +91,8 @@ const make = Effect.gen(function* () {
     )
 
   /**
-   * Stores a task, once per organization and idempotency key, and tells the experts. A repeated creation
-   * answers with the task that the first one stored, in its present state.
+   * Stores a task, once per organization and idempotency key, and wakes the experts. A repeated call returns the task
+   * that the first one stored, with its current status.
    */
   const create = Effect.fnUntraced(function* (task: NewTask) {
     const { content, group, organization, votes } = task
@@ -138,9 +140,9 @@ const make = Effect.gen(function* () {
     return { taskId: task_id, status: stored.status } satisfies TaskState
   })
 
-  /** One task, and once it is completed its `TaskResult` as JSON text. */
+  /** Finds one task. A completed task has its `TaskResult` as JSON text. */
   const find = Effect.fnUntraced(function* (organization: string, taskId: string) {
-    // As bytes, which are sent as they are: a string would be decoded and encoded again.
+    // The answer is read as bytes, which are sent unchanged. A string would be decoded and encoded again.
     const rows = yield* sql<{ status: TaskStatus; answer: Uint8Array | null }>`
       SELECT task.status, CAST(task_result.answer AS BLOB) AS answer FROM task LEFT JOIN task_result USING (seq)
       WHERE task.task_id = ${taskId} AND task.organization = ${organization}`
@@ -157,7 +159,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${taskId}`
         const task = rows[0] && (yield* voting.openTask(rows[0].seq))
-        // With all its votes it will be completed.
+        // A task that has all its votes will be completed instead.
         if (task === undefined || (unanswered && task.prompts_done === task.prompts)) return false
         yield* voting.cancel(task, unanswered, now)
         yield* Audit.record(sql, "task.cancel", taskId)
@@ -167,10 +169,10 @@ const make = Effect.gen(function* () {
     )
   })
 
-  /** Says that an open task will get no results. False where there is no such task, or it has ended. */
+  /** Ends an open task without results. Returns false if the task does not exist or has ended. */
   const cancel = Effect.fn("TaskStore.cancel")((taskId: string) => cancelTask(taskId, false))
 
-  /** The same because no expert has an answer: the task is opened again at the next start. */
+  /** Cancels a task because no expert has an answer. The next start opens it again. */
   const cancelUnanswered = (taskId: string) => cancelTask(taskId, true)
 
   return { create, find, cancel, cancelUnanswered, ...reports }

@@ -1,11 +1,13 @@
 /**
- * The valid votes of the store as records of a vote table (`domain/VoteRow`), oldest task first, by item, then in the order given.
+ * Exports the store's valid votes as records of a vote table (`domain/VoteRow`): oldest task first, then by item, then
+ * in the order given.
  *
- * Guarantees: votes given after the export began are not in it, so that it ends; an item's votes are of one moment. Memory is
- * bounded: what is held is the votes of up to 100 items or some 4 MB (of one item at least), one item's texts, and 64 kB of
- * records (one record at least). No transaction stays open. `prefstream import` reads the table. In CSV, no text is a formula to a spreadsheet (`io/SpreadsheetCell`). A decided item without votes has one record, of the lead.
- * Does not: contain void votes, those on withdrawn prompts, or those of cancelled tasks, which a pipeline never gets; or see one
- * moment as a whole.
+ * Guarantees: votes given after the export began are left out, so that it ends. An item's votes come from one moment.
+ * Memory is bounded: votes of up to 100 items or about 4 MB (at least one item), one item's texts, and 64 kB of records
+ * (at least one). No transaction stays open. `prefstream import` reads the table. In CSV, a spreadsheet takes no text
+ * for a formula (`io/SpreadsheetCell`). A decided item without votes has one record, with the lead as the expert.
+ * Does not: export void votes, votes on withdrawn prompts or votes of cancelled tasks, which a pipeline never gets;
+ * show the whole store at one moment.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,12 +24,12 @@ import { type RequestedPrompt, TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteFilter extends Omit<ItemQuery, "before" | "limit"> {
-  /** Default: all. */
+  /** The organization whose votes to export. Default: all organizations. */
   readonly organization?: string | undefined
 }
 
 const itemsAtOnce = 100
-/** Of the votes that are read at once. */
+/** The limit for votes that are read at once, in characters. */
 const maxReadChars = 4 * 1024 * 1024
 const maxGatheredChars = 64 * 1024
 const encoder = new TextEncoder()
@@ -36,7 +38,7 @@ interface GivenVote extends Omit<Voting.StoredVote, "name"> {
   readonly given_at: number
 }
 
-/** Joins records to chunks, so that a table is never one string. */
+/** Joins records to chunks, so that the table is never one string in memory. */
 const gather = Stream.mapAccum(
   (): { readonly texts: ReadonlyArray<string>; readonly chars: number } => ({ texts: [], chars: 0 }),
   (gathered, text: string) => {
@@ -93,13 +95,14 @@ export const make = Effect.gen(function* () {
   const { conditionsOf } = makeFilters(sql)
   const readDecisions = Decisions.readFrom(sql)
 
-  /** The next items after one, with their votes, and the last of these items. */
+  /** Reads the next items after `after` with their votes. Returns the last item's id, or none at the end. */
   const pageAfter = Effect.fnUntraced(function* (
     after: number,
     lastVote: number,
     { organization, ...filter }: VoteFilter,
   ) {
-    // SQLite answers at once: without this, other requests would wait for the whole table, and its bytes for the socket.
+    // SQLite answers synchronously. Without this, other requests would wait for the whole table, and its bytes would
+    // wait for the socket.
     yield* Effect.yieldNow
     const found = yield* sql<{ item_id: number; task_id: string; chars: number }>`SELECT item.item_id, task_id,
         (SELECT TOTAL(LENGTH(body)) FROM vote WHERE vote.item_id = item.item_id) AS chars
@@ -136,7 +139,7 @@ export const make = Effect.gen(function* () {
     return [given, isLast ? Option.none<number>() : Option.some(items.at(-1)!.item_id)] as const
   })
 
-  /** @param raw whether texts stay as they are in CSV, also those that a spreadsheet takes for formulas */
+  /** @param raw whether CSV keeps texts unchanged, including those that a spreadsheet takes for formulas */
   const exportVotes = (format: VoteRow.Format, filter: VoteFilter, raw = false): Stream.Stream<Uint8Array, SqlError> =>
     Stream.unwrap(
       Effect.map(sql<{ n: number }>`SELECT COALESCE(MAX(n), 0) AS n FROM vote`, ([last]) =>
@@ -150,7 +153,7 @@ export const make = Effect.gen(function* () {
             ),
             Stream.flattenIterable,
             Stream.filter(({ expert }) => filter.expert === undefined || expert === filter.expert),
-            // One by one: the texts of an item's records are not in memory together.
+            // Records pass one by one, so that the texts of all records of an item are never in memory together.
             Stream.rechunk(1),
             Stream.map((row) =>
               VoteRow.encode(format, [format === "csv" && !raw ? SpreadsheetCell.neutralizeTexts(row) : row], raw),

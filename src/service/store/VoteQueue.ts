@@ -1,11 +1,12 @@
 /**
  * The queue of votes: assigns items to experts and records their votes.
  *
- * Guarantees: votes and holds of an item never exceed its requested votes; an expert votes once on an item, and a
- * person once on the same content while others have not seen it (`Contents`); abandoned items return to the queue; a
- * completed task's results and its group's event are stored in the same commit. An assigned group goes to its experts only, and a paused one to nobody (`Lanes`).
- * A person who has to qualify first, or is paused, gets nothing (`Qualification`).
- * For people by priority of their groups, then oldest tasks first, and returned items before that. Finding the next item takes constant time; see `TaskTables`.
+ * Guarantees: votes and holds of an item never exceed its requested votes. An expert votes once on an item, and a
+ * person votes once on the same content while others have not seen it (`Contents`). Abandoned items return to the
+ * queue. One commit stores a completed task's results and its group's event. Only its experts get an assigned group,
+ * and nobody gets a paused one (`Lanes`). A person who must qualify first, or is paused, gets nothing
+ * (`Qualification`). People get groups by priority; within a lane, returned items come first, then the oldest. Finding
+ * the next item takes constant time; see `TaskTables`.
  */
 import { Context, type Duration, Effect, Layer, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -20,9 +21,9 @@ import { TaskRequests } from "./TaskRequests.ts"
 import * as Voting from "./Voting.ts"
 
 export interface VoteQueueOptions extends Voting.VotingOptions {
-  /** How long an item is held for an idle person. Default 30 minutes. */
+  /** How long the queue holds an item for an idle person. Default 30 minutes. */
   readonly hold?: Duration.Input | undefined
-  /** The items of the gold file, for the qualification of people; undefined: there is no such file. */
+  /** The items of the gold file, for the qualification of people. Undefined if the service has no gold file. */
   readonly goldItems?: ReadonlyArray<Qualification.GoldItem> | undefined
 }
 

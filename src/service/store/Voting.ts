@@ -1,10 +1,10 @@
 /**
- * Statements for votes, used within one write of `Database`: expert counters, agreement, results of a task, group
- * events.
+ * Statements for votes, used within one write of `Database`: expert counters, agreement, task results, group events.
  *
- * Guarantees: counters match the stored votes, also after undo; a task whose last vote is a person's is completed after
- * a grace time; a task ends once, with one result per prompt in order; a group's event is stored when its last open
- * task ends and, if the group has a size, all were created. A group that grows afterwards is announced again.
+ * Guarantees: counters match the stored votes, also after an undo. If a person gave the last vote, the task is
+ * completed after a grace time. A task ends once, with one result per prompt, in order. A group's event is stored when
+ * its last open task ends and, if the group has a size, all its tasks were created. A group that grows later is
+ * announced again.
  */
 /* oxlint-disable max-lines -- one state machine, whose transitions share their statements */
 import { Cause, Duration, Effect, Latch, Option } from "effect"
@@ -45,11 +45,11 @@ export interface NewVote {
   readonly expertNo: number
   readonly prompt: TaskPrompt
   readonly vote: Vote
-  /** When the item was shown first, where that is known. */
+  /** When the item was first shown, in epoch milliseconds; null for automatic experts. */
   readonly shownAt: number | null
 }
 
-/** The members of a vote that are in the column `body`. */
+/** The members of a vote that the column `body` stores. */
 export type VoteBody = Omit<Vote, "expert" | "kind" | "choice">
 
 export interface StoredVote {
@@ -58,13 +58,13 @@ export interface StoredVote {
   readonly expert_no: number
   readonly expert_id: string
   readonly name: string
-  /** `person` or `automatic`. */
+  /** Either `person` or `automatic`. */
   readonly expert_kind: string
   readonly choice: number
   readonly body: string
 }
 
-/** Few, so that others' writes need not wait long. */
+/** The number is small, so that other writes need not wait long. */
 const maxCompletedPerWrite = 32
 
 export interface FlagRow {
@@ -87,7 +87,7 @@ export const voteOf = ({
   expert: expert_id,
   kind: expert_kind,
   choice,
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written below
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `give`
   ...(JSON.parse(body) as VoteBody),
 })
 
@@ -97,7 +97,7 @@ export const flagOf = ({ comment, expert_id, kind }: Omit<FlagRow, "name">): Fla
   ...(comment !== null && { comment }),
 })
 
-/** The vote with texts that can be stored as they are. */
+/** Makes the vote's texts storable without a change by the database. */
 export const storableVote = (vote: Vote): Vote =>
   vote.rationale === undefined && vote.edited === undefined
     ? vote
@@ -107,7 +107,7 @@ export const storableVote = (vote: Vote): Vote =>
         ...(vote.edited !== undefined && { edited: toStorableText(vote.edited) }),
       }
 
-/** One result item from its votes and flags, in the order in which they were given. */
+/** Builds the result of one prompt from its votes and flags, in the order in which they were given. */
 export const resultOf = (
   { completions, metadata, prompt }: RequestedPrompt,
   votes: ReadonlyArray<Vote>,
@@ -118,9 +118,9 @@ export const resultOf = (
 })
 
 export interface VotingOptions {
-  /** The index of the right answer to a prompt, where it is known: experts are measured by it. */
+  /** Returns the index of the right answer to a prompt if it is known. The service measures experts by it. */
   readonly goldAnswer?: ((prompt: TaskPrompt) => Option.Option<number>) | undefined
-  /** How long a person's vote keeps a task open that has all its votes. None by default. */
+  /** How long a person's vote keeps a task open that has all its votes. Default 0. */
   readonly undoGrace?: Duration.Input | undefined
 }
 
@@ -134,7 +134,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   const lanes = yield* Lanes.make
   const guidelines = yield* GuidelineVersions.make
 
-  /** A write that may end tasks. It wakes the webhooks, even if its caller was interrupted. */
+  /** Runs a write that may end tasks. If it did, this wakes the webhooks, even if the caller was interrupted. */
   const writeEnding = <A>(statements: Effect.Effect<A, SqlError>, hasEnded: (value: A) => boolean) =>
     Effect.uninterruptible(Effect.tap(write(statements), (value) => (hasEnded(value) ? webhooks.wake : Effect.void)))
 
@@ -161,19 +161,19 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const decisionsOn = Decisions.readFrom(sql)
 
-  /** Null where the answer is not known. */
+  /** Returns null if the right answer is not known. */
   const isCorrect = ({ prompt, vote }: NewVote) =>
     Option.match(goldAnswer(prompt), {
       onNone: () => null,
-      // The same text may be there twice.
+      // Two completions may have the same text.
       onSome: (right) => (prompt.completions[vote.choice] === prompt.completions[right] ? 1 : 0),
     })
 
   /**
-   * Stores votes on items of one task, whose rows have been changed already.
+   * Stores votes on items of one task. The caller has already changed the rows of the items.
    *
-   * @param done the items that have all their votes by it
-   * @returns whether the task has ended with it
+   * @param done the items that have all their votes with these
+   * @returns whether the task has ended
    */
   const give = Effect.fnUntraced(function* (
     task: UnfinishedTask,
@@ -220,12 +220,15 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       yield* completing.open
       return false
     }
-    // As long as nobody else has voted, what is stored is what was given.
+    // If the task had no votes before, `votes` are all its votes and need not be read again.
     yield* complete(task, sql`status = 'completed', ${counted}`, now, task.votes_given === 0 ? votes : undefined)
     return true
   })
 
-  /** When a person voted last on the task, which `votes` are given to now. Automatic experts take nothing back. */
+  /**
+   * Returns when a person last voted on the task, including `votes`. Automatic experts take nothing back, so they don't
+   * count.
+   */
   const lastPersonAt = Effect.fnUntraced(function* (task: UnfinishedTask, votes: ReadonlyArray<NewVote>, now: number) {
     if (graceMillis === 0) return -Infinity
     if (votes.some(({ shownAt }) => shownAt !== null)) return now
@@ -238,8 +241,8 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   /**
    * Ends a task that has all its votes.
    *
-   * @param changes of the task's row, among them the status
-   * @param votes all the task's votes, where they are at hand
+   * @param changes the changes to the task's row, including the status
+   * @param votes all the task's votes, if the caller has them
    */
   const complete = Effect.fnUntraced(function* (
     task: UnfinishedTask,
@@ -253,7 +256,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* finish(task, changes, now)
   })
 
-  /** Stores what GET answers. @param votes all the task's votes, where they are at hand */
+  /** Stores the answer to GET. @param votes all the task's votes, if the caller has them */
   const writeAnswer = Effect.fnUntraced(function* (
     task: Pick<UnfinishedTask, "seq" | "task_id">,
     votes?: ReadonlyArray<NewVote>,
@@ -269,7 +272,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     yield* sql`INSERT OR REPLACE INTO task_result ${sql.insert({ seq, answer: JSON.stringify(answer) })}`
   })
 
-  /** Completes tasks whose grace time is over. A task that can't be completed is put off, so that it blocks no other. */
+  /** Completes tasks whose grace time ended. A task that can't be completed is retried later, and blocks no other. */
   const completeDue = Effect.fnUntraced(function* (now: number) {
     const due = yield* sql<{ seq: number }>`
       SELECT seq FROM task INDEXED BY task_completes WHERE completes_at <= ${now}
@@ -280,7 +283,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
         yield* sql`UPDATE task SET completes_at = NULL WHERE seq = ${seq}`
         continue
       }
-      // A nested transaction, so that a failure rolls back this task only.
+      // The transaction is nested, so that a failure rolls back only this task.
       yield* sql.withTransaction(complete(task, sql`status = 'completed'`, now)).pipe(
         Effect.catchCauseIf(
           (cause) => !Cause.hasInterrupts(cause),
@@ -302,7 +305,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     (rows) => rows[0]?.completes_at,
   )
 
-  /** @param all the task's votes, where they are at hand */
+  /** @param all all the task's votes, if the caller has them */
   const resultsOf = Effect.fnUntraced(function* (
     { seq }: Pick<UnfinishedTask, "seq">,
     all: ReadonlyArray<Pick<NewVote, "itemId" | "vote">> | undefined,
@@ -345,7 +348,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
     }
   })
 
-  /** The reverse of `compare`, for an item that misses a vote again. */
+  /** Undoes `compare` for an item whose votes or decision change. */
   const uncompare = Effect.fnUntraced(function* (itemId: number) {
     yield* sql`UPDATE expert SET compared = compared - 1, agreed = expert.agreed - vote.agreed
       FROM vote WHERE vote.expert_no = expert.expert_no AND vote.item_id = ${itemId} AND vote.agreed IS NOT NULL`
@@ -354,9 +357,9 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
   })
 
   /**
-   * Ends a task, which nobody holds any of; its group may be complete with it.
+   * Ends a task of which nobody holds an item. This may complete its group.
    *
-   * @param changes of the task's row, among them the status
+   * @param changes the changes to the task's row, including the status
    */
   const finish = Effect.fnUntraced(function* (
     task: Pick<UnfinishedTask, "seq" | "task_id" | "organization" | "group_id">,
@@ -384,7 +387,7 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
 
   const cancel = Effect.fnUntraced(function* (task: UnfinishedTask, unanswered: boolean, now: number) {
     yield* finish(task, sql`status = 'cancelled', unanswered = ${unanswered ? 1 : 0}`, now)
-    // A reopened task still has the result that it had.
+    // A reopened task still has its earlier result.
     yield* sql`DELETE FROM task_result WHERE seq = ${task.seq}`
     const [first, last] = [itemIdOf(task.seq, 0), lastItemOf(task.seq)]
     yield* sql`UPDATE item SET open = 0, claimed = 0 WHERE item_id BETWEEN ${first} AND ${last}`
@@ -392,11 +395,11 @@ export const make = Effect.fnUntraced(function* ({ goldAnswer = () => Option.non
       UPDATE hold SET held_until = NULL WHERE item_id BETWEEN ${first} AND ${last} AND held_until IS NOT NULL
       RETURNING item_id, expert_no`
     yield* contents.unmarkSeen(holds)
-    // One that is opened again is shown in the same order again.
+    // An unanswered task keeps its holds: if it is opened again, people see the same order again.
     if (!unanswered) yield* sql`DELETE FROM hold WHERE item_id BETWEEN ${first} AND ${last}`
   })
 
-  /** Items, which have something open, go to the experts who have passed them already. */
+  /** Returns open items to the queue, also for experts whose cursor has passed them. */
   const putBack = (itemIds: ReadonlyArray<number>): Effect.Effect<void, SqlError> =>
     Effect.asVoid(
       sql`INSERT OR REPLACE INTO returned_item (item_id) SELECT value FROM json_each(${JSON.stringify(itemIds)})`,

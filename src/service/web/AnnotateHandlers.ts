@@ -1,7 +1,7 @@
 /**
  * Implements `AnnotateApi` over the queue of votes.
  *
- * Guarantees: an expert sees and names only places of the own order; responses reveal nothing about other experts'
+ * Guarantees: an expert sees and names only places of their own order. Responses reveal nothing about other experts'
  * votes.
  */
 import { Effect, Layer, Option, Result, Schema, Struct } from "effect"
@@ -26,7 +26,7 @@ const DraftText = Schema.fromJsonString(Draft)
 const encodeDraft = Schema.encodeSync(DraftText)
 const decodeDraft = Schema.decodeOption(DraftText)
 
-/** The draft of a vote that was taken back. */
+/** Converts a vote that was taken back to a draft. */
 const draftOf = ({ assessment, ...vote }: PersonVote): string =>
   encodeDraft({
     mode: vote.ranking === undefined ? "best" : "rank",
@@ -42,7 +42,7 @@ const draftOf = ({ assessment, ...vote }: PersonVote): string =>
     }),
   })
 
-/** The place of the completion that is edited. */
+/** The place of the completion that the expert may edit. */
 const bestOf = ({ best, ranking }: Pick<PersonVote, "best" | "ranking">) => best ?? Math.min(...(ranking?.[0] ?? [0]))
 
 const voteOf = (submission: Submission): PersonVote => ({
@@ -54,7 +54,7 @@ const voteOf = (submission: Submission): PersonVote => ({
   guidelinesVersion: submission.guidelines_version,
 })
 
-/** Of a completion, which is text unless it calls tools. */
+/** The messages of a completion that calls tools. Other completions are text, and get null. */
 const turnsOf = (text: string) =>
   Option.getOrNull(
     Option.filter(Conversation.parse(text), (messages) => messages.some(({ tool_calls }) => tool_calls !== undefined)),
@@ -99,7 +99,7 @@ const joinHandlers = HttpApiBuilder.group(
     const experts = yield* Experts
     const address = yield* ServiceAddress
 
-    /** The active expert whom the code invites. Does not use the code up. */
+    /** Finds the active expert whom the code invites. Does not use the code up. */
     const invited = Effect.fnUntraced(function* (code: string) {
       const expertId = yield* codes.find("invitation", code)
       if (Option.isNone(expertId)) return undefined

@@ -1,7 +1,7 @@
 /**
  * Implements the part of `DashboardApi` about the audit log.
  *
- * Guarantees: a page reads as many entries as it shows; the export reads a thousand at a time.
+ * Guarantees: a page reads as many entries as it shows. The export reads a thousand at a time.
  */
 import { Effect, Option, Stream, Struct } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -42,7 +42,7 @@ export const layer = HttpApiBuilder.group(
         ...(action === undefined ? [] : [sql`action = ${action}`]),
       ])
 
-    /** The distinct values of a column, each found in its index. */
+    /** Lists the distinct values of a column. Each is found in the column's index. */
     const distinct = (column: "actor" | "action") =>
       Effect.map(
         sql<{ value: string }>`WITH RECURSIVE found (value) AS (

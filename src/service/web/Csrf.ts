@@ -1,16 +1,16 @@
 /**
- * Accepts requests of the service's own pages only.
+ * Accepts only requests from the service's own pages.
  *
- * Guarantees: a request that changes anything must have the service's own `Origin`, or without one send
- * `Sec-Fetch-Site: same-origin` or `x-prefstream`; and must be one that another site's form cannot send: JSON, or with
- * `x-prefstream`. Cookies alone never suffice.
+ * Guarantees: a request that changes anything must have the service's own `Origin`. Without `Origin`, it must have
+ * `Sec-Fetch-Site: same-origin` or `x-prefstream`. It must also be one that another site's form cannot send: JSON, or
+ * with `x-prefstream`. Cookies alone never suffice.
  */
 import { Effect } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { Forbidden } from "../../api/Problems.ts"
 import { ServiceAddress } from "../http/ServiceAddress.ts"
 
-/** Why the request is not taken; undefined where it is. */
+/** Returns the reason for a refusal, or undefined if the request is accepted. */
 const refusal = (
   method: string,
   headers: Headers.Headers,

@@ -24,7 +24,7 @@ export const layer = HttpApiBuilder.group(
     const experts = yield* Experts
     const sessions = yield* Sessions
 
-    /** Issues a code to the expert, in its present state: none to one who is not active. */
+    /** Issues a code to an active expert. Others get none. */
     const invite = Effect.fnUntraced(function* (expertId: string) {
       const { code, expert } = yield* Effect.orDie(
         write(

@@ -1,9 +1,9 @@
 /**
- * Serves the two pages and their files, as Vite built them: `/dashboard/`, `/annotate/`, `/assets/…`.
+ * Serves the two pages and their files as Vite built them: `/dashboard/`, `/annotate/`, `/assets/…`.
  *
- * Guarantees: only files of the built folder are served; pages are never cached, `/assets/` (whose names contain a
- * hash) forever, compressed once (see `CompressedBodies`). Files of a later build are served uncompressed until a
- * restart. If the pages were not built, the response says so.
+ * Guarantees: only files of the built folder are served. Pages are never cached. Files in `/assets/`, whose names
+ * contain a hash, are cached forever, and compressed once (see `CompressedBodies`). Files of a later build are served
+ * uncompressed until a restart. If the pages were not built, the response says so.
  */
 import { Array as Arr, Effect, FileSystem, Path } from "effect"
 import { HttpBody, HttpPlatform, HttpRouter, HttpServerResponse, HttpStaticServer } from "effect/http"
@@ -16,7 +16,7 @@ const notBuilt = HttpServerResponse.text("The pages of prefstream are not built.
   status: 503,
 })
 
-/** The answers with the files of a folder, by their paths. */
+/** Reads the files of a folder as responses, keyed by path. */
 const readFiles = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -28,7 +28,7 @@ const readFiles = Effect.fnUntraced(function* (folder: string) {
     const body = HttpBody.uint8Array(yield* fs.readFile(file), response.headers["content-type"])
     return [file, HttpServerResponse.setBody(response, body)] as const
   })
-  // What can't be read, such as a file that a build has just removed, is checked when it is requested.
+  // A file that can't be read, for example because a build has just removed it, is checked again when it is requested.
   const found = yield* Effect.forEach(names, (name) => Effect.option(read(name)))
   return new Map(Arr.getSomes(found))
 })
@@ -74,7 +74,7 @@ export const layer = HttpRouter.use(
     )
     const compressed = yield* CompressedBodies.make
     const file = compressed(files).pipe(
-      // A worker goes by the policy of its own file.
+      // A worker uses the policy of its own file.
       Effect.map(HttpServerResponse.setHeader("content-security-policy", pagePolicy)),
     )
     yield* router.prefixed("/assets").add("GET", "/*", file)

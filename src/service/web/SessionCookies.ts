@@ -2,9 +2,10 @@
  * Session cookies of the dashboard and the annotation page.
  *
  * Guarantees: cookies are HttpOnly, SameSite=Strict, limited to the page's own interface, and Secure under an https
- * address. A deactivated expert or a removed operator is signed out immediately, and a request beyond an operator's role
- * is refused before its handler runs. Does not: separate two services on one host: browsers share
- * cookies between ports, so they sign each other's users out.
+ * address. A deactivated expert or a removed operator is signed out immediately. A request beyond an operator's role is
+ * refused before its handler runs.
+ * Does not: separate two services on one host. Browsers share cookies between ports, so the services sign each other's
+ * users out.
  */
 import { Effect, Layer, Option, Redacted } from "effect"
 import { type Cookies, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -96,5 +97,5 @@ const expert = Layer.effect(
   }),
 )
 
-/** Both kinds of sessions, as the interfaces of the pages want them. */
+/** The middleware for both kinds of sessions. */
 export const layer = Layer.merge(operator, expert)

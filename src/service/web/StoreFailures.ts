@@ -1,8 +1,8 @@
-/** Answers for what the store does not have or does not do. */
+/** Converts missing values and failures of the store to answers. */
 import { Effect, Option } from "effect"
 import { Conflict, NotFound } from "../pageApi/WebProblems.ts"
 
-/** The value that is stored, or 404. */
+/** Returns the stored value, or answers 404. */
 export const orNotFound = <A, E, R>(
   stored: Effect.Effect<Option.Option<A>, E, R>,
   detail: string,
@@ -12,7 +12,7 @@ export const orNotFound = <A, E, R>(
     Option.match({ onNone: () => Effect.fail(new NotFound({ detail })), onSome: Effect.succeed }),
   )
 
-/** The answers to failures of `Desk`. */
+/** Converts failures of `Desk` to answers. */
 export const failures = {
   NothingThere: ({ problem }: { readonly problem: string }) => new NotFound({ detail: problem }),
   NotNow: ({ problem }: { readonly problem: string }) => new Conflict({ detail: problem }),

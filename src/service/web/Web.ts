@@ -1,8 +1,8 @@
 /**
  * The routes of the dashboard and the annotation page.
  *
- * Guarantees: every route accepts only requests of the service's own pages (`Csrf`), and all but joining and signing in
- * need a session.
+ * Guarantees: every route accepts only requests from the service's own pages (`Csrf`). All routes except joining and
+ * signing in need a session.
  */
 import { Layer } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -27,7 +27,7 @@ import * as TasksHandlers from "./TasksHandlers.ts"
 import * as TokensHandlers from "./TokensHandlers.ts"
 import * as WebhookHandlers from "./WebhookHandlers.ts"
 
-/** Who may sign in, and who is signed in. */
+/** The services for accounts, sign-in codes, and sessions. */
 export const accounts = Layer.merge(Accounts.layer, Operators.layer).pipe(
   Layer.provideMerge(Layer.merge(OneTimeCodes.layer, Sessions.layer)),
 )

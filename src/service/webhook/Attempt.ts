@@ -1,9 +1,9 @@
 /**
  * One delivery attempt: a signed POST and its outcome.
  *
- * Guarantees: ends within its timeout, whatever the receiver does; the status decides; only the beginning of the
- * response is read, as far as it arrives in time; redirects are failures. It never fails: every error is an outcome.
- * The request has no tracing headers.
+ * Guarantees: the attempt ends within its timeout, whatever the receiver does. The status decides. Only the beginning
+ * of the response is read, as far as it arrives in time. Redirects are failures. The effect never fails: every error is
+ * an outcome. The request has no tracing headers.
  */
 import { Bytes, Clock, Duration, Effect, Option, Schema, Stream } from "effect"
 import type { Mac } from "effect/crypto"
@@ -24,13 +24,13 @@ export interface Outcome {
   readonly status: number | null
   readonly error: string | null
   readonly millis: number
-  /** The first 1,000 characters of the answer, or why they are not kept. */
+  /** The first 1,000 characters of the answer, or the reason why they are not kept. */
   readonly answer: string
-  /** The receiver's `Retry-After` in milliseconds. */
+  /** The receiver's `Retry-After`, in milliseconds. */
   readonly retryAfter: number
 }
 
-/** `delivered` on 2xx, `gone` on 410. */
+/** Returns `delivered` for 2xx and `gone` for 410. */
 export const verdict = ({ status }: Outcome): "delivered" | "gone" | "failed" =>
   status !== null && status >= 200 && status < 300 ? "delivered" : status === 410 ? "gone" : "failed"
 
@@ -40,13 +40,13 @@ const answerCharacters = 1_000
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Of some versions of Node, SQLite cannot be given a NUL. */
+/** Decodes the beginning of an answer. SQLite in some versions of Node cannot store NUL, so it is replaced. */
 const kept = (chunks: ReadonlyArray<Uint8Array>): string =>
   Array.from(decoder.decode(Bytes.concat(chunks).subarray(0, answerBytes)).replaceAll("\0", "\uFFFD"))
     .slice(0, answerCharacters)
     .join("")
 
-/** Why no answer came, for the delivery log. */
+/** Says in the delivery log why no answer came. */
 const explain = (error: unknown): string => {
   const chain = HttpFailure.causes(error)
   const refused = chain.find(Schema.is(AddressRefused))
@@ -60,7 +60,7 @@ const explain = (error: unknown): string => {
   return `${innermost?.message ?? "the request failed"}${codes[0] === undefined ? "" : ` (${codes[0]})`}`.slice(0, 300)
 }
 
-/** What a status says beyond its number. */
+/** The meaning of a status that needs an explanation. */
 const meaning = (status: number): string | null => {
   if (status === 410) return "the receiver wants no more deliveries"
   if (status >= 300 && status < 400) return "a redirect, which is not followed"
@@ -70,7 +70,7 @@ const meaning = (status: number): string | null => {
 export interface AttemptOptions {
   readonly timeout: Duration.Duration
   readonly userAgent: string
-  /** Asked after the connection was made. */
+  /** Whether to keep the answer out of the log. The attempt calls this after the connection was made. */
   readonly hidesAnswers: (url: string) => boolean
 }
 
@@ -91,7 +91,7 @@ export const make = Effect.fnUntraced(function* ({ hidesAnswers, timeout, userAg
       HttpClientRequest.setHeaders({ ...signed, "user-agent": userAgent }),
     )
 
-    // What is known when the time is up.
+    // After a timeout, these variables contain the part of the answer that has arrived.
     let response: HttpClientResponse.HttpClientResponse | undefined
     const chunks: Array<Uint8Array> = []
     let read = 0

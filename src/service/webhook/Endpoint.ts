@@ -1,8 +1,8 @@
 /**
  * The webhook's settings: URL, state, and signing secrets.
  *
- * Guarantees: the newest secret signs until it is replaced, a replaced one until it expires; at most five sign, so that
- * the header stays small. Effects whose names begin with `write` are statements for use within a write of `Database`.
+ * Guarantees: the newest secret signs until it is replaced, and a replaced one until it expires. At most five secrets
+ * sign, so that the header stays small. Use effects whose names begin with `write` within a write of `Database`.
  */
 import { Clock, Duration, Effect, Option, Redacted } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -24,11 +24,11 @@ interface SecretRow {
   readonly expires_at: number | null
 }
 
-/** What an attempt needs. */
+/** The settings that an attempt needs. */
 export interface Target {
   readonly url: string
   readonly secrets: ReadonlyArray<WebhookSecret>
-  /** Nothing is sent before that time (epoch milliseconds). */
+  /** No attempt starts before this time (epoch milliseconds). */
   readonly pausedUntil: number
 }
 
@@ -77,7 +77,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     } satisfies WebhookSettings
   })
 
-  /** None where no URL is set, or it is disabled. */
+  /** Returns none if no URL is set or the webhook is disabled. */
   const target = Effect.fnUntraced(function* (now: number) {
     const endpoint = yield* find
     if (Option.isNone(endpoint) || endpoint.value.enabled === 0) return Option.none<Target>()
@@ -93,7 +93,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`INSERT INTO webhook_secret ${sql.insert(row)}`
   })
 
-  /** Sets the URL and enables it. @returns whether `secret` has become the first one. */
+  /** Sets the URL and enables the webhook. @returns whether `secret` is the first secret, which this call stored */
   const writeUrl = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted<string>, now: number) {
     yield* sql`
       INSERT INTO webhook_endpoint (endpoint_id, url, enabled, disabled_reason, paused_until)
@@ -106,7 +106,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     return true
   })
 
-  /** @returns whether there is an endpoint whose secret could be replaced. */
+  /** @returns whether there is a webhook whose secret could be replaced */
   const writeRotation = Effect.fnUntraced(function* (
     secret: Redacted.Redacted<string>,
     keep: Duration.Duration,
@@ -127,7 +127,7 @@ export const make = (sql: SqlClient.SqlClient) => {
     yield* sql`DELETE FROM webhook_secret`
   })
 
-  /** What an attempt at `url` says of the receiver. */
+  /** Records the success or failure of an attempt at `url`. */
   const writeHealth = (url: string, delivered: boolean, { at, error, status }: Outcome) =>
     delivered
       ? sql`DELETE FROM webhook_failure WHERE endpoint_id = (SELECT endpoint_id FROM webhook_endpoint WHERE url = ${url})`
@@ -136,7 +136,7 @@ export const make = (sql: SqlClient.SqlClient) => {
           ON CONFLICT DO UPDATE SET attempts = attempts + 1, last_at = excluded.last_at,
             last_status = excluded.last_status, last_error = excluded.last_error`
 
-  /** Where the URL was changed since the attempt, the new one is not judged by the old one's answer. */
+  /** Disables the webhook, unless its URL has changed since the attempt. */
   const writeDisabled = (url: string, reason: string) =>
     sql`UPDATE webhook_endpoint SET enabled = 0, disabled_reason = ${reason} WHERE url = ${url}`
 

@@ -1,10 +1,10 @@
 /**
  * Messages to deliver, the time of their next attempt, and the outcomes of attempts.
  *
- * Guarantees: a message is `waiting` until it is delivered or the schedule ends; the next attempt's time is stored, so
- * it survives a restart. An operator's change during an attempt is not undone by its failure. The event of a growing
- * group waits for a quiet period and can be replaced or withdrawn until its first attempt seals it. Effects whose names
- * begin with `write` are statements for use within a write of `Database`.
+ * Guarantees: a message is `waiting` until it is delivered or the schedule ends. The time of the next attempt is
+ * stored, so it survives a restart. If an operator reschedules a message during an attempt, the attempt's failure does
+ * not undo that. The event of a growing group waits for a quiet period, and can be replaced or withdrawn until its
+ * first attempt seals it. Use effects whose names begin with `write` within a write of `Database`.
  */
 import { Clock, DateTime, Duration, Effect, Option, Struct } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -15,35 +15,35 @@ import { type Outcome, verdict } from "./Attempt.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import * as RetryPolicy from "./RetryPolicy.ts"
 
-/** A message that is due. */
+/** A message that is due for an attempt. */
 export interface Due {
   readonly sequence: number
   readonly message_id: string
   readonly next_attempt_at: number
-  /** Null once the message can no longer be replaced. */
+  /** The name under which the message can still be replaced, or null. */
   readonly gathering: string | null
   readonly payload: string
 }
 
 interface Content {
   readonly type: string
-  /** Empty where the message is about no group. */
+  /** Empty if the message is not about a group. */
   readonly groupId: string
   readonly tasks: number
   readonly data: unknown
-  /** Under what name the message is gathered; it is sent immediately if it has none. */
+  /** The name under which a later message replaces this one. Undefined means that the message is sent immediately. */
   readonly gathering?: string | undefined
 }
 
-/** The type of an event that is sent to try the webhook: it is attempted once. */
+/** The type of a test event. It is attempted once. */
 export const testType = "webhook.test"
 
 type DeliveryRow = Delivery & { readonly sequence: number }
 
 const maxPageSize = 100
-/** Attempts kept per message, since an operator can resend it without limit. */
+/** The number of attempts shown per message. An operator can resend a message without limit. */
 const attemptsShown = 200
-/** Messages deleted by one write, so that other writes need not wait long. */
+/** The number of messages deleted by one write is limited, so that other writes need not wait long. */
 const maxDeletedPerWrite = 500
 
 export const make = Effect.fnUntraced(function* (
@@ -55,10 +55,10 @@ export const make = Effect.fnUntraced(function* (
   const random = yield* SecureRandom.SecureRandom
 
   /**
-   * Stores a message for its first attempt. Where one is gathered under the same name, that
-   * one gets the new content, and waits anew.
+   * Stores a message for its first attempt. If a message with the same `gathering` name waits, it gets the new content
+   * and its wait starts again.
    *
-   * @returns its id
+   * @returns the message's id
    */
   const writeMessage = Effect.fnUntraced(function* ({ data, gathering, groupId, tasks, type }: Content) {
     const now = yield* Clock.currentTimeMillis
@@ -86,10 +86,10 @@ export const make = Effect.fnUntraced(function* (
     return rows[0]!.message_id
   })
 
-  /** Withdraws the message gathered under that name. */
+  /** Deletes the message gathered under that name. */
   const writeWithdrawn = (gathering: string) => sql`DELETE FROM webhook_message WHERE gathering = ${gathering}`
 
-  /** Seals the message, so that it can't be replaced. None if it is no longer due. */
+  /** Seals the message, so that it can't be replaced. Returns none if it is no longer due. */
   const writeSealed = Effect.fnUntraced(function* (sequence: number) {
     const now = yield* Clock.currentTimeMillis
     const rows = yield* sql<Due>`
@@ -99,7 +99,7 @@ export const make = Effect.fnUntraced(function* (
     return Option.fromUndefinedOr(rows[0])
   })
 
-  /** Messages to attempt now, the longest due first, without those that are being attempted. */
+  /** Returns the messages to attempt now, the longest due first, except those that are being attempted. */
   const due = (now: number, limit: number, inFlight: ReadonlyArray<number>) =>
     sql<Due>`
       SELECT sequence, message_id, next_attempt_at, gathering, payload FROM webhook_message
@@ -115,7 +115,7 @@ export const make = Effect.fnUntraced(function* (
       (rows) => Option.map(Option.fromUndefinedOr(rows[0]), (row) => row.next_attempt_at),
     )
 
-  /** Stores what came of an attempt at `url`, and what follows from it. */
+  /** Stores the outcome of an attempt at `url`, and updates the message and the endpoint. */
   const writeOutcome = Effect.fnUntraced(function* (attempted: Due, url: string, outcome: Outcome) {
     const { sequence } = attempted
     const rows = yield* sql<{
@@ -137,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
 
     const came = verdict(outcome)
     yield* endpoint.writeHealth(url, came === "delivered", outcome)
-    // A test is not retried: the operator sees its outcome and can repeat it.
+    // A test is not retried, because the operator sees its outcome and can repeat it.
     if (row.type === testType && came !== "delivered") yield* writeFinished(sequence, "failed", now)
     switch (came) {
       case "delivered":
@@ -147,7 +147,7 @@ export const make = Effect.fnUntraced(function* (
       case "failed": {
         const pause = RetryPolicy.pause(status ?? 0, outcome.retryAfter)
         if (pause > 0) yield* endpoint.writePause(url, now + pause)
-        // An operator may have rescheduled it meanwhile.
+        // An operator may have rescheduled the message in the meantime.
         const planned =
           row.type !== testType && row.state === "waiting" && row.next_attempt_at === attempted.next_attempt_at
         if (!planned || !(yield* endpoint.isAt(url))) return
@@ -165,8 +165,8 @@ export const make = Effect.fnUntraced(function* (
       WHERE sequence = ${sequence}`
 
   /**
-   * Makes waiting messages due now, and restarts their schedules. Messages that are due already, perhaps a
-   * hundred thousand, and gathered ones stay as they are.
+   * Makes waiting messages due now and restarts their schedules. Messages that are already due, perhaps a hundred
+   * thousand, and gathered ones stay as they are.
    */
   const writeAllDue = (now: number) =>
     sql`
@@ -186,7 +186,7 @@ export const make = Effect.fnUntraced(function* (
     return rows.length > 0
   })
 
-  /** @returns whether there may be more to delete. */
+  /** @returns whether there may be more to delete */
   const writeForgotten = Effect.fnUntraced(function* (finishedBefore: number) {
     const rows = yield* sql`
       DELETE FROM webhook_message WHERE sequence IN (
@@ -196,12 +196,12 @@ export const make = Effect.fnUntraced(function* (
     return rows.length === maxDeletedPerWrite
   })
 
-  // The next attempt of what waits for the endpoint to be enabled has no time.
+  // While the webhook is disabled, a waiting message has no time for its next attempt.
   const columns = sql.literal(`sequence, message_id, type, group_id, tasks, created_at, state, attempts,
     CASE WHEN EXISTS (SELECT 1 FROM webhook_endpoint WHERE enabled = 1) THEN next_attempt_at END AS next_attempt_at,
     last_status`)
 
-  /** Newest first. */
+  /** Returns a page of deliveries, newest first. */
   const page = Effect.fnUntraced(function* (before: number | undefined, limit: number | undefined) {
     const size = Math.min(Math.max(1, limit ?? 50), maxPageSize)
     const rows = yield* sql<DeliveryRow>`
@@ -214,7 +214,7 @@ export const make = Effect.fnUntraced(function* (
     }
   })
 
-  /** With its attempts, oldest first. */
+  /** Returns a delivery with its attempts, oldest first. */
   const detail = Effect.fnUntraced(function* (messageId: string) {
     const rows = yield* sql<DeliveryRow & { payload: string }>`
       SELECT ${columns}, payload FROM webhook_message WHERE message_id = ${messageId}`

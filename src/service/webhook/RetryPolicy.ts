@@ -1,19 +1,22 @@
 /**
  * The retry schedule of Standard Webhooks 1.0.0: ten attempts over three days.
  *
- * Guarantees: a delay is at least the receiver's `Retry-After`, up to a day; `Retry-After` never shortens a delay or
+ * Guarantees: a delay is at least the receiver's `Retry-After`, up to a day. `Retry-After` never shortens a delay or
  * extends the schedule.
  */
 import { Duration, Effect } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
 import * as RateLimit from "../../api/RateLimit.ts"
 
-/** The delay before each attempt, from the end of the one before. The first is that of the first attempt. */
+/**
+ * The delay before each attempt, from the end of the previous one. The first entry is the delay before the first
+ * attempt.
+ */
 export type RetrySchedule = ReadonlyArray<Duration.Input>
 
 /**
- * Its number of attempts and its days are also named in `README.md` of the service, `Webhooks`, `http/ApiGuide`,
- * `http/ApiDocument`, and `pages/dashboard/Webhook`.
+ * If you change the number of attempts or the days, also change `README.md` of the service, `Webhooks`,
+ * `http/ApiGuide`, `http/ApiDocument`, and `pages/dashboard/Webhook`.
  */
 export const standardSchedule: RetrySchedule = [
   "0 seconds",
@@ -29,20 +32,27 @@ export const standardSchedule: RetrySchedule = [
 ]
 
 const maxRetryAfter = Duration.hours(24)
-/** How long all deliveries wait when the receiver is overloaded, in milliseconds. */
+/** The maximum pause of all deliveries when the receiver is overloaded. */
 const maxPause = Duration.hours(1)
 
-/** Milliseconds that a `Retry-After` header asks for, in either of its forms, at most a day; 0 where it is absent or malformed. */
+/**
+ * Parses a `Retry-After` header in either form to milliseconds, at most a day. Returns 0 if it is absent or malformed.
+ */
 export const retryAfter = (header: string | undefined): Effect.Effect<number> =>
   Effect.map(RateLimit.retryAfter(header, maxRetryAfter), (millis) => millis ?? 0)
 
-/** Milliseconds from a failed attempt to the one at `step` of the schedule (0 is the first); undefined where there is none. */
+/**
+ * Returns the milliseconds from a failed attempt to the attempt at `step` of the schedule (0 is the first). Returns
+ * undefined if the schedule has ended.
+ */
 export const delayTo = Effect.fnUntraced(function* (schedule: RetrySchedule, step: number, retryAfter: number) {
   const delay = schedule[step]
   if (delay === undefined) return undefined
   return Math.max(Math.round(yield* Backoff.jittered(Duration.toMillis(Duration.fromInputUnsafe(delay)))), retryAfter)
 })
 
-/** Milliseconds for which nothing is sent to a receiver, by the status and the `Retry-After` of its answer. */
+/**
+ * Returns how many milliseconds all deliveries pause, from the status and the `Retry-After` of the receiver's answer.
+ */
 export const pause = (status: number, retryAfter: number): number =>
   status === 429 || status === 503 ? Math.min(retryAfter, Duration.toMillis(maxPause)) : 0

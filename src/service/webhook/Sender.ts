@@ -1,9 +1,10 @@
 /**
  * Attempts each message when it is due.
  *
- * Guarantees: at least once; an attempt whose outcome was not stored is repeated under the same id. Memory is bounded
- * by `concurrency` messages. While the database cannot be written, outcomes wait and keep their places, so nothing is
- * sent repeatedly. Messages are sent in the order of their due times, without a guarantee.
+ * Guarantees: a message is attempted at least once. An attempt whose outcome was not stored is repeated under the same
+ * id. Memory is bounded by `concurrency` messages. While the database cannot be written, outcomes wait and keep their
+ * places, so nothing is sent repeatedly.
+ * Does not: guarantee an order, although it sends messages in the order of their due times.
  */
 import { Clock, Duration, Effect, FiberSet, Latch, Option, Schedule } from "effect"
 import type { Mac } from "effect/crypto"
@@ -28,10 +29,10 @@ export interface SenderOptions {
   readonly keep: Duration.Duration
 }
 
-/** Maximum wait before the clock is read again, since it may be set. */
+/** The longest sleep before the loop reads the clock again, since somebody may change the clock. */
 const maxSleepMillis = Duration.toMillis("10 minutes")
 
-/** Works until its scope closes. @returns what tells it that there may be something to do. */
+/** Runs until its scope closes. @returns `wake`, which makes it look for due messages now */
 export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const { concurrency, endpoint, keep, outbox, send, write } = options
   const work = yield* Latch.make(false)
@@ -39,7 +40,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   const attempts = yield* FiberSet.make<void>()
   const inFlight = new Set<number>()
 
-  /** The message to send; sealed first if it could still be replaced. */
+  /** Returns the message to send. Seals it first if it could still be replaced. */
   const sealed = (due: Due) =>
     due.gathering === null
       ? Effect.succeedSome(due)
@@ -48,7 +49,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
           Effect.retry(retryForever),
         )
 
-  /** An outcome that is there is not lost to a shutdown, unless the database fails. */
+  /** Attempts a message and stores the outcome. A shutdown does not lose an outcome, unless the database fails. */
   const deliver = ({ secrets, url }: Target, found: Due) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
@@ -66,7 +67,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
 
   const attempt = (target: Target, due: Due) =>
     deliver(target, due).pipe(
-      // Keeps its place meanwhile, or the message would be attempted again immediately.
+      // The message stays in flight during the sleep; otherwise it would be attempted again immediately.
       Effect.catchDefect((defect) =>
         Effect.andThen(
           FullDisk.logError("A webhook delivery failed unexpectedly; retrying", defect),
@@ -78,7 +79,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
       Effect.ignore,
     )
 
-  /** Waits until something changes or the time has come. */
+  /** Waits until something changes or until the given time. */
   const rest = (until: Option.Option<number>) =>
     Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const sleep = Option.isNone(until) ? maxSleepMillis : Math.min(maxSleepMillis, Math.max(1, until.value - now))
@@ -105,7 +106,7 @@ export const make = Effect.fnUntraced(function* (options: SenderOptions) {
   yield* round.pipe(
     Effect.catchDefect((defect) => Effect.fail(defect)),
     Effect.tapError((error) => FullDisk.logError("The webhook's messages cannot be read; trying again", error)),
-    // Within `forever`, so that the waits begin anew after each round that works.
+    // The retry is within `forever`, so that backoff starts again after each successful round.
     Effect.retry(retryForever),
     Effect.forever,
     Effect.forkScoped,

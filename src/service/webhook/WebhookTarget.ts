@@ -1,19 +1,19 @@
 /**
- * Which addresses webhooks may be delivered to, so that the webhook's URL gives no access to private networks.
+ * Decides to which addresses webhooks may be delivered, so that a webhook's URL gives no access to private networks.
  *
- * Guarantees: only `http` and `https`, without user, password or fragment. An address is judged as the machine would
- * interpret it, however it is written; unless it is known to be public, it is refused. Loopback and private networks
- * can be allowed; unspecified, multicast, broadcast, reserved and link-local addresses (cloud credentials) cannot. A
- * name is resolved when it is set, and again at each connection, which decides.
+ * Guarantees: only `http` and `https`, without user, password or fragment. An address is judged as the machine
+ * interprets it, however it is written, and is refused unless it is known to be public. Options can allow loopback and
+ * private networks, but never unspecified, multicast, broadcast, reserved and link-local addresses (cloud credentials).
+ * A name is resolved when an operator sets it, and again at each connection, which decides.
  */
 import { Effect, Option } from "effect"
 import ipaddr from "ipaddr.js"
 import * as GuardedHttpClient from "../../node/GuardedHttpClient.ts"
 
 export interface TargetPolicy {
-  /** For a service that only this machine can reach. */
+  /** Allows loopback, for a service that only this machine can reach. */
   readonly allowLoopback: boolean
-  /** Private networks of IPv4 and IPv6, those of carriers, and loopback. */
+  /** Allows private networks of IPv4 and IPv6, carriers' networks, and loopback. */
   readonly allowPrivate: boolean
 }
 
@@ -35,9 +35,12 @@ const what: Record<string, string> = {
 
 const privateRanges = new Set(["private", "carrierGradeNat", "uniqueLocal", "deprecatedSiteLocal"])
 
-/** Global unicast, the only part of IPv6 that is given out. Outside of it are, among others, addresses that contain an IPv4 address. */
+/**
+ * Global unicast, the only part of IPv6 from which addresses are assigned. Addresses outside of it include some that
+ * contain an IPv4 address.
+ */
 const globalUnicast = ipaddr.IPv6.parseCIDR("2000::/3")
-/** The well-known prefix under which a network without IPv4 reaches IPv4 addresses (NAT64). */
+/** The well-known prefix with which a network without IPv4 reaches IPv4 addresses (NAT64). */
 const nat64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96")
 
 const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; readonly range: string } => {
@@ -54,7 +57,7 @@ const judge = (address: ipaddr.IPv4 | ipaddr.IPv6): { readonly kind: Kind; reado
 
 const onlyIfAllowed = "where deliveries go only if the service was started with --allow-private-webhooks"
 
-/** Refuses the addresses that the policy does not let deliveries go to. */
+/** Refuses the addresses to which the policy allows no deliveries. */
 export const guard =
   (policy: TargetPolicy): GuardedHttpClient.Guard =>
   (address) => {
@@ -74,8 +77,8 @@ export const guard =
   }
 
 /**
- * Whether the log may show responses from that address. Responses of this machine are shown if only it can reach the
- * service; responses of other private networks are never shown.
+ * Whether the log may show responses from that address. It shows responses of this machine only if no other machine can
+ * reach the service. It never shows responses of other private networks.
  */
 export const showsAnswers =
   ({ allowLoopback }: TargetPolicy) =>
@@ -84,7 +87,7 @@ export const showsAnswers =
     return kind === "public" || (kind === "loopback" && allowLoopback)
   }
 
-/** What is wrong with a URL as the target of deliveries, for the person who set it; none where nothing is. */
+/** Explains to the operator why deliveries can't go to this URL. Returns none if they can. */
 export const problem = Effect.fn("WebhookTarget.problem")(function* (
   text: string,
   client: GuardedHttpClient.GuardedHttpClientOptions,

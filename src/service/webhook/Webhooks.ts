@@ -1,10 +1,11 @@
 /**
  * Outgoing webhooks by Standard Webhooks 1.0.0.
  *
- * Guarantees: an event is stored in the same commit as what it reports, and attempted until a 2xx or the end of the
- * schedule: at least once, with the same `webhook-id`. A group that grows after an attempt is announced again, with all
- * its tasks. A receiver's 410 disables the webhook: messages wait until the URL is set again. Removing the webhook
- * fails waiting messages. Finished messages are deleted after a month.
+ * Guarantees: the commit of a change also stores its event. The event is attempted until a 2xx or the end of the
+ * schedule. A receiver may get it more than once, always with the same `webhook-id`. A group that grows after an
+ * attempt is announced again, with all its tasks. A receiver's 410 disables the webhook; messages wait until an
+ * operator sets the URL again. Removing the webhook fails waiting messages. Finished messages are deleted after a
+ * month.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -21,7 +22,7 @@ import * as RetryPolicy from "./RetryPolicy.ts"
 import * as Sender from "./Sender.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
-/** The URL is not one that deliveries may go to. */
+/** Deliveries may not go to this URL; `problem` says why. */
 export class WebhookTargetRefused extends Schema.TaggedError<WebhookTargetRefused>()("WebhookTargetRefused", {
   problem: Schema.String,
 }) {}
@@ -29,8 +30,8 @@ export class NoSuchDelivery extends Schema.TaggedError<NoSuchDelivery>()("NoSuch
 export class NoWebhook extends Schema.TaggedError<NoWebhook>()("NoWebhook", {}) {}
 
 /**
- * `task_group.completed`: each of the group's tasks is completed or cancelled, or these tasks of it have another result
- * than before. `task_group.reopened`: the result of these tasks is withdrawn, until they are completed again.
+ * An event about a group's tasks. `task_group.completed`: all tasks of the group have ended, or `taskIds` have new
+ * results. `task_group.reopened`: the results of `taskIds` are withdrawn until the tasks are completed again.
  */
 export interface GroupCompleted {
   /** Default `task_group.completed`. */
@@ -38,7 +39,7 @@ export interface GroupCompleted {
   readonly organization: string
   readonly groupId: string
   readonly taskIds: ReadonlyArray<string>
-  /** Whether the group may get more tasks, for all that is known. Default false. */
+  /** Whether the group may still get more tasks. Default false. */
   readonly mayGrow?: boolean | undefined
 }
 
@@ -48,27 +49,30 @@ interface Page {
 }
 
 export interface WebhooksOptions {
-  /** Whether deliveries may go to this machine itself. Meant for a service that only this machine can reach. Default false. */
+  /**
+   * Whether deliveries may go to this machine itself. Use it only if no other machine can reach the service. Default
+   * false.
+   */
   readonly allowLoopback?: boolean | undefined
-  /** Whether deliveries may go to private networks, and to this machine. Default false. */
+  /** Whether deliveries may go to private networks and to this machine. Default false. */
   readonly allowPrivate?: boolean | undefined
-  /** Default: that of Standard Webhooks, ten attempts over three days. */
+  /** The delays between attempts. Default: the schedule of Standard Webhooks, ten attempts over three days. */
   readonly schedule?: RetryPolicy.RetrySchedule | undefined
   readonly timeout?: Duration.Input | undefined
-  /** Concurrent attempts. Default: 8. */
+  /** The maximum number of concurrent attempts. Default 8. */
   readonly concurrency?: number | undefined
-  /** How long the log keeps what is delivered or has failed. Default 30 days. */
+  /** How long the log keeps delivered and failed messages. Default 30 days. */
   readonly keep?: Duration.Input | undefined
   /** How long a group without a size must be complete before it is announced. Default 2 seconds. */
   readonly quiet?: Duration.Input | undefined
-  /** Default: the system's. */
+  /** The DNS resolver. Default: the system's resolver. */
   readonly resolver?: GuardedHttpClient.Resolver | undefined
 }
 
 const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }: WebhooksOptions) => {
   const policy = { allowLoopback, allowPrivate }
   const shows = WebhookTarget.showsAnswers(policy)
-  // A host stays here, since a connection to one of its addresses may outlive a change of the name.
+  // A host is never removed, since a connection to one of its addresses may outlive a change of its DNS records.
   const hidden = new Set<string>()
   return {
     guard: WebhookTarget.guard(policy),
@@ -78,7 +82,7 @@ const clientOptions = ({ allowLoopback = false, allowPrivate = false, resolver }
   }
 }
 
-/** What a group's event is gathered under. */
+/** The name under which a group's event is gathered. */
 const nameOf = (organization: string, groupId: string): string => JSON.stringify([organization, groupId])
 
 const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: ReturnType<typeof clientOptions>) {
@@ -106,11 +110,11 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
   const noWebhook = Effect.fail(new NoWebhook())
 
   return {
-    /** Says that something was committed that is to be delivered. */
+    /** Makes the sender look for committed messages now. */
     wake,
     settings: endpoint.settings,
 
-    /** Statements only: for use within a write of `Database`. Stores nothing where no webhook is set. */
+    /** Stores an event. Stores nothing if no webhook is set. Call it within a write of `Database`. */
     enqueue: Effect.fn("Webhooks.enqueue")(function* ({
       groupId,
       mayGrow = false,
@@ -124,7 +128,10 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
       yield* outbox.writeMessage({ type, groupId, tasks: taskIds.length, data, gathering })
     }),
 
-    /** Statements only. The group is not complete: what is stored of it and was never attempted is not sent. */
+    /**
+     * Deletes the event of a group that is no longer complete, if the event was never attempted. Call it within a write
+     * of `Database`.
+     */
     withdraw: (organization: string, groupId: string) =>
       Effect.asVoid(outbox.writeWithdrawn(nameOf(organization, groupId))),
 
@@ -136,7 +143,7 @@ const make = Effect.fnUntraced(function* (options: WebhooksOptions, client: Retu
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           yield* outbox.writeAllDue(now)
-          // Without a query, which may hold a secret.
+          // The log entry omits the URL's query, which may contain a secret.
           yield* Audit.record(sql, "webhook.set", new URL(url).origin + new URL(url).pathname)
           return yield* endpoint.writeUrl(new URL(url).href, drawn, now)
         }),
