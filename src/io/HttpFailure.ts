@@ -52,7 +52,6 @@ export const causes = (error: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-/** Lists the error codes of these causes. */
 export const codesOf = (chain: ReadonlyArray<object>): ReadonlyArray<string> =>
   chain.flatMap((cause) => ("code" in cause && typeof cause.code === "string" ? [cause.code] : []))
 

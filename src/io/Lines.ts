@@ -61,8 +61,8 @@ export const someLines = (file: string, options?: LinesOptions): LineSplitter =>
 const LF = 10
 
 /**
- * Minimum bytes of a long line, which is decoded alone. One character beyond Latin-1 makes the engine store a text with
- * two bytes per character. Decoded alone, a long line with such a character makes no other line slower or larger.
+ * Minimum bytes of a long line. A chunk that begins with a long line is decoded line by line. One character beyond
+ * Latin-1 makes the engine store a text with two bytes per character, so it affects only its own line then.
  */
 const minLongLine = 1024
 

@@ -34,7 +34,6 @@ const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
 
-/** Quotes names and joins them. */
 export const quoteNames = (names: ReadonlyArray<string>, conjunction?: "and" | "or"): string =>
   joinWords(
     names.map((name) => JSON.stringify(name)),

@@ -2,13 +2,11 @@
  * The second of two loops over the ledger (`Send` is the first): polls outstanding tasks until their results have
  * arrived. It can be stopped at any point and started again.
  *
- * Guarantees:
- * - A result is stored as received before its task counts as completed. A result that does not fit its task is kept,
- *   and affects no other task.
- * - The time between two polls of a task grows with its age, within the profile's `pollInterval`, with jitter.
- * - Tasks that a webhook names are polled immediately, and soon again if the poll fails. While webhooks arrive, polling
- *   is slower, but never off.
- * - A failed poll only changes the time of the next one. While the service is down, all polls wait (`ServiceHealth`).
+ * Guarantees: a result is stored as received before its task counts as completed. A result that does not fit its task
+ * is kept, and affects no other task. The time between two polls of a task grows with its age, within `pollInterval`,
+ * with jitter. Tasks that a webhook names are polled at once, and soon again if that fails. While webhooks arrive,
+ * polling is slower, but never off. A failed poll only changes the time of the next. While the service is down, all
+ * wait (`ServiceHealth`).
  */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"

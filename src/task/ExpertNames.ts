@@ -36,7 +36,6 @@ export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
 
-/** Lists the names of the voters. */
 const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
   (Array.isArray(votes) ? votes.map((vote: unknown) => (hasExpert(vote) ? vote.expert : null)) : [expert]).filter(
     Predicate.isString,

@@ -2,18 +2,14 @@
  * Imports votes that were given elsewhere, as completed tasks of the ledger. Each item is a task of its own, which is
  * never sent.
  *
- * Guarantees:
- * - Each record counts once: it adds an item, adds a vote to an item, is a duplicate, or is rejected.
- * - Records are imported in steps, each in one transaction. The same votes again are duplicates, so a killed import can
- *   be started again.
- * - The same vote of a named expert on the same item counts once. The same vote of unnamed experts counts as often as
- *   one import has it.
- * - The last decision of a lead on an item counts. The flags of a task count once, even if several of its votes repeat
- *   them.
+ * Guarantees: each record counts once: it adds an item, adds a vote, is a duplicate, or is rejected. Each step is one
+ * transaction, and the same votes again are duplicates, so a killed import can be started again. The same vote of a
+ * named expert on an item counts once, that of unnamed experts as often as one import has it. The last decision of a
+ * lead counts. The flags of a task count once, even if several of its votes repeat them.
  *
- * A step has 1,024 records or 4 million characters. It holds back the first records of the next item, so that an item
- * whose votes stand together is written once. Memory grows by about 100 bytes per vote without an expert and per flag,
- * and is bounded otherwise.
+ * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step, so that an
+ * item whose votes stand together is written once. Memory grows by about 100 bytes per vote without an expert and per
+ * flag, and is bounded otherwise.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"

@@ -13,7 +13,6 @@ import * as VotedResult from "../domain/VotedResult.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { BatchItem } from "./ledger/schema/Model.ts"
 
-/** An item with all its votes. */
 export interface ImportedItem {
   /** Undefined if the ledger already has the item. */
   readonly item: BatchItem | undefined
@@ -49,7 +48,6 @@ const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
   return keys
 }
 
-/** Reads an item that the ledger has. */
 export const fromStored = ({
   prompts: [prompt],
   result,

@@ -43,7 +43,6 @@ const stepBytes = 4 * 1024 * 1024
 /** Milliseconds after which the records of a slow source are planned, even if there are few. */
 const stepMillis = Duration.toMillis("5 seconds")
 
-/** Reads the whole input into the ledger as planned tasks. */
 export const plan = Effect.fnUntraced(function* <E, R>(
   run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,

@@ -1,16 +1,13 @@
 /**
- * Sends planned tasks until reading is done and none is left.
+ * Sends planned tasks until reading is done and none is left. A task is _in doubt_ if its request may have reached the
+ * service and its answer is not known.
  *
- * A task is _in doubt_ if its request may have reached the service and its answer is not known.
+ * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. A task
+ * that may have been created is resent only if the service honors idempotency keys and still remembers its key.
+ * Otherwise it is held as in doubt. 400, 413, and 422 split a task of several items in two, so that only the item at
+ * fault is refused. After a 413, later tasks with at least as many items and bytes are split before they are sent.
  *
- * Guarantees:
- * - A task is claimed only when its request is about to be sent, so no other task can become in doubt.
- * - A task that may have been created is resent only if the service honors idempotency keys and still remembers its
- *   key. Otherwise it is held as in doubt.
- * - 400, 413, and 422 split a task of several items in two, so that only the item at fault is refused. After a 413,
- *   later tasks with at least as many items and bytes are split before they are sent.
- * - The run ends if its first requests are all refused, if the token is refused, if the service refuses every request,
- *   or if there is no service at the address.
+ * The run ends if the service refuses all first tasks, the token, or every request, or if the address has no service.
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -55,7 +55,7 @@ export interface SubmitOptions extends PlanOptions, SpendingTerms {
   /** Maximum number of times that a task's items are sent, including the first. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * Maximum number of rejected records, after which the run stops with `TooManyRejects`. It is a number, or a share of
+   * Maximum number of rejected records. Above it, the run stops with `TooManyRejects`. It is a number, or a share of
    * the records read such as `"1%"`, which is checked from the 1,000th record on and at the end. Items that the service
    * refuses count. Default: no limit.
    */

@@ -33,7 +33,6 @@ const seconds = (name: string, description: string) =>
 
 const records = labelled(counter("prefstream_records_total", "Records read from the input, by outcome"), "outcome")
 
-/** Counts records of the input by outcome. */
 export const countRecords = (outcomes: {
   readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
 }) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })

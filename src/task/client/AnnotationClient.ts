@@ -1,14 +1,11 @@
 /**
  * The client of the annotation service: creates a task, polls a task.
  *
- * Guarantees:
- * - A request is resent only if that cannot create a second task: the service honors idempotency keys, or it certainly
- *   did not accept the request.
- * - Every failure is an `AnnotationClientError` with a reason. `Send` decides what follows a failed creation (for
- *   example, it splits a task after a 413), and `Collect` what follows a failed poll.
- *
- * `Throttle` decides when a request is sent. `ServiceHealth` stops all requests while the service is down. A protocol
- * decides the content of requests: that of the `Contract`, or a custom one (`Protocol`).
+ * Guarantees: a request is resent only if that cannot create a second task: the service honors idempotency keys, or it
+ * certainly did not accept the request. Every failure is an `AnnotationClientError` with a reason. `Send` and `Collect`
+ * decide what follows it (for example, `Send` splits a task after a 413). `Throttle` decides when a request is sent,
+ * and `ServiceHealth` stops all requests while the service is down. The content of requests follows a protocol: that of
+ * the `Contract`, or a custom one (`Protocol`).
  */
 import { Context, Duration, Effect, Layer, Option, Result, Schema } from "effect"
 import * as Backoff from "../../io/Backoff.ts"

@@ -40,7 +40,7 @@ export const make = (baseUrl: string) => {
     hasEnded: (): boolean => hasEnded,
     /** Number of accepted tasks. */
     count: (): number => accepted,
-    /** The service accepted a task and gave it a unique id. */
+    /** Records that the service accepted a task and gave it a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false
@@ -53,7 +53,7 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** A task is in doubt because the service answered with the id of another task. */
+    /** Records that a task is in doubt because the service answered with the id of another task. */
     shared: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

@@ -16,15 +16,16 @@ export interface RequestBudget {
     /** How often the shared rate had been halved. */
     readonly cuts: number
   }>
-  /** A request was sent. */
+  /** Counts a request that was sent. */
   readonly sent: () => void
-  /** The service asked for a pause of this many milliseconds. */
+  /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
   /**
-   * The service answered 429 or 503 to a request. `cuts` is how often the rate had been halved when its slot was taken.
+   * Records that the service answered 429 or 503 to a request. `cuts` is how often the rate had been halved when its
+   * slot was taken.
    */
   readonly slow: (cuts: number) => Effect.Effect<void>
-  /** The service answered a request as expected. */
+  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
 }
 

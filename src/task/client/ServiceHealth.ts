@@ -4,11 +4,9 @@
  *
  * Guarantees: a probe is a GET, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with jitter,
  * and no sooner than the service asks for. After `patience`, all waiting requests fail with `Down`. If only probes for
- * unknown tasks fail, requests continue one at a time, polls first. If the service ignores keys, nothing is created
- * then.
- *
- * Effect's `CircuitBreaker` rejects calls instead of letting them wait, and its probe is the next call, even one that
- * creates a task.
+ * unknown tasks fail, requests continue one at a time, polls first, and without creations if the service ignores keys.
+ * Effect's `CircuitBreaker` rejects calls, which wait here, and its probe is the next call, even one that creates a
+ * task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -19,9 +17,9 @@ import { AnnotationClientError, Down, instant, seemsDown } from "./AnnotationCli
 import type { Throttle } from "./Throttle.ts"
 
 export interface ServiceHealth {
-  /** The service answered a request as expected. */
+  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
-  /** A request failed. */
+  /** Records that a request failed. */
   readonly failed: (failure: AnnotationClientError) => Effect.Effect<void>
 }
 

@@ -1,15 +1,11 @@
 /**
  * Decides when a request to the service may be sent. Each request waits here for its turn.
  *
- * Guarantees:
- * - At most `requestsPerSecond` leave in any second, and at most `concurrency` are in flight.
- * - If both kinds wait, three creations are sent for each poll.
- * - 429 and 503 halve both limits, which then recover. `Retry-After` and quotas apply to all requests. A request that
- *   would wait for them longer than `patience` fails immediately.
- * - With a `RequestBudget`, requests are sent in time slots of the budget. The rate limit and its pauses then apply to
- *   all processes that share it.
- *
- * Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
+ * Guarantees: at most `requestsPerSecond` leave in any second, and at most `concurrency` are in flight. If both kinds
+ * wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover. `Retry-After` and
+ * quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately. With a
+ * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
+ * it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -21,7 +17,6 @@ import type { RequestBudget } from "./RequestBudget.ts"
 
 export type Kind = "create" | "poll"
 
-/** Permission to send a request. */
 export interface Permit {
   /** How often the rate had been halved when the request was sent. */
   readonly cuts: number
@@ -278,7 +273,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     )
   })
 
-  /** Logs a wait, unless a wait of similar length was logged before. */
+  /** Logs a wait, if it ends more than 5 seconds after now and after any wait that was logged before. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until

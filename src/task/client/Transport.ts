@@ -100,7 +100,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
       ),
     )
 
-  /** Returns the failure for an unexpected answer. */
   const misread = (expected: string, answer: ResponseBody.Answer) => {
     const found = ResponseBody.describe(answer, quotable)
     return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)

@@ -48,7 +48,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
   job: Schema.String,
   /** The jobs at the location. */
   jobs: Schema.Array(Schema.String),
-  /** What the location has instead: nothing, an empty file, part of the tables, or other jobs. */
+  /** The content of the location instead: nothing, an empty file, part of the tables, or other jobs. */
   found: Schema.Literals(["nothing", "empty file", "incomplete tables", "other jobs"]),
 }) {
   override get message() {
@@ -192,7 +192,7 @@ export const workingClient = (location: LedgerLocation) => lockedClient(location
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** What the location has of the job: nothing, only its name, or at least one run. */
+/** The job's record at the location: nothing, only its name, or at least one run. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),

@@ -39,7 +39,6 @@ export const maxOpenBatches = 256
 /** Maximum UTF-8 bytes of all open batches. */
 const maxOpenBytes = 64 * 1024 * 1024
 
-/** Creates a collector of batches. */
 export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenBytes) => {
   const open: Array<OpenBatch> = []
   let openBytes = 0

@@ -18,7 +18,6 @@ export interface ReadAndRejected {
 
 const grammar = /^(\d{1,9})(?:\.(\d{1,9}))?%$/
 
-/** Returns a percentage as a fraction. */
 const fractionOf = (percentage: string): { readonly above: bigint; readonly below: bigint } => {
   const [, whole = "0", decimals = ""] = grammar.exec(percentage) ?? []
   return { above: BigInt(whole + decimals), below: 100n * 10n ** BigInt(decimals.length) }

@@ -1,13 +1,11 @@
 /**
  * Answers one delivery: verifies it, records it in the ledger, and answers 204.
  *
- * Guarantees:
- * - No content of a delivery is used before its signature is verified. No body is read if the headers already lead to a
- *   refusal.
- * - A refusal is logged and answered without a reason (400, 401, 405, 408, 413, 415, 503). A delivery that could not be
- *   recorded is answered with 500 or 503.
- * - Two deliveries are the same if they have the same signed id and time. Without a signed id, the hash of the body or
- *   `deliveryId` identifies them. With neither, each counts, which only changes when tasks are polled.
+ * Guarantees: no content is used before its signature is verified, and no body is read if the headers already lead to a
+ * refusal. A refusal is logged and answered without a reason (400, 401, 405, 408, 413, 415, 503). A delivery that could
+ * not be recorded is answered with 500 or 503. Two deliveries are the same if they have the same signed id and time.
+ * Without a signed id, the hash of the body or `deliveryId` identifies them. With neither, each counts, which only
+ * changes when tasks are polled.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"

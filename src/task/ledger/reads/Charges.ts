@@ -15,7 +15,6 @@ import * as VoteKinds from "../schema/VoteKinds.ts"
 
 export type Here = Pick<LedgerContext, "job" | "sql">
 
-/** Number of votes and their cost. */
 export interface Charge {
   readonly votes: number
   readonly cost: Cost.Decimal

@@ -93,7 +93,6 @@ const optional = (values: ReadonlyArray<number | null>, choose: (...values: Arra
   return found.length === 0 ? Option.none<number>() : Option.some(choose(...found))
 }
 
-/** The columns of `task` that make an `Issue`. */
 export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, task_id AS "taskId",
   idempotency_key AS "idempotencyKey", item_count AS items, reason, sent_at AS "sentAt"`
 

@@ -98,7 +98,10 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** For each vote of a batch that may still get a result, the range of places that its task asks for. */
+  /**
+   * For each task of the batch that was not refused or given up, the range of the batch's places that it asks for.
+   * Empty if the batch has one vote.
+   */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1

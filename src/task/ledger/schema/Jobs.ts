@@ -54,7 +54,7 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
   }
 })
 
-/** What the database has of a job: nothing, only its name, or at least one run. */
+/** The database's record of a job: nothing, only its name, or at least one run. */
 export const recordOf = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const { job } = yield* find(name)

@@ -17,14 +17,13 @@ import type { Write } from "../../../sql/GroupCommit.ts"
  *  │ └──────────┤            └─────→ failed    the service ended the task without a result
  *  │            ├→ refused                     the service refused the task and did not create it
  *  │            └→ in_doubt                    the service may have created it; a person has to resolve it
- *  └→ superseded                               another campaign began before it was sent, or the budget does not allow
- * it;
+ *  └→ superseded                               another campaign began before it was sent, or it exceeds the budget;
  *                                              a run that returns to its campaign and may spend more plans it again
  * ```
  *
  * `task/Send` decides what follows an answer or a missing answer. `Submit` and `Collect` decide after a crash, and
- * `pipeline/Worker` for a lost worker. The ledger records the decision. A person may set any task that is not completed
- * to `given_up`, and may resend a task that is in doubt, failed, invalid, refused, or given up.
+ * `pipeline/Worker` for a lost worker. The ledger records the decision. A person may set any task to `given_up` that is
+ * neither completed nor being sent, and may resend a task that is in doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -269,7 +268,7 @@ export interface ReadCounts {
   readonly duplicates: number
   /** How many of the duplicates are items with the same completions in another order. */
   readonly reordered: number
-  /** Records that the source or the ledger rejected. */
+  /** Records that the source or the run rejected. */
   readonly rejected: number
 }
 

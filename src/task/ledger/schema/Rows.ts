@@ -183,7 +183,6 @@ export const insertTasks = Effect.fnUntraced(function* (
   yield* insertRows(sql, "task_request", requests)
 })
 
-/** The columns of a `BatchPlace`. */
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
 
 /** Joins an item to a task of any vote. The number of an item is that of its first vote. */

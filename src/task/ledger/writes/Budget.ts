@@ -1,15 +1,12 @@
 /**
- * The requests that the workers of a job may send together. Each worker takes time slots in turn. The slots are spaced
- * by the shared rate. One row stores them, by the clock of the database (the virtual scheduling algorithm of ITU-T
- * I.371, without bursts).
+ * The requests that the workers of a job may send together. Each worker takes time slots in turn, spaced by the shared
+ * rate. One row stores them, by the clock of the database (the virtual scheduling algorithm of ITU-T I.371, without
+ * bursts).
  *
- * Guarantees:
- * - In any period, there are at most as many slots as the rate allows, plus one. Every worker that asks gets the next
- *   slots, however many others ask.
- * - If the service asks one worker for a pause, all pause. If it refuses a request for load, the rate of all is halved,
- *   and recovers within half a minute.
- * - If the clock is set back, requests are delayed by at most half a minute, plus the time of one request for each of
- *   64 workers. A pause then starts again.
+ * Guarantees: in any period, there are at most as many slots as the rate allows, plus one. Every worker that asks gets
+ * the next slots, however many others ask. If the service asks one worker for a pause, all pause. If it refuses a
+ * request for load, the rate of all is halved, and recovers within half a minute. If the clock is set back, requests
+ * are delayed by at most half a minute plus the time of 64 requests (one per worker), and a pause starts again.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"

@@ -106,7 +106,6 @@ const itemsPerStep = 512
 
 type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
-/** Options for planning further votes. */
 export interface FurtherVotesOptions {
   /** Maximum number of votes to plan. Default: no limit. */
   readonly atOnce?: number | undefined

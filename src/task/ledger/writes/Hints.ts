@@ -1,15 +1,11 @@
 /**
  * Webhook deliveries, and the hints that they leave. A hint requests a poll of a task.
  *
- * Guarantees:
- * - A hint is on disk when its effect succeeds, and leads to a poll that begins after it.
- * - A delivery that is recorded twice counts once. A delivery that arrives before the answer to the creation of its
- *   task is kept.
- * - Hints cause at most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not keep
- *   other tasks from being polled.
- *
- * Does not remember a delivery for much longer than two hours. If the service signs a time, a verifier refuses older
- * ones.
+ * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it. A delivery that is
+ * recorded twice counts once. A delivery that arrives before the answer to the creation of its task is kept. Hints
+ * cause at most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not keep other tasks
+ * from being polled. Does not remember a delivery for much longer than two hours. If the service signs a time, a
+ * verifier refuses older ones.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -137,7 +133,7 @@ export const writeHints = (
 
   /**
    * Makes tasks with hints due, except tasks that are being polled: their hints wait until that poll has ended. Returns
-   * the milliseconds until the next hint that has to wait for its minute to pass.
+   * the milliseconds until the first of the hints that exceeded `maxPollsPerMinute` may be followed.
    */
   const followHints = Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
     const now = yield* SteadyClock.now

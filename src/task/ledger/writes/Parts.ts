@@ -32,7 +32,6 @@ export const databaseClock = (sql: SqlClient.SqlClient) =>
     }),
   )
 
-/** A part that this process owns. */
 interface OwnedPart {
   epoch: number
 }
@@ -47,7 +46,6 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
   const never = sql.literal("1 = 0")
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
-  /** The parts that this process owns. */
   const parts = new Map<number, OwnedPart>()
   /** For each task that this process is sending, the epoch in which it was claimed. */
   const claims = new Map<number, number>()
@@ -188,7 +186,9 @@ export const writeParts = (
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /** How often earlier tasks were planned again, which a sender that reads by number would miss. */
+    /**
+     * How often tasks with earlier numbers became ready to send. A sender that only reads on by number would miss them.
+     */
     changes: () => changes,
     /** Makes the loops query the ledger, which other processes may have changed. */
     notifyAll,

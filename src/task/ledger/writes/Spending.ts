@@ -65,7 +65,6 @@ export interface Spending {
   readonly heldItems: number
 }
 
-/** The prices and budget of a job. */
 export interface Terms {
   readonly prices: Option.Option<Prices.Prices>
   readonly budget: Option.Option<Cost.Decimal>
@@ -73,7 +72,6 @@ export interface Terms {
 
 const noTerms: Terms = { prices: Option.none(), budget: Option.none() }
 
-/** Reads the prices and budget of the job. */
 const termsOf = Effect.fnUntraced(function* (here: Here) {
   const list = yield* settingOf(here, priceListSetting)
   const budget = yield* settingOf(here, "budget")
@@ -123,7 +121,6 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here) {
 const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
-  /** Prices and budget that a run has set. */
   spendingTerms: termsOf({ job, sql }),
 
   /** Number of votes that the budget still allows. Infinity without a budget. */

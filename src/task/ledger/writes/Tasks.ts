@@ -72,7 +72,10 @@ export const writeTasks = (
   /** Holds tasks as in doubt that were being sent when a process ended. For services that may ignore keys. */
   const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
 
-  /** Plans such tasks again, for services that honor keys. Tasks in doubt stay so until the next submit. */
+  /**
+   * Plans tasks again that were being sent when a process ended. For services that honor keys. Tasks in doubt stay so
+   * until the next submit.
+   */
   const planInterrupted = change(
     "planInterrupted",
     sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
