@@ -69,7 +69,7 @@ export class BodyTooLarge extends HttpApiError.Problem<BodyTooLarge>()(
   { limit_bytes: Schema.optionalKey(Schema.Int) },
 ) {}
 
-/** `Content-Type` does not name JSON, or the charset is not UTF-8. */
+/** `Content-Type` does not name JSON, or the body is not UTF-8. */
 export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()(
   "UnsupportedMediaType",
   problem("unsupported-media-type", 415, "The body's media type is not supported."),

@@ -4,8 +4,8 @@
  * Guarantees: no content is used before its signature is verified, and no body is read if the headers already lead to a
  * refusal. A refusal is logged and answered without a reason (400, 401, 405, 408, 413, 415, 503). A delivery that could
  * not be recorded is answered with 500 or 503. Two deliveries are the same if they have the same signed id and time.
- * Without a signed id, the hash of the body or `deliveryId` identifies them. With neither, each counts, which only
- * changes when tasks are polled.
+ * Without a signed id, `deliveryId` or the hash of the body identifies them. With neither an id nor a time, each
+ * counts, which only changes when tasks are polled.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"

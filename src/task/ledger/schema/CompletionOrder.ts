@@ -75,6 +75,5 @@ const annotationsOf = membersOf({
 
 /** Translates the indices in annotations to those of the input, for members that prefstream's own service writes. */
 export const undoAnnotations = (annotations: Annotations, order: ReadonlyArray<number>): Annotations =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, and its rationale stays
-  // unchanged
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, its rationale unchanged
   annotationsOf(annotations, order) as Annotations

@@ -188,7 +188,7 @@ export interface Delivery {
   /** Id of the delivery. All attempts of the service to send it have the same id. */
   readonly id: string
   /**
-   * Time of the attempt by the service's clock, in epoch milliseconds. Each attempt has another time. 0 if it is
+   * Time of the attempt by the service's clock, in epoch milliseconds. Each attempt has its own time. 0 if it is
    * unknown.
    */
   readonly sentAt: number

@@ -101,7 +101,8 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
     /**
      * SQL condition for tasks of this process's parts that an earlier owner claimed for at most `maxMillis`, if that
-     * time has passed. A claim that ends later than possible was made before the clock was set back.
+     * time has passed. A claim that ends later than possible was made before the clock was set back, and also counts as
+     * abandoned.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}

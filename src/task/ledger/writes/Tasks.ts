@@ -69,11 +69,11 @@ export const writeTasks = (
       reason = 'the process ended after the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
-  /** Holds tasks as in doubt that were being sent when a process ended. For services that may ignore keys. */
+  /** For services that may ignore keys: holds tasks as in doubt that were being sent when a process ended. */
   const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
 
   /**
-   * Plans tasks again that were being sent when a process ended. For services that honor keys. Tasks in doubt stay so
+   * For services that honor keys: plans tasks again that were being sent when a process ended. Tasks in doubt stay so
    * until the next submit.
    */
   const planInterrupted = change(
