@@ -51,10 +51,7 @@ const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 /** Tasks read from the ledger per query. */
 const pageSize = 256
 
-/**
- * Maximum consecutive answers about a task that are unusable or say that it does not exist. Then the task counts as
- * invalid or failed.
- */
+/** Consecutive unusable answers, or answers that the task is unknown, before it counts as invalid or failed. */
 const maxUselessAnswers = 3
 
 /** Milliseconds within which the service may not know a new task yet. */
@@ -78,10 +75,7 @@ export interface CollectOptions {
   readonly submittingDone?: Latch.Latch | undefined
   /** Whether to poll each outstanding task once and end. */
   readonly once?: boolean | undefined
-  /**
-   * Whether to poll completed tasks once more, since the service may have changed their results. Webhooks also cause
-   * this.
-   */
+  /** Whether to poll completed tasks once more for changed results. Webhooks also cause this. */
   readonly recheckCompleted?: boolean | undefined
 }
 

@@ -4,8 +4,8 @@
  * - if the service refuses the first tasks and accepts none, or
  * - if it gives several tasks the same id.
  *
- * A single lost task does not end a run. If the caller continues after that, the streak lasts until a task is accepted:
- * the next failure ends it again.
+ * A single lost task does not end a run. If the caller continues after a streak has ended a run, the streak lasts until
+ * a task is accepted: the next failure ends the run again.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
