@@ -1,9 +1,10 @@
 /**
- * The contract of the annotation service as one `HttpApi`, from which client, embedded service, and OpenAPI document are made.
- * Paths are relative to a base URL that ends in `/v1`.
+ * The contract of the annotation service as one `HttpApi`. The client, the embedded service, and the OpenAPI document
+ * are made from it. Paths are relative to a base URL that ends in `/v1`.
  *
- * What the contract leaves open is decided here for the embedded service (201 with `task_id`, `status`, and `Location`;
- * `Idempotency-Key` honored). A client of another service does not rely on that: its `ServiceProfile` interprets raw responses.
+ * The embedded service decides two things that the contract leaves open: it answers a creation with 201, `task_id`,
+ * `status`, and `Location`, and it honors `Idempotency-Key`. A client of another service does not rely on that: its
+ * `ServiceProfile` interprets raw responses.
  */
 import { Context, Schema } from "effect"
 import {
@@ -23,12 +24,12 @@ import { VotedAnnotations } from "../domain/VotedResult.ts"
 import { maxVotes } from "./MaxVotes.ts"
 import * as Problems from "./Problems.ts"
 
-/** The organization whose token a request carries. */
+/** The organization that the request's token belongs to. */
 export class Organization extends Context.Service<Organization, { readonly name: string }>()(
   "prefstream/api/Organization",
 ) {}
 
-/** `Authorization: Bearer <ORGANIZATION_TOKEN>` on every request. */
+/** Every request carries `Authorization: Bearer <ORGANIZATION_TOKEN>`. */
 export class OrganizationToken extends HttpApiMiddleware.Service<OrganizationToken, { provides: Organization }>()(
   "prefstream/api/OrganizationToken",
   { requiredForClient: true, security: { bearer: HttpApiSecurity.bearer }, error: Problems.Unauthorized },
@@ -74,7 +75,10 @@ const requestMembers = {
   ),
 }
 
-/** `POST /tasks` of the embedded service: the contract's request, and optional members that the contract leaves open. */
+/**
+ * The request `POST /tasks` of the embedded service: the contract's request, and optional members that the contract
+ * leaves open.
+ */
 export const ServiceTaskRequest = Schema.StructWithRest(Schema.Struct(requestMembers), unknownMembers).check(
   Schema.makeFilter(({ group, group_size }) =>
     group === undefined && group_size !== undefined
@@ -90,7 +94,7 @@ const maxWarnings = 100
 
 type Issue = typeof HttpApiError.ProblemIssue.Type
 
-/** The unknown members of a request, such as misspelled ones, with their places. */
+/** Lists the unknown members of a request, such as misspelled ones, with their paths. */
 export const warningsOf = (request: ServiceTaskRequest): ReadonlyArray<Issue> => {
   const warnings: Array<Issue> = []
   const compare = (members: object, known: ReadonlyArray<string>, place: ReadonlyArray<string | number>) => {
@@ -144,7 +148,7 @@ export type ServiceTaskResult = typeof ServiceTaskResult.Type
 
 const creation = {
   headers: {
-    /** Same key and body: the same task. Same key, another body: 422. */
+    /** The same key with the same body returns the same task. The same key with another body is refused with 422. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
   success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), {
@@ -201,7 +205,10 @@ export class AnnotationApi extends HttpApi.make("annotation-task-service")
 
 const JsonBytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" }))
 
-/** The same for a client whose requests are encoded: `payload` is the JSON of a `ServiceTaskRequest`, as UTF-8. */
+/**
+ * The same API for a client that encodes its requests itself: `payload` is the JSON of a `ServiceTaskRequest`, as
+ * UTF-8.
+ */
 export const EncodedAnnotationApi = HttpApi.make("annotation-task-service").add(
   HttpApiGroup.make("tasks")
     .add(HttpApiEndpoint.post("create", "/tasks", { ...creation, payload: JsonBytes }), getTask)

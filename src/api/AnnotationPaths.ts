@@ -1,9 +1,9 @@
 /**
- * Where another service says in `annotations` what prefstream's own says in members of a fixed name. The contract shows
- * no member but `rationale`.
+ * Copies values from the place where another service reports them in `annotations` to the member that prefstream reads.
+ * The contract names only one member, `rationale`.
  *
- * Guarantees: without paths, annotations are read as they are; a path that leads nowhere changes nothing. Paths are
- * followed in the annotations, and in each of `annotations.votes`.
+ * Guarantees: without paths, annotations stay unchanged, and a path without a value changes nothing. Each path is
+ * applied to the annotations and to each of `annotations.votes`.
  */
 import { Predicate } from "effect"
 import { type Annotations, rationaleOf } from "../domain/Task.ts"
@@ -14,10 +14,10 @@ type Member = (typeof members)[number]
 
 export const isMember = (name: string): name is Member => members.some((member) => member === name)
 
-/** By member, the path in the service's annotations, such as `{ strength: "preference.strength" }`. */
+/** Maps a member to its path in the service's annotations, such as `{ strength: "preference.strength" }`. */
 export type AnnotationPaths = { readonly [Name in Member]?: string | undefined }
 
-/** Reads annotations by these paths; a path that can't be parsed leads nowhere. */
+/** Reads annotations by these paths. An invalid path is ignored. */
 export const reader = (paths: AnnotationPaths = {}): ((annotations: Annotations) => Annotations) => {
   const parsed = members.flatMap((member) => {
     const path = paths[member]

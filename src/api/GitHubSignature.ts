@@ -1,6 +1,7 @@
 /**
- * GitHub's signatures: HMAC-SHA256 of the body, as `sha256=` and hexadecimal digits; also without `sha256=`, and in base64
- * (Shopify, Linear). Neither time nor id is signed: a delivery can be replayed as long as the secret is in use.
+ * GitHub's signatures: the HMAC-SHA256 of the body, as `sha256=` and hexadecimal digits. The prefix may be missing, and
+ * base64 is accepted (Shopify, Linear). GitHub signs neither time nor id: a delivery can be replayed as long as the
+ * secret is in use.
  */
 import { Effect } from "effect"
 import { Mac } from "effect/crypto"

@@ -1,10 +1,10 @@
 /**
- * Guidelines with a rubric in their front matter, which is how a rubric reaches a service: as text, so that a service
- * that knows no rubrics shows it to its experts.
+ * Guidelines with a rubric in their front matter. A rubric reaches a service as text, so that a service without support
+ * for rubrics shows it to its experts.
  *
- * Guarantees: guidelines without a `rubric` in their front matter are text alone, whatever they begin with; a block that
- * probably means one (a misspelled `rubric`, or a line that begins with it in invalid YAML) is refused. What is wrong is said
- * with its line.
+ * Guarantees: guidelines without a `rubric` in their front matter are plain text, whatever they begin with. A block
+ * that probably means one is refused: a misspelled `rubric`, or invalid YAML with a line that begins with `rubric`.
+ * Errors name the line.
  *
  * ```
  * ---
@@ -27,11 +27,11 @@ import { describeValue } from "../io/Values.ts"
 
 export interface Guidelines {
   readonly rubric: Rubric
-  /** For the experts; undefined where there is only a rubric, or nothing. */
+  /** The text for the experts. Undefined if the guidelines hold only a rubric, or nothing. */
   readonly text: string | undefined
 }
 
-/** A rubric as it is written: shorter than as it is read. */
+/** The short form of a rubric, as users write it. */
 const Written = Schema.Struct({
   strength: Schema.optionalKey(Schema.Union([Schema.Boolean, Rubric.fields.strength])),
   all_bad: Schema.optionalKey(Schema.Boolean),
@@ -58,11 +58,11 @@ type Keys = ReadonlyArray<string | number>
 
 interface Yaml {
   readonly value: unknown
-  /** Such as `rubric.yaml:3: `. */
+  /** Returns the start of a message, such as `rubric.yaml:3: `. */
   readonly at: (keys: Keys) => string
 }
 
-/** What YAML says, or why it can't be read. */
+/** Parses YAML, or fails with a message. */
 const yamlOf = (text: string, file: string | undefined, linesBefore = 0): Result.Result<Yaml, string> => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
@@ -86,7 +86,7 @@ const yamlOf = (text: string, file: string | undefined, linesBefore = 0): Result
   })
 }
 
-/** The rubric there, or what is wrong with it. @param within the keys that lead to it */
+/** Reads the rubric, or fails with a message. @param within the keys that lead to it */
 const rubricOf = ({ at, value }: Yaml, written: unknown, within: Keys): Result.Result<Rubric, string> => {
   const wrong = (keys: Keys, problem: string) => Result.fail(at([...within, ...keys]) + problem)
   if (!Predicate.isObject(written)) {
@@ -127,10 +127,10 @@ const decode = (written: unknown) =>
     }),
   )
 
-/** With the blank lines behind it. */
+/** The pattern includes the blank lines after the block. */
 const frontMatter = /^---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:$|\r?\n(?:[ \t]*\r?\n)*)/
 
-/** Such as `rubrik` and `Rubrics`, but not `public`. */
+/** Matches `rubrik` and `Rubrics`, but not `public`. */
 const isLikeRubric = (name: string): boolean =>
   editsBetween(name.toLowerCase(), "rubric") <= (name.toLowerCase().startsWith("rub") ? 2 : 1)
 
@@ -157,7 +157,7 @@ const split = (guidelines: string, file?: string): Split => {
 
 const underRubric = (yaml: Yaml) => (Predicate.isObject(yaml.value) ? yaml.value["rubric"] : undefined)
 
-/** Fails with what is wrong with the rubric. @param file where the guidelines are from */
+/** Fails with a message if the rubric is invalid. @param file the name of the guidelines' file, for messages */
 export const parse = (guidelines: string | undefined, file?: string): Result.Result<Guidelines, string> => {
   if (guidelines === undefined) return Result.succeed({ rubric: none, text: undefined })
   const { text, yaml } = split(guidelines, file)
@@ -168,14 +168,15 @@ export const parse = (guidelines: string | undefined, file?: string): Result.Res
   )
 }
 
-/** The text for the experts, whether or not the rubric can be read. */
+/** The text for the experts, whether or not the rubric is valid. */
 export const textOf = (guidelines: string | undefined): string | undefined =>
   guidelines === undefined ? undefined : split(guidelines).text
 
 /**
- * Guidelines that carry a rubric, given as YAML with the members of a rubric. Fails where they have one, or it is invalid.
+ * Adds a rubric, given as YAML with a rubric's members, to guidelines. Fails if the guidelines already have one, or if
+ * the rubric is invalid.
  *
- * @param file the rubric's
+ * @param file the name of the rubric's file, for messages
  */
 export const withRubric = (
   guidelines: string | undefined,

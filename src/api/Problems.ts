@@ -33,7 +33,10 @@ export class Unauthorized extends HttpApiError.Problem<Unauthorized>()(
   problem("unauthorized", 401, "A valid organization token is required."),
 ) {}
 
-/** `Host` is not the name of the service; for pages also: a cross-origin request, or a link that was used or has expired. */
+/**
+ * `Host` is not the name of the service. Pages also answer this to a cross-origin request, and to a link that was used
+ * or has expired.
+ */
 export class Forbidden extends HttpApiError.Problem<Forbidden>()(
   "Forbidden",
   problem("forbidden", 403, "This is not allowed."),
@@ -66,7 +69,7 @@ export class BodyTooLarge extends HttpApiError.Problem<BodyTooLarge>()(
   { limit_bytes: Schema.optionalKey(Schema.Int) },
 ) {}
 
-/** The body is not JSON by its `Content-Type`, or not UTF-8. */
+/** `Content-Type` does not name JSON, or the body is not UTF-8. */
 export class UnsupportedMediaType extends HttpApiError.Problem<UnsupportedMediaType>()(
   "UnsupportedMediaType",
   problem("unsupported-media-type", 415, "The body's media type is not supported."),
@@ -78,7 +81,7 @@ export class ExpectationFailed extends HttpApiError.Problem<ExpectationFailed>()
   problem("expectation-failed", 417, "The service cannot do what the request expects."),
 ) {}
 
-/** The body is well formed, but asks for something unsupported. `errors` names each place, at most a hundred. */
+/** The body is well formed, but asks for something unsupported. `errors` names each place, at most 100. */
 export class UnprocessableTask extends HttpApiError.Problem<UnprocessableTask>()(
   "UnprocessableTask",
   problem("unprocessable-task", 422, "The task cannot be taken."),

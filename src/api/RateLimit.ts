@@ -1,14 +1,17 @@
 /**
- * How many more requests a service accepts, and when: its quota headers and `Retry-After`.
+ * Reads how many more requests a service accepts, and when: its quota headers and `Retry-After`.
  *
- * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and `RateLimit-Remaining`,
- * `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent; a quota resets within an hour.
- * `HttpClient.withRateLimiter` reads the three older headers only.
+ * Guarantees: reads `RateLimit` as in draft-ietf-httpapi-ratelimit-headers-10 and its older drafts, and
+ * `RateLimit-Remaining`, `-Reset`, `-Reset-After` with and without `X-`. Malformed headers count as absent. A reset
+ * more than one hour away is shortened to one hour. `HttpClient.withRateLimiter` reads the three older headers only.
  */
 import { Clock, Duration, Effect, Option, Result } from "effect"
 import { Headers } from "effect/http"
 
-/** Whole milliseconds that `Retry-After`, a number of seconds or a date, asks to wait; undefined where absent or malformed. */
+/**
+ * Whole milliseconds to wait by `Retry-After`, which is a number of seconds or a date. Undefined if it is absent or
+ * malformed.
+ */
 export const retryAfter = Effect.fnUntraced(function* (header: string | undefined, max: Duration.Duration) {
   const parsed = Option.flatMap(Option.fromUndefinedOr(header), (text) =>
     Result.getSuccess(Headers.parseRetryAfter(text)),
@@ -19,10 +22,10 @@ export const retryAfter = Effect.fnUntraced(function* (header: string | undefine
 })
 
 export interface Quota {
-  /** The same in each answer. */
+  /** Identifies the quota. A service uses the same name in each answer. */
   readonly name: string
   readonly remaining: number
-  /** Milliseconds from now until it is full again. */
+  /** Milliseconds from now until the quota resets. */
   readonly reset: number
 }
 
@@ -44,7 +47,7 @@ const older = (headers: Headers.Headers, now: number): ReadonlyArray<Quota> => {
   return []
 }
 
-/** A number of seconds from now, or since 1970, or of milliseconds since 1970. */
+/** `value` is seconds from now, seconds since 1970, or milliseconds since 1970. Its size tells which. */
 const untilReset = (value: number | undefined, now: number): number | undefined => {
   if (value === undefined) return undefined
   if (value > 1e12) return Math.max(0, value - now)
@@ -85,7 +88,7 @@ const pair = (text: string): readonly [name: string, value: string | undefined] 
   return at === -1 ? [text.trim(), undefined] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }
 
-/** Splits at a separator, but not within a string. */
+/** Splits at a separator that is not inside a quoted string. */
 const pieces = (text: string, separator: "," | ";"): ReadonlyArray<string> => {
   const found = text.match(separator === "," ? /(?:"(?:\\.|[^"\\])*"|[^",])+/gs : /(?:"(?:\\.|[^"\\])*"|[^";])+/gs)
   return (found ?? []).map((piece) => piece.trim()).filter((piece) => piece !== "")

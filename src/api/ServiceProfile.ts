@@ -1,19 +1,19 @@
 /**
- * Where the annotation service is, and everything that its contract does not show.
+ * The address of the annotation service, and everything that its contract leaves open.
  *
- * Guarantees: each default is safe with an unknown service; unless keys are honored, a task that may have arrived is resent only
- * if a person asks for it. The token is `Redacted`, so it appears in no log.
+ * Guarantees: each default is safe with an unknown service. Unless the service honors idempotency keys, a task that may
+ * have arrived is resent only on a person's request. The token is `Redacted`, so no log shows it.
  */
 import { Context, Duration, Effect, Layer, Option, type Redacted, Result, Schema } from "effect"
 import * as FieldPath from "../io/FieldPath.ts"
 
-/** What a service accepts of an item. An item beyond that is rejected when it is read. */
+/** Maximum sizes of an item that a service accepts. A larger item is rejected when it is read. */
 export interface ItemLimits {
-  /** Completions per prompt. */
+  /** Maximum completions per prompt. */
   readonly maxCompletions: number
-  /** Code points of a prompt. */
+  /** Maximum code points of a prompt. */
   readonly maxPromptCharacters: number
-  /** Code points of each completion. */
+  /** Maximum code points of each completion. */
   readonly maxCompletionCharacters: number
 }
 
@@ -25,63 +25,73 @@ export const unlimited: ItemLimits = {
 
 /** The settings of an annotation service. See `defaults` for the default values. */
 export interface ServiceSettings extends ItemLimits {
-  /** Includes the version segment: `https://host/v1`. */
+  /** The URL of the service, with its version segment: `https://host/v1`. */
   readonly baseUrl: string
-  /** The organization token, which each request carries as `Authorization: Bearer`. */
+  /** The organization token. Each request carries it as `Authorization: Bearer`. */
   readonly token: Redacted.Redacted<string>
-  /** The service's name in a ledger, which is bound to one service. Default: the base URL. */
+  /** The name of the service in a ledger. A ledger belongs to one service. Default: the base URL. */
   readonly identity: string
-  /** Whether a ledger that is bound to another identity is rebound to this one. */
+  /** Whether a ledger that belongs to another identity is rebound to this one. */
   readonly moved: boolean
   /**
-   * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created. `"honored"`
-   * makes a retry safe after a crash or a lost answer; with `"ignored"` such a task is held as in doubt. `"declared"` becomes
-   * one of both in a command that sends or polls, by whether the service's OpenAPI document declares the header; in a program
-   * it counts as ignored.
+   * Whether the service answers a repeated `Idempotency-Key` with the task that the first request created.
+   *
+   * - `"honored"`: a retry is safe after a crash or a lost answer.
+   * - `"ignored"`: such a task is held as in doubt.
+   * - `"declared"`: a command that sends or polls takes one of the two, by whether the service's OpenAPI document
+   *   declares the header. A program takes `"ignored"`.
    */
   readonly idempotencyKey: "honored" | "ignored" | "declared"
-  /** How long the service remembers a key (`Duration.infinity`: forever). An older task that may have arrived is held as in doubt. */
+  /**
+   * How long the service remembers a key (`Duration.infinity`: forever). A task older than this that may have arrived
+   * is held as in doubt.
+   */
   readonly idempotencyKeyLifetime: Duration.Input
-  /** Path of the task id in the creation response, in dots: `task_id`, `data.id`. The first that holds a string counts. */
+  /**
+   * Paths of the task id in the creation response, with dots: `task_id`, `data.id`. The first path with an id counts.
+   */
   readonly taskIdPaths: ReadonlyArray<string>
-  /** Path of the expert's kind in each of `annotations.votes`, or in `annotations`: `kind`, `annotator.role`. Prices by kind go by it. */
+  /**
+   * Path of the expert's kind, such as `kind` or `annotator.role`. It is looked up in each of `annotations.votes`, or
+   * in `annotations`. Prices by kind use it.
+   */
   readonly kindPath: string
-  /** Statuses of a task with results. */
+  /** Statuses of a task that has results. */
   readonly completedStatuses: ReadonlyArray<string>
   /** Statuses of a task that will never complete. */
   readonly failedStatuses: ReadonlyArray<string>
-  /** Statuses of a task that is not done yet. A status in no list counts as open, and is logged once. */
+  /** Statuses of a task that is not done yet. A status that no list names counts as open, and is logged once. */
   readonly openStatuses: ReadonlyArray<string>
-  /** Maximum number of requests in flight. Lower while the service answers 429 or 503. */
+  /** Maximum number of requests in flight. The client lowers it while the service answers 429 or 503. */
   readonly concurrency: number
-  /** Maximum number of requests in any second. Lower while the service answers 429 or 503. */
+  /** Maximum number of requests in any second. The client lowers it while the service answers 429 or 503. */
   readonly requestsPerSecond: number
-  /** Timeout of one answer, body included. */
+  /** Timeout of one request, including the body of its answer. */
   readonly requestTimeout: Duration.Input
   /** Maximum size of one answer, after decompression. Default 256 MiB. */
   readonly maxAnswerBytes: number
-  /** Retries of a failed request that may have been carried out, while the service is up. */
+  /** Maximum retries of a failed request that the service may have carried out, while the service is up. */
   readonly retries: number
-  /** Failures in a row, over all requests, after which the service counts as down. */
+  /** Consecutive failures, over all requests, after which the service counts as down. */
   readonly downAfter: number
-  /** How long a run waits for a service that is down or asks to wait. */
+  /** Maximum time that a run waits for a service that is down or asks to wait. */
   readonly patience: Duration.Input
-  /** Bounds of the time between two polls of a task; it grows with the task's age. */
+  /** Minimum and maximum time between two polls of a task. The time grows with the task's age. */
   readonly pollInterval: { readonly min: Duration.Input; readonly max: Duration.Input }
-  /** Where a delivery names its tasks. How deliveries are signed is the receiver's setting. */
+  /** The places of task ids in a webhook delivery. The receiver's settings say how deliveries are signed. */
   readonly webhook: WebhookProfile
 }
 
-/** What the contract does not show of the service's webhooks. */
+/** The part of a service's webhooks that its contract leaves open. */
 export interface WebhookProfile {
   /**
-   * Paths of task ids in a delivery's payload, in dots, `[*]` for each element of an array: `data.task_ids`,
-   * `data.tasks[*].id`. The ids at all paths count; a payload without any is about every outstanding task.
+   * Paths of task ids in a delivery's payload, with dots, and `[*]` for each element of an array: `data.task_ids`,
+   * `data.tasks[*].id`. The ids at all paths count. A payload without any id is about every outstanding task.
    */
   readonly taskIdPaths: ReadonlyArray<string>
 }
 
-/** Settings that are safe with a service of which only the contract is known. */
+/** Settings that are safe with a service that is known by its contract only. */
 export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> = {
   moved: false,
   idempotencyKey: "declared",
@@ -112,7 +122,7 @@ export const defaults: Omit<ServiceSettings, "baseUrl" | "identity" | "token"> =
   retries: 6,
   downAfter: 3,
   patience: "15 minutes",
-  // The embedded service overrides it (`AnnotationService.layerEmbedded`), as well as `requestsPerSecond`.
+  // The embedded service overrides `pollInterval` and `requestsPerSecond` (`AnnotationService.layerEmbedded`).
   pollInterval: { min: "2 seconds", max: "5 minutes" },
   webhook: { taskIdPaths: ["data.task_ids", "data.task_id", "task_ids", "task_id"] },
 }
@@ -128,10 +138,10 @@ export class ServiceSettingsError extends Schema.TaggedError<ServiceSettingsErro
   }
 }
 
-/** What a base URL must be. */
+/** The required form of a base URL, for messages. */
 export const baseUrlForm = "http://… or https://…, without user, password, query, or fragment"
 
-/** Paths are appended to it, and it is in messages. */
+/** Requests append paths to a base URL, and messages show it. So it has no query and no password. */
 export const isBaseUrl = (text: string): boolean =>
   /^https?:\/\/[^/@?#\s]+(\/[^@?#\s]*)?$/i.test(text) && URL.canParse(text)
 
@@ -146,16 +156,16 @@ const isTime =
       return millis >= minMillis && millis <= maxMillis
     })
 
-/** The time of a poll must be a date. */
+/** The time of the next poll must be a valid date, so an interval is at most a year. */
 const isPollInterval = isTime(1, Duration.toMillis("365 days"))
 
-/** The first invalid setting. */
+/** Returns the first invalid setting. */
 const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined => {
   const { concurrency, downAfter, maxAnswerBytes, patience, pollInterval, requestTimeout, requestsPerSecond, retries } =
     settings
   const { max, min } = pollInterval
   const rules: ReadonlyArray<readonly [setting: string, isRight: boolean, expected: string, found: unknown]> = [
-    // Another one may hold a secret.
+    // The message does not repeat the value, which may hold a secret.
     ["baseUrl", isBaseUrl(settings.baseUrl), baseUrlForm, "another"],
     ["concurrency", isCount(1)(concurrency), "a whole number from 1 on", concurrency],
     [
@@ -207,7 +217,7 @@ const problemOf = (settings: ServiceSettings): ServiceSettingsError | undefined 
 export class ServiceProfile extends Context.Service<ServiceProfile, ServiceSettings>()(
   "prefstream/api/ServiceProfile",
 ) {
-  /** A service at an address. Settings that are not given are `defaults`; numbers and times are checked. */
+  /** Describes a service at an address. Settings that are not given are `defaults`. Invalid numbers and times fail. */
   static readonly layer = (
     settings: Pick<ServiceSettings, "baseUrl" | "token"> & Partial<ServiceSettings>,
   ): Layer.Layer<ServiceProfile, ServiceSettingsError> => {

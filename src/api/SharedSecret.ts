@@ -1,8 +1,9 @@
 /**
  * A shared secret that the service sends in `Authorization: Bearer SECRET` or in another header.
  *
- * Guarantees: compared by HMACs, so that timing reveals neither content nor length; a wrong one is refused before the body is
- * read. Nothing is signed: whoever sees one delivery can make others, so it is only as safe as the TLS in front of it.
+ * Guarantees: secrets are compared by HMAC, so that timing reveals neither content nor length. A wrong secret is
+ * refused before the body is read. Nothing is signed: anyone who sees one delivery can forge others, so it is only as
+ * safe as the TLS in front of it.
  */
 import { Effect, Redacted } from "effect"
 import { Mac } from "effect/crypto"
@@ -10,7 +11,9 @@ import { MalformedSecret, matchAny, required, type SchemeOptions, type Signature
 
 const encoder = new TextEncoder()
 
-/** `Bearer abc` and `abc` are the same, in the header and in the setting. `Basic abc` is not. */
+/**
+ * Treats `Bearer abc` and `abc` as the same secret, in the header and in the setting. `Basic abc` is a different one.
+ */
 const bare = (text: string) =>
   encoder.encode(
     text

@@ -1,7 +1,8 @@
 /**
- * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`), to sign and to verify; with its own headers or Svix's.
+ * Standard Webhooks 1.0.0, symmetric (HMAC-SHA256, `v1`): signs and verifies, with its own headers or those of Svix.
  *
- * Guarantees: signs `id.timestamp.body`, byte for byte. Signatures of other versions (`v1a`, ed25519) are ignored.
+ * Guarantees: the signature covers `id.timestamp.body`, byte for byte. Signatures of other versions (`v1a`, ed25519)
+ * are ignored.
  */
 import { Bytes, Effect, Redacted, Result } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
@@ -24,7 +25,7 @@ const secretBytes = { min: 24, max: 64, drawn: 32 }
 
 const malformed = (problem: string) => Effect.fail(new MalformedSecret({ problem }))
 
-/** Reads `whsec_` and the base64 of 24 to 64 bytes. */
+/** Reads a secret: `whsec_` and the base64 of 24 to 64 bytes. */
 export const readSecret = Effect.fnUntraced(function* (
   text: Redacted.Redacted<string>,
 ): Effect.fn.Return<WebhookSecret, MalformedSecret> {
@@ -39,7 +40,7 @@ export const readSecret = Effect.fnUntraced(function* (
   return yield* Effect.orDie(Mac.key(Mac.hmacSha256, bytes.success))
 })
 
-/** A new secret of 256 random bits. */
+/** Creates a secret of 256 random bits. */
 export const drawSecret = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(secretBytes.drawn)
@@ -51,10 +52,10 @@ const encoder = new TextEncoder()
 const contentOf = (id: string, timestamp: string, body: Uint8Array) =>
   Bytes.concat([encoder.encode(`${id}.${timestamp}.`), body])
 
-/** The headers of one attempt: a signature by each of the secrets. */
+/** Returns the headers of one attempt, with one signature per secret. */
 export const sign = Effect.fn("StandardWebhooks.sign")(function* (
   attempt: {
-    /** Must not contain a full stop. */
+    /** The id must not contain a full stop. */
     readonly id: string
     /** Whole seconds since 1970. */
     readonly timestamp: number
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* (options: StandardWebhooksOption
       const written = yield* required(headers, headersOf.timestamp)
       const given = yield* required(headers, headersOf.signature)
       const timestamp = yield* fresh(written, tolerance)
-      // If a header came twice, the values are joined by a comma.
+      // The values of a repeated header are joined by a comma.
       const tags = given
         .split(/,?\s+/)
         .filter((text) => text.startsWith("v1,"))

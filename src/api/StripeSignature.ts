@@ -1,6 +1,7 @@
 /**
- * Stripe's signatures: a header `t=TIME,v1=SIGNATURE` with one or more `v1`, each the HMAC-SHA256 of `TIME.BODY` in hexadecimal
- * digits. Other versions (`v0`) are ignored; two times are refused. All characters of a secret count, its `whsec_` too.
+ * Stripe's signatures: a header `t=TIME,v1=SIGNATURE` with one or more `v1`. Each is the HMAC-SHA256 of `TIME.BODY` in
+ * hexadecimal digits. Other versions (`v0`) are ignored, and two different times are refused. The key is the whole text
+ * of the secret, including `whsec_`.
  */
 import { Bytes, Effect } from "effect"
 import { Mac } from "effect/crypto"

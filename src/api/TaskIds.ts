@@ -1,17 +1,18 @@
 /**
- * Reads task ids from what the service sends. A path is names joined by dots, with `[*]` for each element of an array:
- * `task_id`, `data.tasks[*].id`. An id is a non-empty text that the ledger can hold, or a whole number; others are skipped.
+ * Reads task ids from JSON that the service sends. A path is names joined by dots, with `[*]` for each element of an
+ * array: `task_id`, `data.tasks[*].id`. An id is a non-empty string that the ledger can hold, or a whole number. Other
+ * values are skipped.
  */
 import { Option } from "effect"
 import * as IdLimit from "../domain/IdLimit.ts"
 
-/** The first of the paths that leads to an id. */
+/** Returns the first id that the paths lead to, in the order of the paths. */
 export const one = (json: unknown, paths: ReadonlyArray<string>): Option.Option<string> =>
   Option.fromNullishOr(paths.flatMap((path) => valuesAt(json, path)).flatMap(idOf)[0])
 
 /**
- * The distinct ids at all paths; a path may lead to an array of ids. `Option.none` if no path
- * leads to an id, an empty array if one leads to an empty array.
+ * Returns the distinct ids at all paths. A path may lead to an array of ids. The result is `Option.none` if no path
+ * leads to an id, and an empty array if a path leads to an empty array.
  */
 export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<ReadonlyArray<string>> => {
   const values = paths.flatMap((path) => valuesAt(json, path.replace(/\[\*\]$/, "")))
@@ -21,7 +22,7 @@ export const all = (json: unknown, paths: ReadonlyArray<string>): Option.Option<
     : Option.none()
 }
 
-// No database of the ledger holds a NUL in its text, so no id of a task has one.
+// The ledger's databases cannot store a NUL in text, so a task id has none.
 const isId = (text: string): boolean => text !== "" && !text.includes("\0") && IdLimit.fits(text)
 
 const idOf = (value: unknown): ReadonlyArray<string> => {

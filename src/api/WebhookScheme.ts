@@ -1,8 +1,8 @@
 /**
- * The signature schemes of webhooks by name, with their options; or a custom function.
+ * The signature schemes of webhooks by name, with their options, or a custom function.
  *
- * Guarantees: an unknown scheme or a malformed secret is refused when it is set, not when the first delivery arrives.
- * A new scheme has a file in this folder, its name here, and its options in `cli/flags/WebhookFlags`.
+ * Guarantees: an unknown scheme or a malformed secret is refused when it is set, before the first delivery arrives. A
+ * new scheme needs a file in this folder, its name here, and its options in `cli/flags/WebhookFlags`.
  */
 import { type Array as Arr, Effect, type Redacted, Schema } from "effect"
 import type { Mac } from "effect/crypto"
@@ -12,10 +12,10 @@ import * as StandardWebhooks from "./StandardWebhooks.ts"
 import * as StripeSignature from "./StripeSignature.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
-/** Several while a secret is rotated. */
+/** While a secret is rotated, there is more than one. */
 type Secrets = Arr.NonEmptyReadonlyArray<Redacted.Redacted<string>>
 
-/** `tolerance`: how far a delivery's clock may be from ours, either way. */
+/** `tolerance` is the maximum difference, in either direction, between a delivery's time and our clock. */
 interface Timed extends WebhookSignature.TimedOptions {
   readonly secrets: Secrets
   readonly verify?: undefined
@@ -28,6 +28,8 @@ interface Untimed {
 }
 
 /**
+ * The scheme of a webhook, and what it signs:
+ *
  * | `scheme` | header | signed |
  * | --- | --- | --- |
  * | `standard-webhooks` (default) | `webhook-id`, `webhook-timestamp`, `webhook-signature` | id, time, body |
@@ -36,7 +38,7 @@ interface Untimed {
  * | `github` | `x-hub-signature-256`, or `header` | body |
  * | `shared-secret` | `authorization`, or `header` | nothing |
  *
- * Or `verify`, a function that gets the whole delivery.
+ * In place of a scheme, `verify` is a function that gets the whole delivery.
  */
 export type WebhookScheme =
   | (Timed & { readonly scheme?: "standard-webhooks" | "svix" | undefined; readonly header?: undefined })
@@ -52,22 +54,22 @@ export type WebhookScheme =
       readonly tolerance?: undefined
     }
 
-/** The first one is the default. */
+/** The first scheme is the default. */
 export const schemes = ["standard-webhooks", "svix", "stripe", "github", "shared-secret"] as const
 export type SchemeName = (typeof schemes)[number]
 
-/** No such scheme: reached from a pipeline file, whose types are not checked. */
+/** The scheme has an unknown name. A pipeline file can cause this, since its types are not checked. */
 export class UnknownScheme extends Schema.TaggedError<UnknownScheme>()("UnknownScheme", { found: Schema.String }) {
   override get message() {
     return `unknown webhook scheme ${JSON.stringify(this.found)}: expected ${schemes.join(", ")}, or a function verify`
   }
 }
 
-/** Schemes whose header may have another name. */
+/** Whether the header of the scheme can be renamed. */
 export const namesHeader = (scheme: SchemeName): scheme is "stripe" | "github" | "shared-secret" =>
   scheme !== "standard-webhooks" && scheme !== "svix"
 
-/** Schemes that sign a time. */
+/** Whether the scheme signs a time. */
 export const signsTime = (scheme: SchemeName): scheme is "standard-webhooks" | "svix" | "stripe" =>
   scheme !== "github" && scheme !== "shared-secret"
 

@@ -1,39 +1,40 @@
 /**
- * What the signature schemes of webhooks share; `WebhookScheme` names the schemes.
+ * Code that the signature schemes of webhooks share. `WebhookScheme` names the schemes.
  *
- * Guarantees: headers are checked before the body is read, signatures over its raw bytes before it is parsed; comparison takes
- * constant time; no secret in errors or logs. Any signature by any secret is enough, so that secrets can be rotated.
+ * Guarantees: headers are checked before the body is read, and signatures over the raw bytes before the body is parsed.
+ * Comparison takes constant time. Errors and logs show no secret. One matching signature by any of the secrets is
+ * enough, so that secrets can be rotated.
  *
- * Does not remember deliveries: whoever saw one can send it again, within the tolerance where a time is signed.
+ * Does not remember deliveries: anyone who saw one can send it again. A signed time limits this to the tolerance.
  */
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Mac, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 
-/** Names of headers are in lower case; values of a repeated header are joined by `, `. */
+/** Names of headers are in lower case. Values of a repeated header are joined by `, `. */
 export interface DeliveryHead {
   /** Path and query of the request. */
   readonly url: string
   readonly headers: { readonly [name: string]: string | undefined }
 }
 
-/** A delivery as it came: its headers, and the bytes of its body. */
+/** A delivery as received: its headers and the bytes of its body. */
 export interface ReceivedDelivery extends DeliveryHead {
-  /** The bytes as they arrived, which is what schemes sign. */
+  /** The bytes as received, which the signature covers. */
   readonly body: Uint8Array
 }
 
-/** The signed id and time of a verified delivery, where its scheme signs them. */
+/** The signed id and time of a verified delivery, if its scheme signs them. */
 export interface VerifiedDelivery {
-  /** The same for each attempt of one message. */
+  /** Each attempt of one message has the same id. */
   readonly id?: string | undefined
   /** Time of the attempt, in seconds since 1970. */
   readonly timestamp?: number | undefined
 }
 
-/** A delivery is not taken: `reason` says why. */
+/** A delivery is refused. `reason` says why. */
 export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("SignatureRefused", {
-  /** `too_old` and `too_new` are by this machine's clock, and the tolerance of the scheme. */
+  /** `too_old` and `too_new` compare the signed time with this machine's clock and the scheme's tolerance. */
   reason: Schema.Literals([
     "header_missing",
     "header_malformed",
@@ -50,7 +51,7 @@ export class SignatureRefused extends Schema.TaggedError<SignatureRefused>()("Si
 
 export const refuse = (reason: SignatureRefused["reason"]) => Effect.fail(new SignatureRefused({ reason }))
 
-/** The value of a header; refused without it. */
+/** Returns the value of a header, or refuses the delivery if it is missing. */
 export const required = (headers: DeliveryHead["headers"], name: string) => {
   const value = headers[name] ?? ""
   return value === "" ? refuse("header_missing") : Effect.succeed(value)
@@ -58,9 +59,12 @@ export const required = (headers: DeliveryHead["headers"], name: string) => {
 
 export interface SignatureScheme {
   readonly name: string
-  /** The headers without which a delivery is refused. */
+  /** A delivery without one of these headers is refused. */
   readonly headers: ReadonlyArray<string>
-  /** How far a delivery's clock may be from ours, either way, where it signs a time. */
+  /**
+   * Maximum difference, in either direction, between a delivery's time and our clock. Undefined if the scheme signs no
+   * time.
+   */
   readonly tolerance?: Duration.Duration | undefined
   /** Checks the headers, and returns the check of the body. */
   readonly open: (
@@ -68,7 +72,7 @@ export interface SignatureScheme {
   ) => Effect.Effect<(body: Uint8Array) => Effect.Effect<VerifiedDelivery, SignatureRefused>, SignatureRefused>
 }
 
-/** A scheme by a custom function. */
+/** Makes a scheme from a custom function. */
 export const custom = (
   verify: (delivery: ReceivedDelivery) => Effect.Effect<VerifiedDelivery, SignatureRefused>,
 ): SignatureScheme => ({
@@ -79,12 +83,12 @@ export const custom = (
 
 export const layerMac: Layer.Layer<Mac.Mac> = Mac.layerWebCrypto.pipe(Layer.provide(SecureRandom.layerWebCrypto))
 
-/** Prints as its algorithm only. */
+/** Printing a key shows only its algorithm. */
 export type WebhookSecret = Mac.Key<typeof Mac.hmacSha256>
 
 export interface SchemeOptions<Secret = WebhookSecret> {
   readonly secrets: ReadonlyArray<Secret>
-  /** Default: the header that the scheme is known for. */
+  /** Default: the scheme's usual header. */
   readonly header?: string | undefined
 }
 
@@ -115,7 +119,7 @@ export const readText = Effect.fnUntraced(function* (
 
 export const defaultTolerance = Duration.minutes(5)
 
-/** Ids are remembered for twice this time: a delivery from the future stays acceptable that long. */
+/** Receivers remember ids for twice this time: a delivery dated in the future stays acceptable that long. */
 export const maxTolerance = Duration.hours(1)
 
 /** Signed times are whole seconds. */
@@ -135,7 +139,7 @@ export const readTolerance = Effect.fnUntraced(function* (
   return Option.isSome(tolerance) && isUsable ? tolerance.value : yield* new MalformedTolerance()
 })
 
-/** Reads a time in seconds, which must be within the tolerance of our clock. */
+/** Reads a time in seconds. It must be within the tolerance of our clock. */
 export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Duration.Duration) {
   if (!/^\d{1,12}$/.test(written)) return yield* refuse("timestamp_malformed")
   const timestamp = Number(written)
@@ -145,7 +149,7 @@ export const fresh = Effect.fnUntraced(function* (written: string, tolerance: Du
   return timestamp
 })
 
-/** Refuses unless one of the given tags is the HMAC of the content by one of the secrets. */
+/** Refuses the delivery unless one of the given tags is the HMAC of the content by one of the secrets. */
 export const matchAny = Effect.fnUntraced(function* (
   mac: Mac.Mac["Service"],
   secrets: ReadonlyArray<WebhookSecret>,

@@ -1,14 +1,14 @@
 /**
- * Waits between retries: doubled after each failure up to a maximum. Jitter is ±20%, so that requests that failed together
- * are not retried together.
+ * Waits between retries. A wait doubles after each failure, up to a maximum. Jitter is ±20%, so that requests that
+ * failed together are not retried together.
  */
 import { type Duration, Effect, Random, Schedule } from "effect"
 
-/** Retries without end. */
+/** Retries without limit. */
 export const exponential = (first: Duration.Input, max: Duration.Input) =>
   Schedule.min([Schedule.exponential(first), Schedule.spaced(max)])
 
-/** The wait after so many failures in a row, for callers that store the time of the retry. In milliseconds. */
+/** Milliseconds to wait after a number of consecutive failures, for callers that store the time of the retry. */
 export const millisAfter = (failures: number, first: number, max: number): number =>
   Math.min(first * 2 ** Math.min(failures - 1, 30), max)
 

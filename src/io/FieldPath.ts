@@ -7,7 +7,7 @@
 import { Result } from "effect"
 
 export interface FieldPath {
-  /** As it was written. */
+  /** The path as its author wrote it. */
   readonly text: string
   /** Member names and indexes, outermost first. */
   readonly keys: ReadonlyArray<string | number>
@@ -17,7 +17,7 @@ export interface FieldPath {
 const segment =
   /(?:^|(?<!^)\.)([^\s.[\]"]+)|\[(\d+)\]|\[("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*")\]/y
 
-/** Fails with a message that names the place in the text. */
+/** Fails with a message that names the position in the text. */
 export const parse = (text: string): Result.Result<FieldPath, string> => {
   const keys: Array<string | number> = []
   segment.lastIndex = 0
@@ -45,10 +45,10 @@ const follow = (value: unknown, key: PropertyKey): unknown => {
   return Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined
 }
 
-/** The text that `parse` reads. Names with braces are quoted, since braces mean a template in `Field`. */
+/** Formats a path for `parse`. Names with braces are quoted, since braces mean a template in `Field`. */
 export const format = (keys: ReadonlyArray<PropertyKey>): string => formatTail(keys).replace(/^\./, "")
 
-/** The same, to be appended to another path: `.content`, `[0]`. */
+/** Formats a path that is appended to another one: `.content`, `[0]`. */
 export const formatTail = (keys: ReadonlyArray<PropertyKey>): string =>
   keys
     .map((key) => {

@@ -1,25 +1,28 @@
 /**
- * The kind of each failed HTTP request: by its status, or by the error codes of Node and undici among its causes, never by a
- * message's text.
+ * Classifies each failed HTTP request: by its status, or by the error codes of Node and undici among its causes, never
+ * by the text of a message.
  *
- * Every client decides by these kinds: whether to retry, and whether the item, the run, or the address is at fault.
+ * Every client uses these kinds to decide whether to retry, and whether the item, the run, or the address is at fault.
  */
 
-/** A status that is not listed is rejected from 400 on, a server error from 500 on; below 400 it has no place here. */
+/**
+ * Statuses that are not listed: 500 and above is a server error, 400 and above is rejected. Below 400, the address is
+ * wrong.
+ */
 const kinds = {
   401: "unauthorized",
-  /** A service, or a proxy in front of it, refuses every request: a run ends. */
+  /** The service, or a proxy in front of it, refuses every request, so the run ends. */
   402: "blocked",
   403: "unauthorized",
   404: "notFound",
   405: "wrongAddress",
   407: "blocked",
   408: "timeout",
-  /** The first request with this idempotency key is still in flight, or somebody else changed the resource. */
+  /** The first request with this idempotency key is still in flight, or another client changed the resource. */
   409: "conflict",
   410: "notFound",
   413: "tooLarge",
-  /** The request was not carried out, as with 429. */
+  /** The service did not carry out the request, as with 429. */
   425: "tooEarly",
   426: "blocked",
   429: "rateLimited",
@@ -37,7 +40,7 @@ export const kindOf = (status: number): Kind =>
 export const isTransient = (kind: Kind): boolean =>
   kind === "timeout" || kind === "conflict" || kind === "tooEarly" || kind === "rateLimited" || kind === "serverError"
 
-/** An error and its causes, innermost last. */
+/** Lists an error and its causes, innermost last. */
 export const causes = (error: unknown): ReadonlyArray<object> => {
   const chain: Array<object> = []
   for (let at = error; typeof at === "object" && at !== null && !chain.includes(at);) {
@@ -49,19 +52,18 @@ export const causes = (error: unknown): ReadonlyArray<object> => {
   return chain
 }
 
-/** The codes among these causes. */
 export const codesOf = (chain: ReadonlyArray<object>): ReadonlyArray<string> =>
   chain.flatMap((cause) => ("code" in cause && typeof cause.code === "string" ? [cause.code] : []))
 
-/** Certificates that are not accepted, and receivers that do not speak TLS. */
+/** Whether a certificate was refused, or the receiver does not speak TLS. */
 export const isInsecure = (code: string): boolean =>
   /^(ERR_TLS|ERR_SSL|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|EPROTO)/.test(code)
 
-/** Without a connection, or without TLS, nothing was sent. */
+/** Whether nothing was sent, because there was no connection or no TLS. */
 export const isUnsent = (code: string): boolean =>
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT)$/.test(code) || isInsecure(code)
 
-/** No request can be made of this URL or these headers. */
+/** Whether no request can be made from this URL or these headers. */
 export const isUnsendable = (code: string): boolean =>
   /^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_URL|ERR_HTTP_INVALID)/.test(code)
 

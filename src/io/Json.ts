@@ -1,24 +1,24 @@
 /**
- * Parses JSON, with messages that name the position and what was expected there.
+ * Parses JSON. Error messages name the position and what was expected there.
  *
  * The engine's own messages often lack the position and differ between versions, so a text that the engine refuses is
- * scanned again by the grammar of RFC 8259. Guarantees: no nesting overflows the stack; a text with more than 100,000
+ * scanned again by the grammar of RFC 8259. Guarantees: no nesting overflows the stack. A text with more than 100,000
  * levels is refused unparsed, since the engine would take gigabytes for millions of them.
  */
 import { Result } from "effect"
 
 /**
- * The failure is one line: `column 7: expected "," or "}", found "x"`; columns are one-based. In a text of
- * several lines it begins with `line 2, column 7`.
+ * Parses JSON. The failure is one line: `column 7: expected "," or "}", found "x"`. Columns are one-based. If the text
+ * has several lines, the failure begins with `line 2, column 7`.
  *
- * @param end the name of the text's end in messages
+ * @param end how messages call the end of the text
  */
 export const parse = (text: string, end = "the end of the line"): Result.Result<unknown, string> => {
   if (isTooDeep(text)) return Result.fail(tooDeep)
   return Result.try({ try: (): unknown => JSON.parse(text), catch: () => messageOf(fault(text), text, end) })
 }
 
-/** Whether the text is the beginning of some JSON text. */
+/** Whether the text is a prefix of some JSON text. */
 export const isBeginning = (text: string): boolean => {
   if (isTooDeep(text)) return false
   const { at } = fault(text)
@@ -27,10 +27,13 @@ export const isBeginning = (text: string): boolean => {
 
 const maxDepth = 100_000
 
-/** What is wrong with a text of more levels. */
+/** The message for a text with too many levels. */
 export const tooDeep = `expected at most ${maxDepth.toLocaleString("en")} levels of nesting, found more`
 
-/** Whether the engine is not to parse it. Skips strings with `indexOf`, so that texts with few brackets cost little. */
+/**
+ * Whether the text has too many levels for the engine. Skips strings with `indexOf`, so that texts with few brackets
+ * cost little.
+ */
 export const isTooDeep = (text: string): boolean => {
   if (text.length <= maxDepth) return false
   let depth = 0
@@ -54,7 +57,7 @@ export const CLOSE_BRACKET = 0x5d
 export const OPEN_BRACE = 0x7b
 export const CLOSE_BRACE = 0x7d
 
-/** The closing quote of the string that begins with the quote at `start`; -1 if there is none. */
+/** Returns the index of the closing quote of the string that begins at `start`, or -1 if there is none. */
 export const endOfString = (text: string, start: number): number => {
   let at = start
   do at = text.indexOf('"', at + 1)
@@ -70,7 +73,7 @@ const isEscaped = (text: string, at: number): boolean => {
 
 interface Fault {
   readonly at: number
-  /** Undefined: the end of the text. */
+  /** Undefined if the text should have ended here. */
   readonly expected: string | undefined
 }
 
@@ -88,7 +91,7 @@ const scalar = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(
 const space = /[\t\n\r ]*/y
 const found = /[\w.+-]{1,20}|./suy
 
-/** Where the match that begins at `at` ends; -1 if there is none. */
+/** Returns the end of the match that begins at `at`, or -1 if there is none. */
 const endOf = (pattern: RegExp, text: string, at: number): number => {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : -1
@@ -97,18 +100,18 @@ const endOf = (pattern: RegExp, text: string, at: number): number => {
 const describeFound = (text: string, at: number, end: string): string => {
   found.lastIndex = at
   const match = found.exec(text)
-  // A byte order mark is not visible.
+  // A byte order mark is invisible, so the message shows its escape.
   return match === null ? end : JSON.stringify(match[0]).replace("\uFEFF", "\\uFEFF")
 }
 
-/** Where the text stops being JSON. */
+/** Finds the position at which the text is no longer valid JSON. */
 const fault = (text: string): Fault => {
-  /** The brackets that would close what is open, innermost last. */
+  /** The closing brackets that are still missing, innermost last. */
   const open: Array<"}" | "]"> = []
   let next: "value" | "first value" | "key" | "first key" | "colon" | "separator" = "value"
   let at = 0
   const expected = (expected: string | undefined): Fault => ({ at, expected })
-  /** Moves past the string at `at`; what is wrong with it, if anything is. */
+  /** Moves past the string at `at`. Returns the fault if the string is invalid. */
   const passString = (): Fault | undefined => {
     at++
     while (true) {

@@ -1,27 +1,27 @@
 /**
- * Why a value cannot be written as JSON and read again.
+ * Says why a value cannot be written as JSON and read again.
  *
- * Guarantees: ends for every value; it may come from a program, so it may even hold itself.
+ * Guarantees: ends for every value, even for one that contains itself.
  */
 import * as FieldPath from "./FieldPath.ts"
 
-/** Readers of JSON give up at depths from about 100 on, and so does the engine's own writer at some thousands. */
+/** JSON readers fail from about 100 levels on, and the engine's own writer at some thousands. */
 export const maxDepth = 100
 
 export interface JsonProblem {
-  /** Its place. Of what is nested too deep, that of the whole, since the path would be as long. */
+  /** The path of the value at fault. If the nesting is too deep, it is empty, since the path would be as long. */
   readonly keys: ReadonlyArray<string | number>
   readonly message: string
 }
 
-/** Undefined if there is none. */
+/** Returns undefined if the value can be written and read. */
 export const jsonProblem = (value: unknown): JsonProblem | undefined => problemOf(value, scalarProblem)
 
-/** The same as text, which names `path` and what follows it. */
+/** Describes the problem as text, which begins with `path` and the path inside the value. */
 export const describeJsonProblem = (value: unknown, path: string): string | undefined =>
   describe(jsonProblem(value), path)
 
-/** The same of parsed JSON, in which any number is fine. */
+/** Describes the problem of parsed JSON. It can be nested too deep, but its numbers are valid. */
 export const depthProblem = (value: unknown, path: string): string | undefined =>
   describe(
     problemOf(value, () => undefined),

@@ -1,9 +1,9 @@
 /**
  * Splits a file's bytes into numbered lines, in one array per chunk read.
  *
- * Guarantees: the result does not depend on chunk boundaries. Lines end with LF or CR LF; the end of the last one is
+ * Guarantees: the result does not depend on chunk boundaries. Lines end with LF or CR LF; the last line end is
  * optional. A byte order mark is dropped; blank lines are skipped, but counted. A line that is not UTF-8 or exceeds the
- * limit is a `Reject`. A chunk of short lines is decoded as a whole, which is faster than line by line.
+ * limit is a `Reject`. A chunk of short lines is decoded at once, which is faster than line by line.
  */
 import { Result, Stream } from "effect"
 import type { Reject } from "../domain/Reject.ts"
@@ -12,22 +12,22 @@ import { decode, RecordBuffer, notUtf8, tooLarge } from "./RecordBuffer.ts"
 export interface Line {
   /** One-based. */
   readonly number: number
-  /** Without its line end. */
+  /** The text of the line without its line end. */
   readonly text: string
 }
 
 export type LineResult = Result.Result<Line, Reject>
 
 export interface LinesOptions {
-  /** Longer lines are refused. Default 32 MiB. */
+  /** Longer lines are rejected. Default 32 MiB. */
   readonly maxLineBytes?: number | undefined
-  /** Keeps blank lines and a byte order mark. Default false. */
+  /** Whether blank lines and a byte order mark are kept. Default false. */
   readonly isVerbatim?: boolean | undefined
 }
 
 export const defaultMaxLineBytes = 32 * 1024 * 1024
 
-/** Takes a file's chunks, and gives the records that are whole. */
+/** Collects chunks of a file and returns the complete records. */
 interface Splitter<A> {
   push(chunk: Uint8Array): void
   end(): void
@@ -52,17 +52,17 @@ export const split =
       },
     )
 
-/** `file` is their name in rejects. */
+/** `file` is the name of the file in rejects. */
 export const fromBytes = (file: string, options?: LinesOptions) => split(() => new LineSplitter(file, options))
 
-/** A splitter for some of a file's lines, whose reader calls `skip` for the others. */
+/** Returns a splitter for some of a file's lines. The caller must call `skip` for each of the others. */
 export const someLines = (file: string, options?: LinesOptions): LineSplitter => new LineSplitter(file, options)
 
 const LF = 10
 
 /**
- * In bytes. One character beyond Latin-1 makes the engine keep a text with two bytes for each character: of long lines,
- * it is only its own line that takes more memory and more time then.
+ * Minimum bytes of a long line. A chunk that begins with a long line is decoded line by line. One character beyond
+ * Latin-1 makes the engine store a text with two bytes per character, so it affects only its own line then.
  */
 const minLongLine = 1024
 
@@ -72,7 +72,7 @@ class LineSplitter {
   readonly #isVerbatim: boolean
   #lines: Array<LineResult> = []
   #number = 0
-  /** The beginning of a line whose end has not been read. */
+  /** The beginning of a line whose end has not arrived yet. */
   readonly #held: RecordBuffer
 
   constructor(file: string, options: LinesOptions | undefined) {
@@ -82,7 +82,7 @@ class LineSplitter {
     this.#held = new RecordBuffer(this.#maxLineBytes)
   }
 
-  /** The lines completed since the last call. */
+  /** Returns the lines completed since the last call. */
   take(): ReadonlyArray<LineResult> {
     const lines = this.#lines
     this.#lines = []
@@ -106,7 +106,7 @@ class LineSplitter {
     if (this.#held.size > 0) this.#addHeld()
   }
 
-  /** Counts a line that was read by others. @returns its number */
+  /** Counts a line that another reader has read. @returns its number */
   skip(): number {
     return ++this.#number
   }
@@ -116,7 +116,7 @@ class LineSplitter {
     this.#addLine(bytes, size)
   }
 
-  /** Whole lines, without the end of the last one. */
+  /** Adds complete lines. `bytes` lacks the end of the last one. */
   #addWhole(bytes: Uint8Array): void {
     const isShort = bytes.length <= this.#maxLineBytes && bytes.indexOf(LF) < minLongLine
     const text = isShort ? decode(bytes) : undefined
@@ -132,7 +132,7 @@ class LineSplitter {
     }
   }
 
-  /** `size` is that of the line, of which `bytes` may be only the beginning. */
+  /** `size` is the size of the line in bytes. `bytes` may be only its beginning. */
   #addLine(bytes: Uint8Array, size: number): void {
     if (size > this.#maxLineBytes) return this.#addReject(tooLarge("a line", bytes, size, this.#maxLineBytes))
     const text = decode(bytes)

@@ -1,8 +1,9 @@
 /**
  * Suggests the name that a misspelled one probably stands for.
  *
- * Guarantees: suggests the one with the fewest insertions, deletions and substitutions of characters; of several, the first. None
- * if these are more than half of the characters, unless the name is the beginning of a known one.
+ * Guarantees: suggests the name with the fewest insertions, deletions, and substitutions of characters, and the first
+ * of several such names. Suggests nothing if more than half of the characters differ, unless the misspelled name is the
+ * beginning of a known one.
  */
 
 const nearest = (name: string, known: ReadonlyArray<string>): string | undefined => {
@@ -15,13 +16,13 @@ const nearest = (name: string, known: ReadonlyArray<string>): string | undefined
   return ranked[0]?.candidate
 }
 
-/** ` (did you mean NAME?)`, or nothing if no known name is near. */
+/** Returns ` (did you mean NAME?)`, or the empty string if no known name is near. */
 export const didYouMean = (name: string, known: ReadonlyArray<string>): string => {
   const candidate = nearest(name, known)
   return candidate === undefined ? "" : ` (did you mean ${candidate}?)`
 }
 
-/** The Levenshtein distance, a row at a time. */
+/** Computes the Levenshtein distance row by row. */
 export const editsBetween = (a: string, b: string): number => {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

@@ -8,7 +8,7 @@ import * as Base64 from "effect/encoding/Base64"
 import type { Reject } from "../domain/Reject.ts"
 import * as Windows1252 from "./Windows1252.ts"
 
-/** How much of an oversized record its reject includes. */
+/** Maximum bytes of an oversized record that its reject includes. */
 const maxRawBytes = 64 * 1024
 
 export class RecordBuffer {
@@ -20,7 +20,7 @@ export class RecordBuffer {
     this.#limit = limit
   }
 
-  /** Size of the record in bytes, including those that were dropped. */
+  /** Size of the record in bytes, including bytes that were dropped. */
   get size(): number {
     return this.#size
   }
@@ -43,7 +43,7 @@ export class RecordBuffer {
   }
 }
 
-/** The parts in one array of at most `limit` bytes. */
+/** Joins the parts to one array of at most `limit` bytes. */
 export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint8Array => {
   if (parts.length === 1 && parts[0]!.length <= limit) return parts[0]!
   const whole = new Uint8Array(
@@ -62,11 +62,11 @@ export const concat = (parts: ReadonlyArray<Uint8Array>, limit = Infinity): Uint
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Decodes UTF-8; `undefined` if the bytes are not UTF-8. */
+/** Decodes UTF-8. Returns undefined if the bytes are not UTF-8. */
 export const decode = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(Result.try(() => decoder.decode(bytes)))
 
-/** Decodes up to the last complete character. */
+/** Decodes UTF-8 up to the last complete character. */
 export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
   Result.getOrUndefined(
     Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true })),
@@ -74,7 +74,7 @@ export const decodeBeginning = (bytes: Uint8Array): string | undefined =>
 
 type Shown = Pick<Reject, "raw" | "raw_base64" | "raw_bytes">
 
-/** The `raw…` members of the reject of a record that has `size` bytes and begins with `bytes`. */
+/** Returns the `raw…` members of a reject. The record has `size` bytes and begins with `bytes`. */
 export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
   const shown = bytes.subarray(0, maxRawBytes)
   const text = size > shown.length ? decodeBeginning(shown) : decode(shown)
@@ -84,7 +84,7 @@ export const rawMembers = (bytes: Uint8Array, size: number): Shown => {
   }
 }
 
-/** @param what names the record in the message: `a line` */
+/** @param what how the message calls the record: `a line` */
 export const tooLarge = (what: string, bytes: Uint8Array, size: number, limit: number) => ({
   code: "oversized_line" as const,
   reason: `expected ${what} of at most ${limit} bytes, found ${size}`,

@@ -1,8 +1,8 @@
 /**
  * Turns the issues of a schema into messages.
  *
- * Guarantees: one message per path, `expected …`, with `found …` if the decoder was run with `reportInput`. The message of
- * a custom check is used unchanged.
+ * Guarantees: one message per path, `expected …`, with `found …` if the decoder ran with `reportInput`. The message of
+ * a custom check stays unchanged.
  */
 import { SchemaIssue } from "effect"
 import { describeValue } from "./Values.ts"
@@ -20,7 +20,7 @@ const expectedTypes: { readonly [tag: string]: string } = {
   String: "a string",
 }
 
-/** The expected value as a noun: `a string`. Undefined if the issue has its own message. */
+/** Names the expected value: `a string`. Undefined if the issue has its own message. */
 export const expectedOf = (issue: SchemaIssue.Leaf): string | undefined => {
   if (issue._tag === "MissingKey") return "a value"
   if (issue._tag === "UnexpectedKey") return "nothing of this name"

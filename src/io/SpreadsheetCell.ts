@@ -1,12 +1,16 @@
 /**
- * Text in a cell that a spreadsheet would run as a formula, such as `=HYPERLINK(…)`, marked as text by an apostrophe (OWASP, CSV
+ * Marks text that a spreadsheet would run as a formula, such as `=HYPERLINK(…)`, with an apostrophe (OWASP, CSV
  * injection).
  *
- * Guarantees: `restore` gives back what `neutralize` was given. Numbers are not for it: a negative one is no formula.
+ * Guarantees: `restore` returns the text that `neutralize` was given. Not for numbers: a negative number is not a
+ * formula.
  */
 import { Record } from "effect"
 
-/** The characters that a formula begins with, after any apostrophes: with those, a marked cell differs from one that had them. */
+/**
+ * Matches the first character of a formula, after any apostrophes. Text that already has an apostrophe gets another
+ * one, so that `restore` can tell the two apart.
+ */
 const isFormula = /^'*[=+\-@\t\r]/
 const isNeutralized = /^'+[=+\-@\t\r]/
 
@@ -14,7 +18,7 @@ export const neutralize = (cell: string): string => (isFormula.test(cell) ? `'${
 
 export const restore = (cell: string): string => (isNeutralized.test(cell) ? cell.slice(1) : cell)
 
-/** A record with its texts neutralized. Lists and objects stay: they become JSON, which begins like no formula. */
+/** Neutralizes the texts of a record. Lists and objects stay: they become JSON, which never begins like a formula. */
 export const neutralizeTexts = <A extends { readonly [column: string]: unknown }>(record: A): A =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- texts stay texts
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- neutralize returns a string for each string
   Record.map(record, (value: unknown) => (typeof value === "string" ? neutralize(value) : value)) as A

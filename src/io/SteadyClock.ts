@@ -1,12 +1,12 @@
 /**
- * A steady clock, for due times, pauses and durations: the wall clock of a machine may be set back at any time.
+ * A steady clock for due times, pauses, and durations. The wall clock of a machine may be set back at any time.
  *
- * Guarantees: it shows epoch milliseconds and never goes back. Where the wall clock is set back, it goes on with the time
- * that elapses; where that is set forward, or the machine slept, it follows. Another process may have another time.
+ * Guarantees: it shows epoch milliseconds and never goes back. If the wall clock is set back, it continues with the
+ * elapsed time. If the wall clock is set forward, or the machine slept, it follows. Clocks of two processes may differ.
  */
 import { Clock, Effect } from "effect"
 
-/** Of each clock, by how many milliseconds the wall clock was ahead of the monotonic one at most. */
+/** For each clock, the maximum milliseconds that the wall clock was ahead of the monotonic one. */
 const leads = new WeakMap<Clock.Clock, number>()
 
 const nanosPerMilli = 1_000_000n

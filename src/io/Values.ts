@@ -7,7 +7,7 @@ import { Struct } from "effect"
 
 const maxShownCharacters = 60
 
-/** `nothing`, `null`, `12`, `an array`, `an object`, `"text, cut after 60 characters…"`. */
+/** Describes a value: `nothing`, `null`, `12`, `an array`, `an object`, `"text, cut after 60 characters…"`. */
 export const describeValue = (value: unknown): string => {
   if (value === undefined) return "nothing"
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array"
@@ -16,44 +16,43 @@ export const describeValue = (value: unknown): string => {
   return JSON.stringify(shorten(value, maxShownCharacters))
 }
 
-/** The text, or its first `maxCharacters` UTF-16 code units and an ellipsis. */
+/** Returns the text, or its first `maxCharacters` UTF-16 code units and an ellipsis. */
 export const shorten = (text: string, maxCharacters: number): string =>
   text.length <= maxCharacters ? text : `${text.slice(0, maxCharacters).toWellFormed()}…`
 
-/** The text on one line, with single spaces, cut like `shorten`. */
+/** Returns the text on one line, with single spaces, cut like `shorten`. */
 export const excerpt = (text: string, maxCharacters: number): string => {
-  // Of a long text, the beginning has enough to cut.
+  // The beginning of a long text is usually enough.
   const start = onOneLine(text.slice(0, 2 * maxCharacters))
   return shorten(start.length > maxCharacters ? start : onOneLine(text), maxCharacters)
 }
 
-/** Most spaces are single ones, which stay. */
+/** Most whitespace is single spaces, which the pattern skips. */
 const onOneLine = (text: string): string => text.replace(/\s{2,}|[^\S ]/g, " ").trim()
 
-/** `a, b and c`. */
+/** Joins words: `a, b and c`. */
 export const joinWords = (words: ReadonlyArray<string>, conjunction: "and" | "or" = "and"): string =>
   words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`
 
-/** Names in quotes, as a list in words. */
 export const quoteNames = (names: ReadonlyArray<string>, conjunction?: "and" | "or"): string =>
   joinWords(
     names.map((name) => JSON.stringify(name)),
     conjunction,
   )
 
-/** The message of an error; any other value as text. */
+/** Returns the message of an error, and any other value as text. */
 export const causeMessage = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 export const isObject = (value: unknown): value is { readonly [member: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The members that have a value, to lay over other settings. */
+/** Returns the members that are not undefined, for a spread over other settings. */
 export const defined = <A extends object>(members: A): { readonly [Name in keyof A]?: Exclude<A[Name], undefined> } =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members without a value are left out
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the filter leaves out undefined members
   Struct.pick(
     members,
     Struct.keys(members).filter((name) => members[name] !== undefined),
   ) as never
 
-/** Undefined, null, or the empty string. */
+/** Whether the value is undefined, null, or the empty string. */
 export const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ""

@@ -1,14 +1,14 @@
 /**
  * Guesses whether bytes that are not UTF-8 are Windows-1252.
  *
- * Only for a message that suggests the encoding; nothing is decoded with it.
+ * Only a message uses the guess, to suggest the encoding. Nothing is decoded with it.
  */
 
 const windows1252 = new TextDecoder("windows-1252")
 
 /**
  * Counts the runs of one to three non-ASCII bytes that are letters or signs of Western European text in Windows-1252.
- * 0 if any other byte is found, including one that is part of UTF-8.
+ * Returns 0 if any other non-ASCII byte occurs, including one that is part of UTF-8.
  */
 export const countTextRuns = (bytes: Uint8Array): number => {
   let places = 0

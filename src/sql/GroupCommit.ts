@@ -1,10 +1,10 @@
 /**
- * Many small writes, few commits: writes that are asked for while a transaction is being committed share the next one.
+ * Combines many small writes into few commits: writes that arrive during a commit share the next transaction.
  *
- * Guarantees: a write is durable when its effect succeeds; writes are carried out in order; when a transaction fails, each of
- * its writes fails and none has happened, unless the disk failed after the commit (`SqliteSync`). A transaction that fails
- * with a deadlock or serialization error is retried, at most five times. A write is carried out even if nobody waits for it,
- * before the scope is closed.
+ * Guarantees: a write is durable when its effect succeeds, and writes run in order. When a transaction fails, each of
+ * its writes fails and none has happened, unless the disk failed after the commit (`SqliteSync`). A transaction that
+ * fails with a deadlock or serialization error is retried, at most five times. A write runs before the scope closes,
+ * even if no fiber waits for it.
  */
 import { type Cause, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -38,7 +38,7 @@ export const make = Effect.fnUntraced(function* (
       ? Effect.forEach(exit.value, (complete) => complete, { discard: true })
       : Effect.forEach(group, (write) => write.fail(Exit.failCause(exit.cause)), { discard: true })
   })
-  // Ended and waited for, not interrupted: the scope closes when what was asked for is committed.
+  // The scope ends the queue and waits for the writer, instead of interrupting it, so that queued writes are committed.
   yield* Effect.acquireRelease(Effect.forkDetach(Effect.ignore(Effect.forever(commitGroup))), (writer) =>
     Effect.andThen(Queue.end(queue), Fiber.await(writer)),
   )

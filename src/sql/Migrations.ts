@@ -1,20 +1,19 @@
 /**
- * The tables of a database, brought up to date by numbered migrations.
+ * Creates and updates the tables of a database by numbered migrations.
  *
- * Guarantees: a migration runs once, in a transaction; a database that a newer
- * version of prefstream has written is refused, not guessed at, and one that
- * other processes use is not changed under them.
+ * Guarantees: a migration runs once, in a transaction. A database that a newer version of prefstream has written is
+ * refused. A database that other processes use is not changed.
  */
 import { Effect, Schema } from "effect"
 import { Migrator, SqlClient, SqlError } from "effect/sql"
 import * as PostgresLock from "../node/PostgresLock.ts"
 
-/** Migrations by name, `0001_create_tables` and so on. */
+/** Migrations by name, such as `0001_create_tables`. */
 export type Migrations = Record<string, Effect.Effect<void, unknown, SqlClient.SqlClient>>
 
-/** The database was written by a version of prefstream that is newer than this one. */
+/** A newer version of prefstream has written the database. */
 export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
-  /** What the database is: the ledger, the task store. */
+  /** The name of the database in messages: the ledger, the task store. */
   what: Schema.String,
   found: Schema.Int,
   known: Schema.Int,
@@ -24,9 +23,9 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
   }
 }
 
-/** The database was written by something else, such as a version of prefstream that was never released. */
+/** Something else wrote the database, such as a version of prefstream that was never released. */
 export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("DatabaseForeign", {
-  /** What the database is: the ledger, the task store. */
+  /** The name of the database in messages: the ledger, the task store. */
   what: Schema.String,
   found: Schema.String,
   expected: Schema.String,
@@ -36,9 +35,9 @@ export class DatabaseForeign extends Schema.TaggedError<DatabaseForeign>()("Data
   }
 }
 
-/** The database holds tables of something else. */
+/** The database holds tables of another program. */
 export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("DatabaseOccupied", {
-  /** What was expected: the ledger, the task store. */
+  /** The name of the expected database in messages: the ledger, the task store. */
   what: Schema.String,
   tables: Schema.Array(Schema.String),
 }) {
@@ -48,13 +47,13 @@ export class DatabaseOccupied extends Schema.TaggedError<DatabaseOccupied>()("Da
   }
 }
 
-/** The database is to be brought up to date, and processes of an older version may be using it. */
+/** The database needs migrations, but processes of an older version may be using it. */
 export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("DatabaseInUse", {
-  /** What the database is: the ledger, the task store. */
+  /** The name of the database in messages: the ledger, the task store. */
   what: Schema.String,
   found: Schema.Int,
   known: Schema.Int,
-  /** `process 7 on host`. */
+  /** Processes that use the database, such as `process 7 on host`. */
   users: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -63,14 +62,14 @@ export class DatabaseInUse extends Schema.TaggedError<DatabaseInUse>()("Database
 }
 
 export interface MigrationsOptions {
-  /** What the database is, for messages. */
+  /** The name of the database in messages. */
   readonly what: string
-  /** Remembers which migrations have run. */
+  /** The table that records which migrations have run. */
   readonly table: string
   readonly migrations: Migrations
 }
 
-/** The tables of the file, or of the schema. */
+/** Lists the tables of the SQLite file or the PostgreSQL schema. */
 const tables = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -81,7 +80,7 @@ const tables = Effect.gen(function* () {
   return rows.map(({ name }) => name)
 })
 
-/** Whether the tables are there; others must not be. */
+/** Whether the database has these tables. Fails if it has other tables instead. */
 export const exist = Effect.fn("Migrations.exist")(function* ({ table, what }: MigrationsOptions) {
   const found = yield* tables
   if (found.length === 0 || found.includes(table)) return found.length > 0
@@ -93,7 +92,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient
   yield* exist(options)
-  // With none to run, the migrator only sees to its own table.
+  // Without migrations, the migrator only creates its own table.
   yield* Migrator.make({})({ loader: Migrator.fromRecord({}), table })
   const isNewest = Effect.map(check(options), ({ found, newest }) => found === newest)
   if (yield* isNewest) return
@@ -110,7 +109,7 @@ export const run = Effect.fn("Migrations.run")(function* (options: MigrationsOpt
   if (found < newest) return yield* new DatabaseInUse({ what, found, known: newest, users })
 })
 
-/** Changes nothing: for a database that is only read. */
+/** Checks the version of a database and changes nothing, for a database that is only read. */
 export const check = Effect.fn("Migrations.check")(function* (options: MigrationsOptions) {
   const { migrations, table, what } = options
   const sql = yield* SqlClient.SqlClient

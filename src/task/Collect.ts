@@ -1,11 +1,12 @@
 /**
- * The second of two loops over the ledger (`Send` is the first): polls outstanding tasks until their results are there. It
- * may be stopped at any point and started again.
+ * The second of two loops over the ledger (`Send` is the first): polls outstanding tasks until their results have
+ * arrived. It can be stopped at any point and started again.
  *
- * Guarantees: a result is stored as it came before its task counts as completed; one that does not fit its task is kept, and
- * affects no other task. The time between two polls of a task grows with its age, within the profile's `pollInterval`, with
- * jitter. Tasks that a webhook names are polled immediately, and soon again while that fails; while webhooks arrive, polling is
- * slower, but never off. A poll that fails only changes the time of the next one; while the service is down, all wait (`ServiceHealth`).
+ * Guarantees: a result is stored as received before its task counts as completed. A result that does not fit its task
+ * is kept, and affects no other task. The time between two polls of a task grows with its age, within `pollInterval`,
+ * with jitter. Tasks that a webhook names are polled at once, and soon again if that fails. While webhooks arrive,
+ * polling is slower, but never off. A failed poll only changes the time of the next. While the service is down, all
+ * wait (`ServiceHealth`).
  */
 import { Duration, Effect, Latch, Option, Result } from "effect"
 import * as Backoff from "../io/Backoff.ts"
@@ -27,12 +28,15 @@ type Polling = Pick<ServiceSettings, "pollInterval">
 /** Milliseconds from the submission of a task to its first poll. */
 export const firstPollDelay = (profile: Polling): number => Duration.toMillis(profile.pollInterval.min)
 
-/** How long after a delivery others are expected; the longest time between two polls of a task meanwhile. */
+/**
+ * Milliseconds after a delivery within which more deliveries are expected. Meanwhile, two polls of a task are at most
+ * this far apart, or `pollInterval.max` if that is longer.
+ */
 const hintedSpan = Duration.toMillis("1 hour")
 
 /**
- * Milliseconds until the next poll of a task: half its age, within the bounds;
- * while webhook deliveries arrive, from the upper bound up to an hour.
+ * Milliseconds until the next poll of a task: half its age, between the minimum and maximum poll interval. While
+ * webhook deliveries arrive, it is between the maximum and one hour.
  */
 export const pollDelay = (profile: Polling, age: number, hinted = false): number => {
   const max = Duration.toMillis(profile.pollInterval.max)
@@ -41,47 +45,47 @@ export const pollDelay = (profile: Polling, age: number, hinted = false): number
     : Math.min(Math.max(age / 2, firstPollDelay(profile)), max)
 }
 
-/** Milliseconds at most until the first retry of a poll that a webhook asked for. */
+/** Maximum milliseconds until the first retry of a poll that a webhook asked for. */
 const maxHintedRetryDelay = Duration.toMillis("2 seconds")
 
 /** Tasks read from the ledger per query. */
 const pageSize = 256
 
-/** Unusable answers about a task in a row, or answers that it does not exist, before it counts as invalid or failed. */
+/** Consecutive unusable answers, or answers that the task is unknown, before it counts as invalid or failed. */
 const maxUselessAnswers = 3
 
 /** Milliseconds within which the service may not know a new task yet. */
 const settlingTime = Duration.toMillis("1 minute")
 
-/** Milliseconds by which polls may be late without a warning. */
+/** Milliseconds that polls may be late without a warning. */
 const minDelayToReport = Duration.toMillis("10 seconds")
 
-/** Warnings about single tasks. */
+/** Maximum number of warnings about single tasks. */
 const maxWarnings = 20
 
-/** Each sleep is bounded, so that a machine that was suspended polls soon. */
+/** Each sleep is bounded, so that a machine that was suspended polls soon after it wakes up. */
 const maxWait = Duration.seconds(30)
 
-/** Otherwise a webhook named it, or somebody had it polled again. */
+/** If not, a webhook named the task, or a person asked for a poll. */
 const isDueByAge = ({ dueAt }: OpenTask): boolean => dueAt > 0
 
 /** Options of `collect`. */
 export interface CollectOptions {
-  /** Opened when this process submits no more tasks. Default: it submits none. */
+  /** Opens when this process submits no more tasks. Default: this process submits none. */
   readonly submittingDone?: Latch.Latch | undefined
   /** Whether to poll each outstanding task once and end. */
   readonly once?: boolean | undefined
-  /** Whether to poll completed tasks once more, whose results the service may have changed. Webhooks have it done, too. */
+  /** Whether to poll completed tasks once more for changed results. Webhooks also cause this. */
   readonly recheckCompleted?: boolean | undefined
 }
 
-/** What became of the ledger's tasks. */
+/** The states of the ledger's tasks after polling. */
 export interface Collected {
-  /** All tasks of the ledger by state: those with results are `completed`. */
+  /** All tasks of the ledger by state. Tasks with results are `completed`. */
   readonly tasks: StateCounts
 }
 
-/** Polls outstanding tasks until none is left. Gives the counts of all tasks of the ledger by state. */
+/** Polls outstanding tasks until none is left. Returns the counts of all tasks of the ledger by state. */
 export const collect = Effect.fn("Collect.collect")(function* (options: CollectOptions = {}) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -92,7 +96,10 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const kindsIn = VoteKinds.reader(profile.kindPath)
   const known = new Set([...profile.openStatuses, ...profile.completedStatuses, ...profile.failedStatuses])
   const maxPollInterval = Duration.toMillis(Duration.fromInputUnsafe(profile.pollInterval.max))
-  /** Failed polls of each task in a row: how many had a useless answer, and how many there were since a webhook named it. */
+  /**
+   * Consecutive failed polls of each task. `useless` counts those with a useless answer, `sinceHint` those since a
+   * webhook named the task.
+   */
   const failures = new Map<number, { readonly times: number; readonly useless: number; readonly sinceHint: number }>()
   const repeats = RepeatedExperts.make(ledger)
   let warnings = 0
@@ -108,7 +115,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     yield* ledger.postpone(task.seq, millis, task.taskId)
   })
 
-  /** Soon, because the task may have been due for its completion. */
+  /** Polls the task again soon, because it may have been polled when it was about to complete. */
   const soon = Effect.fnUntraced(function* (task: OpenTask, times: number, first = firstPollDelay(profile)) {
     const now = yield* SteadyClock.now
     const delay = Backoff.millisAfter(times, first, pollDelay(profile, now - task.submittedAt))
@@ -175,7 +182,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     (effect, task) => Effect.catchTag(effect, "AnnotationClientError", (failure) => settle(task, failure)),
   )
 
-  /** A result that was paid for is not given up: it stays until another one replaces it. */
+  /** Keeps a result that was paid for until another one replaces it. */
   const keepResult = Effect.fnUntraced(function* (task: OpenTask, reason: string) {
     failures.delete(task.seq)
     yield* warn(`${task.taskId} keeps the result that it has: ${reason}`)
@@ -193,7 +200,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
     switch (reason._tag) {
       case "TaskUnknown":
         if (task.hasResult) return yield* keepResult(task, failure.message)
-        // A service may know a new task a moment later; 410 says that it is gone.
+        // A service may know a new task only a moment later. 410 says that the task is gone.
         if (reason.status !== 410) {
           const age = (yield* SteadyClock.now) - task.submittedAt
           if (options.once === true ? age < settlingTime : useless < maxUselessAnswers) return yield* soon(task, times)
@@ -233,10 +240,12 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
   const inFlight = new Set<string>()
   const settled = yield* Latch.make()
 
-  /** The next due task; waits while any is outstanding or may be submitted. None at the end. */
+  /**
+   * Returns the next due task. Waits while any task is outstanding or may still be submitted. Returns none at the end.
+   */
   const next = Effect.gen(function* () {
     while (true) {
-      // Hints go before tasks that are due by their age.
+      // Tasks that a webhook named come before tasks that are due by their age.
       const [task, ...rest] = ledger.hinted.isOpen() ? [] : page
       if (task !== undefined) {
         page = rest
@@ -251,7 +260,7 @@ export const collect = Effect.fn("Collect.collect")(function* (options: CollectO
       page = tasks.filter(({ taskId }) => !inFlight.has(taskId))
       if (page.length > 0) continue
       if (inFlight.size === 0 && done && (options.once === true || Option.isNone(wait))) return Option.none<OpenTask>()
-      // If all due tasks are in flight, others become due meanwhile.
+      // If all due tasks are in flight, other tasks may become due meanwhile.
       const pause = Option.match(wait, {
         onNone: () => Effect.never,
         onSome: (millis) =>

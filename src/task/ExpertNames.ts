@@ -1,9 +1,9 @@
 /**
- * Pseudonyms in place of experts' names, wherever annotations name somebody: votes, flags, a lead's decision.
+ * Puts pseudonyms in place of experts' names in votes, flags, and a lead's decision.
  *
- * Guarantees: one expert has one pseudonym in a job, whose key is in its ledger alone. Members of flags that prefstream does
- * not know are left out, since they may name somebody, too.
- * Not changed: what experts wrote (rationales, comments), and what the input says (metadata, paths of files).
+ * Guarantees: an expert has one pseudonym in a job. Only the job's ledger holds the key. Unknown members of flags are
+ * left out, since they may name somebody. Texts by experts (rationales, comments) and data of the input (metadata,
+ * paths of files) stay unchanged.
  */
 import { Context, Effect, Option, Predicate, Schema } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -11,7 +11,7 @@ import type { Annotations } from "../domain/Task.ts"
 import * as Pseudonym from "../node/Pseudonym.ts"
 import { LedgerReader } from "./ledger/Ledger.ts"
 
-/** A ledger that an earlier version wrote has no key for pseudonyms. */
+/** The ledger has no key for pseudonyms, because an earlier version wrote it. */
 export class ExpertKeyMissing extends Schema.TaggedError<ExpertKeyMissing>()("ExpertKeyMissing", {}) {
   override get message() {
     return "the ledger has no key for experts' pseudonyms yet: a command that writes to it adds one, such as prefstream run, submit, collect or import; or write the names (--expert-names)"
@@ -20,23 +20,22 @@ export class ExpertKeyMissing extends Schema.TaggedError<ExpertKeyMissing>()("Ex
 
 /** How names are read from a ledger. */
 export interface ExpertNames {
-  /** Whether names stay. */
+  /** Whether names stay as they are. */
   readonly keep: boolean
-  /** Gets everybody who voted: by name, what takes its place. */
+  /** Collects everybody who voted. Maps a name to the name that is shown. */
   readonly voters?: Map<string, string>
 }
 
-/** Default: pseudonyms take the place of names. */
+/** Default: pseudonyms replace names. */
 export const ExpertNames = Context.Reference<ExpertNames>("prefstream/task/ExpertNames", {
   defaultValue: () => ({ keep: false }),
 })
 
-/** For readers whose output stays with the team, or that only compare names. */
+/** For readers whose output stays with the team, and for readers that only compare names. */
 export const keepNames = Effect.provideService(ExpertNames, { keep: true })
 
 const hasExpert = Predicate.hasProperty("expert")
 
-/** The names of those who voted. */
 const votersIn = ({ expert, votes }: Annotations): ReadonlyArray<string> =>
   (Array.isArray(votes) ? votes.map((vote: unknown) => (hasExpert(vote) ? vote.expert : null)) : [expert]).filter(
     Predicate.isString,
@@ -61,7 +60,10 @@ const renamed = (annotations: Annotations, rename: (name: unknown) => unknown): 
   }
 }
 
-/** Reads annotations as `ExpertNames` says. `isMissing`: they named somebody, and the ledger has no key for a pseudonym. */
+/**
+ * Reads annotations as `ExpertNames` says. `isMissing` is true if they name somebody and the ledger has no key for
+ * pseudonyms.
+ */
 export const reader = Effect.gen(function* () {
   const { keep, voters } = yield* ExpertNames
   const key = keep ? Option.none() : yield* LedgerReader.use((ledger) => ledger.expertKey)

@@ -1,8 +1,9 @@
 /**
- * Further votes on items whose votes so far are in. Which items want one, the caller says: this room knows no statistics.
+ * Plans further votes on items whose votes so far have ended. The caller chooses the items: this room knows no
+ * statistics.
  *
- * Guarantees: what is planned follows from the ledger and the choice alone, stays within the budget, and nothing is planned
- * twice: see `ledger/writes/FurtherVotes`. Nothing is planned where no run of the job has asked for further votes.
+ * Guarantees: the plan depends only on the ledger and the choice, stays within the budget, and plans no vote twice (see
+ * `ledger/writes/FurtherVotes`). Plans nothing if no run of the job has asked for further votes.
  */
 import { Effect, Option } from "effect"
 import { Ledger, type LedgerReader } from "./ledger/Ledger.ts"
@@ -12,18 +13,18 @@ import { furtherVote } from "./plan/TaskRequests.ts"
 import type { JudgmentsError } from "./Results.ts"
 
 export interface Chosen {
-  /** The items that want another vote, those that want it most first. */
+  /** The items that need another vote, in order of need. */
   readonly wanted: ReadonlyArray<ItemPlace>
-  /** How many of them may have it now. */
+  /** Maximum number of these items that get a vote now. */
   readonly atOnce: number
-  /** How many votes had ended. */
+  /** Number of votes that had ended when the items were chosen. */
   readonly ended: number
 }
 
 /** Chooses among the items of a campaign. */
 export type Choose = (campaign: number, confidence: number) => Effect.Effect<Chosen, JudgmentsError, LedgerReader>
 
-/** What is wanted in a campaign, by default that of the last run; none where no run has asked for further votes. */
+/** Chooses items of a campaign, by default that of the last run. None if no run has asked for further votes. */
 const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
   const ledger = yield* Ledger
   const confidence = yield* ledger.confidence
@@ -32,7 +33,7 @@ const chosenBy = Effect.fnUntraced(function* (choose: Choose, of?: number) {
   return Option.some(yield* choose(terms.value.campaign, terms.value.confidence))
 })
 
-/** Plans further votes. Gives their number. */
+/** Plans further votes. Returns their number. */
 export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   choose: Choose,
   {
@@ -57,7 +58,7 @@ export const planFurtherVotes = Effect.fn("FurtherVotes.plan")(function* (
   return votes
 })
 
-/** Notes how many items want another vote now, once results came in, for the report. */
+/** Records for the report how many items need another vote now, after results arrived. */
 export const noteWanted = Effect.fn("FurtherVotes.noteWanted")(function* (choose: Choose) {
   const ledger = yield* Ledger
   const chosen = yield* chosenBy(choose)

@@ -1,13 +1,15 @@
 /**
- * Votes that were given elsewhere, as completed tasks of the ledger: an item is a task of its own, which is never sent.
+ * Imports votes that were given elsewhere, as completed tasks of the ledger. Each item is a task of its own, which is
+ * never sent.
  *
- * Guarantees: each record counts once: it brings an item, adds a vote to one, is a duplicate, or is rejected. Records are
- * taken in steps, each in one transaction, and the same votes again are duplicates, so an import that was killed is started
- * again. Of named experts, the same vote on the same item counts once; of unnamed ones, as often as one import has it.
- * Of a lead's decisions on an item, the last one counts. The flags of a task count once, however many of its votes repeat them.
+ * Guarantees: each record counts once: it adds an item, adds a vote, is a duplicate, or is rejected. Each step is one
+ * transaction, and the same votes again are duplicates, so a killed import can be started again. The same vote of a
+ * named expert on an item counts once, that of unnamed experts as often as one import has it. The last decision of a
+ * lead counts. The flags of a task count once, even if several of its votes repeat them.
  *
- * A step has 1,024 records or 4 million characters, and not only the first records of the next item: one whose votes stand
- * together is written once. Memory grows by about 100 bytes per vote without an expert and per flag, and is bounded otherwise.
+ * A step has 1,024 records or 4 million characters. It leaves the records of its last item to the next step, so that an
+ * item whose votes stand together is written once. Memory grows by about 100 bytes per vote without an expert and per
+ * flag, and is bounded otherwise.
  */
 import { Effect, Equal, Exit, Option, Result, Stream } from "effect"
 import { flagsIn } from "../domain/Flag.ts"
@@ -22,40 +24,40 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import { conflict, identify, newTasks } from "./plan/TaskRequests.ts"
 import { reasonOf } from "./Submit.ts"
 
-/** The terms under which the votes were given, and when the import ends early. */
+/** The terms under which the votes were given, and the limit at which the import ends early. */
 export interface ImportOptions extends CampaignTerms {
-  /** Default: those of the last run. Others need `newCampaign`. */
+  /** Default: the guidelines of the last run. Other guidelines need `newCampaign`. */
   readonly guidelines?: string | undefined
   /** Whether other guidelines begin a new campaign. Default false. */
   readonly newCampaign?: boolean | undefined
-  /** As that of `submit`. */
+  /** The limit of rejects, as in `submit`. */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
 
-/** What an import read: `read = imported + duplicates + rejected`. */
+/** Counts of an import: `read = imported + duplicates + rejected`. */
 export interface ImportCounts {
-  /** Its number in the ledger, from 1. */
+  /** The number of the run in the ledger, from 1. */
   readonly run: number
-  /** Records of the input. */
+  /** Number of records of the input. */
   readonly read: number
-  /** Records that brought at least one vote. */
+  /** Records that added at least one vote. */
   readonly imported: number
-  /** Records whose votes the ledger had. */
+  /** Records whose votes the ledger already had. */
   readonly duplicates: number
-  /** Records that the source or the import refused. */
+  /** Records that the source or the import rejected. */
   readonly rejected: number
-  /** Items that the ledger did not have. */
+  /** Items that were new to the ledger. */
   readonly items: number
-  /** Votes that were added. */
+  /** Votes that the import added. */
   readonly votes: number
-  /** How many of them prefer none of several completions. */
+  /** How many of the added votes rank several completions together at the top. */
   readonly ties: number
 }
 
 const maxStepRecords = 1024
 const maxStepCharacters = 4_000_000
 
-/** A record with its item's identity, if it has one. */
+/** A record with its item's identity. A rejected record has no item. */
 interface Identified {
   readonly record: VoteRecord
   readonly item: BatchItem | undefined
@@ -74,7 +76,10 @@ const identified = (record: VoteRecord): Identified =>
     },
   })
 
-/** How many of the records are not of the last one's item, which may have more; all, if it has nothing but these. */
+/**
+ * Counts the records before those of the last item, which may have more records to come. If all records are of one
+ * item, counts all.
+ */
 const wholeItems = (records: ReadonlyArray<Identified>): number => {
   const itemId = records.at(-1)?.item?.itemId
   const last = itemId === undefined ? -1 : records.findLastIndex(({ item }) => item?.itemId !== itemId)
@@ -89,7 +94,9 @@ const notImported = ({ origin }: BatchItem, raw: string | undefined): Reject => 
   ...(raw === undefined ? {} : { raw }),
 })
 
-/** Reads votes into the ledger. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, or `FileLockError`. */
+/**
+ * Reads votes into the ledger. Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, or `FileLockError`.
+ */
 export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>(
   records: Stream.Stream<VoteRecord, E, R>,
   { maxRejects, ...given }: ImportOptions = {},
@@ -104,9 +111,9 @@ export const importVotes = Effect.fn("ImportVotes.importVotes")(function* <E, R>
   let counts: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
   let votes = 0
   let ties = 0
-  /** How often each vote without an expert was read. */
+  /** How often this import has read each vote without an expert. */
   const unnamed = new Map<string, number>()
-  /** The tasks whose flags were read, and how often each flag of an item was. */
+  /** The tasks whose flags were read, and how often each flag of an item was read. */
   const flagged = new Set<string>()
   const flagsRead = new Map<string, number>()
 

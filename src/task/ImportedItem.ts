@@ -1,8 +1,8 @@
 /**
- * An item with the votes that were imported, between records and the result of its task in the ledger.
+ * An item with its imported votes. It stands between the records and the result of the item's task in the ledger.
  *
- * Guarantees: `fromStored` reads what `resultOf` writes. Votes, decision and flags refer to the completions in the order of the
- * task, whatever order a record has.
+ * Guarantees: `fromStored` reads what `resultOf` writes. Votes, decision, and flags refer to the completions in the
+ * order of the task, even if a record has another order.
  */
 import { Array as Arr, Record, Schema, Struct } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -13,27 +13,28 @@ import * as VotedResult from "../domain/VotedResult.ts"
 import * as Sha256 from "../node/Sha256.ts"
 import type { BatchItem } from "./ledger/schema/Model.ts"
 
-/** An item with all its votes. */
 export interface ImportedItem {
-  /** Set where the item is not yet in the ledger. */
+  /** Undefined if the ledger already has the item. */
   readonly item: BatchItem | undefined
-  /** The task's number in the ledger; -1 if it is not yet there. */
+  /** The task's number in the ledger, or -1 if the ledger does not have it yet. */
   readonly seq: number
   readonly taskId: string
   readonly prompt: TaskPrompt
   readonly votes: Array<ImportedVote>
-  /** How often it has each vote, by `keyOf`. */
+  /** How often the item has each vote, by `keyOf`. */
   readonly keys: Map<string, number>
   readonly flags: Array<Flag>
   decision: Decision.Decision | undefined
-  /** Whether the ledger lacks something of it. */
+  /** Whether the item has changes that the ledger lacks. */
   isChanged: boolean
 }
 
 const Stored = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(ResultItem) }))
 const decodeStored = Schema.decodeUnknownSync(Stored)
 
-/** The same for two votes that say the same, whatever is known of how they were given. */
+/**
+ * Returns the same key for two votes with the same content. The expert's kind, the order, and the seconds do not count.
+ */
 export const keyOf = (vote: ImportedVote): string => {
   const said = Object.entries(Struct.omit(vote, ["kind", "order", "seconds"]))
     .filter(([, value]) => value !== undefined)
@@ -47,7 +48,6 @@ const countKeys = (votes: ReadonlyArray<ImportedVote>): Map<string, number> => {
   return keys
 }
 
-/** One that the ledger has. */
 export const fromStored = ({
   prompts: [prompt],
   result,
@@ -61,7 +61,7 @@ export const fromStored = ({
 }): ImportedItem => {
   const { annotations: found, best_completion_index } = decodeStored(result).results[0]!
   const annotations = found ?? {}
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `resultOf`
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `resultOf` wrote it
   const votes = [...(annotations["votes"] as ReadonlyArray<ImportedVote>)]
   return {
     item: undefined,
@@ -71,7 +71,7 @@ export const fromStored = ({
     votes,
     keys: countKeys(votes),
     flags: [...flagsIn(annotations)],
-    // An import writes no result without it.
+    // An import always writes this member.
     decision:
       best_completion_index === null
         ? undefined
@@ -93,7 +93,7 @@ export const empty = (item: BatchItem, taskId: string): ImportedItem => ({
   isChanged: false,
 })
 
-/** For each completion of a record, its place among those of the item; undefined where they are not the same. */
+/** Maps each completion of a record to its index in the item. Undefined if the prompt or the completions differ. */
 export const placesIn = (
   known: TaskPrompt,
   { item: { completions }, prompt }: BatchItem,
@@ -110,7 +110,7 @@ export const placesIn = (
   return places.length === completions.length ? places : undefined
 }
 
-/** A vote on the completions in another order. */
+/** Moves a vote to another order of the completions. */
 export const moved = (
   { aspects, choice, order, ranking, ...vote }: ImportedVote,
   places: ReadonlyArray<number>,
@@ -124,7 +124,7 @@ export const moved = (
   ...(order === undefined ? {} : { order: order.map((index) => places[index]!) }),
 })
 
-/** The result of its task, as JSON. */
+/** Returns the result of the item's task, as JSON. */
 export const resultOf = ({ decision, flags, prompt, taskId, votes }: ImportedItem): string => {
   const result = VotedResult.of(prompt, votes, flags)
   const decided =

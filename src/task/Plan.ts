@@ -1,9 +1,9 @@
 /**
  * Reads the input into the ledger, as planned tasks.
  *
- * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in chunks, each in one
- * transaction, which also decides what the budget allows; items whose batch is still open are recorded with the chunk that fills it, so a run that was killed reads
- * them again.
+ * Guarantees: each record counts once, as new, known, duplicate, or rejected. Records are planned in chunks, each in
+ * one transaction, which also decides what the budget allows. Items of an incomplete batch are recorded with the chunk
+ * that completes it, so a run that was killed reads them again.
  */
 import { Array as Arr, Duration, Effect, Result, Stream } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -24,8 +24,8 @@ import * as Metrics from "../telemetry/Metrics.ts"
 
 export interface PlanOptions extends RunTerms, DrawOptions {
   /**
-   * Whether an item without an id is judged again if its completions are in another order than those of
-   * an earlier item. Without it, it counts as a duplicate, whose models, gold answer and metadata are not kept.
+   * Whether an item without an id is judged again if an earlier item has the same completions in another order.
+   * Otherwise it counts as a duplicate: its models, gold answer, and metadata are dropped.
    */
   readonly keepReordered?: boolean | undefined
   readonly batch?: Batch.BatchLimits | undefined
@@ -34,16 +34,15 @@ export interface PlanOptions extends RunTerms, DrawOptions {
 const nothingRead: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
 /**
- * Records per step of reading, by number and by bytes. A step writes to pages all over the index of
- * the items: the larger the step, the fewer times each page is written.
+ * Maximum records and bytes per step. A step writes to pages all over the index of the items: the larger the step, the
+ * fewer times each page is written.
  */
 export const stepRecords = 4096
 const stepBytes = 4 * 1024 * 1024
 
-/** Milliseconds after which the records of a slow source are planned, however few they are. */
+/** Milliseconds after which the records of a slow source are planned, even if there are few. */
 const stepMillis = Duration.toMillis("5 seconds")
 
-/** Reads the whole input into the ledger as planned tasks. */
 export const plan = Effect.fnUntraced(function* <E, R>(
   run: Run,
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
@@ -56,7 +55,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
   const maxBytes = stepBytes / (options.votes ?? 1)
   let counts = nothingRead
   const batches = Batch.make(options.batch ?? Batch.defaultLimits)
-  /** New items that the budget does not allow, which the ledger does not know. */
+  /** New items that exceed the budget. The ledger does not know them. */
   const beyondBudget = SeenItems.make()
   let overBudget = 0
 
@@ -112,7 +111,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
       rejected: counts.rejected + rejects.length,
     }
     const closed = [...batches.add(fresh), ...(finished ? batches.end() : [])]
-    // Items that wait for their batch to fill are in no table yet; they count with the step that plans them.
+    // The ledger has no rows yet for items of an incomplete batch. They count with the step that plans them.
     const waiting = batches.waiting().length
     const recorded = { ...counts, read: counts.read - waiting, new: counts.new - waiting }
     const beyond = yield* ledger.record(run, {
@@ -149,7 +148,7 @@ export const plan = Effect.fnUntraced(function* <E, R>(
     records,
     Effect.fnUntraced(function* (records) {
       for (const record of records) {
-        // At once, since its texts hold the text of a piece of the input.
+        // The record is identified at once, since its texts keep a piece of the input in memory.
         const identified = Result.map(record, identify)
         gathered.push(identified)
         bytes += sizeOf(identified)

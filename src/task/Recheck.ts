@@ -1,8 +1,9 @@
 /**
- * Polls failed and invalid tasks once more, before they are paid for again.
+ * Polls failed and invalid tasks once more before they are resubmitted and paid for again.
  *
- * Guarantees: a task is resubmitted only if the service says that it failed, gives a result that does not fit, or does not know
- * it. A task that works again is recorded so. No answer, or an unreadable one, leaves the task as it is.
+ * Guarantees: a task is resubmitted only if the service says that it failed, returns a result that does not fit, or
+ * does not know it. A task that is open again, or completed, is recorded as such. Without an answer, or after an
+ * unreadable one, the task stays as it is.
  */
 import { Duration, Effect, Result } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
@@ -13,13 +14,15 @@ import * as VoteKinds from "./ledger/schema/VoteKinds.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 import type { Issue } from "./ledger/schema/Model.ts"
 
-/** Reason of a failed task whose status says so. */
+/** The reason of a task that failed by its status. */
 export const failedStatusReason = (status: string): string => `the service reports the status ${status}`
 
-/** Whether the service canceled the task, so that nothing of it is paid for. */
+/** Whether the service canceled the task. A canceled task is not paid for. */
 export const isCanceled = (status: string): boolean => status === "cancelled" || status === "canceled"
 
-/** The `seq` of tasks that may be resubmitted: the service confirms that they failed, or never accepted them. */
+/**
+ * Returns the `seq` of tasks that may be resubmitted: the service confirms that they failed, or never accepted them.
+ */
 export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function* (tasks: ReadonlyArray<Issue>) {
   const ledger = yield* Ledger
   const client = yield* AnnotationClient
@@ -29,7 +32,7 @@ export const findResubmittable = Effect.fn("Recheck.findResubmittable")(function
   const found = new Set<number>()
   let unanswered = 0
 
-  /** Records a state or reason that is new. */
+  /** Records the task's state and reason if one of them is new. */
   const addResubmittable = Effect.fnUntraced(function* <E>(
     task: Issue,
     state: "failed" | "invalid",

@@ -1,9 +1,9 @@
 /**
- * Warns as soon as an answer shows that one expert judges an item more than once, since only the first of his or her votes counts:
- * who reads it can stop before further votes are paid for.
+ * Warns as soon as an answer shows that an expert judges an item more than once. Only the expert's first vote counts,
+ * so the warning lets a person stop the run before more votes are paid for.
  *
- * Guarantees: compares an answer with the results of the other votes on its items, whichever process collected them. Items are told
- * apart by their prompts, which a batch has once each.
+ * Guarantees: compares an answer with the results of the other votes on its items, whichever process collected them.
+ * The prompt identifies an item, since a batch has each prompt once.
  */
 import { Effect, Option, Predicate, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -19,7 +19,7 @@ const decode = Schema.decodeOption(Answer)
 const expertIn = (of: unknown): ReadonlyArray<string> =>
   Predicate.isObject(of) && Predicate.isString(of["expert"]) ? [of["expert"]] : []
 
-/** Who judged, by prompt. */
+/** Maps each prompt to the experts who judged it. */
 const expertsIn = (answer: string): ReadonlyMap<string, ReadonlySet<string>> => {
   const results = Option.match(decode(answer), { onNone: () => [], onSome: ({ results }) => results })
   return new Map(
@@ -37,7 +37,7 @@ export const make = (ledger: {
 }) => {
   let repeated = 0
 
-  /** Compares the answer of a task, which is not stored yet. */
+  /** Checks the answer of a task before it is stored. */
   const check = Effect.fnUntraced(function* (
     { hasResult, seq, taskId }: { readonly seq: number; readonly taskId: string; readonly hasResult: boolean },
     answer: string,

@@ -1,9 +1,9 @@
 /**
  * The judgments of a ledger, by task and by item, in the order in which the items were planned.
  *
- * Guarantees: each result fits its task (`ResultMatch`). A stored result that does not, such as one of an earlier version of
- * prefstream, is named in the log and left out, and stops no other. Prompts that the service withdrew give no judgment; an item of
- * which no task gives one is no judged item.
+ * Guarantees: each result fits its task (`ResultMatch`). A stored result that does not fit, such as one of an earlier
+ * version of prefstream, is logged and left out, and the others are still read. Prompts that the service withdrew give
+ * no judgment. An item without any judgment is not a judged item.
  */
 import { Array as Arr, Effect, flow, Option, Result, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,12 +17,12 @@ import type { CompletedTask } from "./ledger/schema/Model.ts"
 import type { NoSuchCampaign } from "./ledger/schema/WrongLedger.ts"
 import { matchStored } from "./ledger/reads/ResultMatch.ts"
 
-/** Warnings about single results. */
+/** Maximum number of warnings about single results. */
 const maxWarnings = 20
 
 type Outcome = Judgment | NoJudgment
 
-/** What a task gives: an outcome for each of its items. */
+/** Returns a function that reads one outcome for each item of a task. */
 const ofTask = Effect.fnUntraced(function* (paths: AnnotationPaths.AnnotationPaths | undefined) {
   const names = yield* ExpertNames.reader
   const read = flow(AnnotationPaths.reader(paths), names.read)
@@ -55,11 +55,11 @@ const completedOf = (campaign: number | "all" | undefined) =>
 export type JudgmentsError = SqlError | NoSuchCampaign | ExpertNames.ExpertKeyMissing
 
 /**
- * The judgments of a campaign, in the order in which their items were planned: of that of the
- * last run that has read anything, unless one is named, or `"all"`. One for each task and item; gold
- * items that were mixed in are among them (`isCheck`).
+ * The judgments of a campaign, in the order in which their items were planned. `campaign` is a number or `"all"`.
+ * Default: the campaign of the last run that has read anything. There is one judgment for each task and item. Gold
+ * items that were mixed in are included (`isCheck`).
  *
- * @param paths where annotations of another service have what prefstream reads
+ * @param paths the places of members in the annotations of another service
  */
 export const ofCampaign = (
   campaign?: number | "all",
@@ -75,19 +75,19 @@ export const ofCampaign = (
     ),
   )
 
-/** An item with its place in the ledger: its number in its first vote. */
+/** An item with its place in the ledger, which is its number in its first vote. */
 export interface PlacedItem extends ItemPlace {
-  /** Undefined if no judgment is left: all its prompts were withdrawn, or their results are unusable. */
+  /** Undefined if no judgment is left: the service withdrew all its prompts, or their results are unusable. */
   readonly item: JudgedItem | undefined
   /** Whether the item was mixed in to measure experts. */
   readonly isCheck: boolean
-  /** Whether a prompt of it was withdrawn: no further vote is wanted. */
+  /** Whether the service withdrew a prompt of the item. Such an item gets no further vote. */
   readonly isWithdrawn: boolean
 }
 
 const isJudgment = (outcome: Outcome): outcome is Judgment => !("reason" in outcome)
 
-/** The items of `items` with their places, and those without a judgment. */
+/** The items of `items` with their places, and items without a judgment. */
 export const placed = (
   campaign?: number | "all",
   paths?: AnnotationPaths.AnnotationPaths,
@@ -124,8 +124,8 @@ const placedBy = (judgmentsOf: Effect.Success<ReturnType<typeof ofTask>>, campai
   )
 
 /**
- * The same by item, each with the judgments of all its votes whose results are there, in the order of the votes. In
- * `"all"`, an item comes once for each campaign that judged it. Holds the tasks of one batch in memory.
+ * The judged items of a campaign. Each item has the judgments of all its votes with results, in the order of the votes.
+ * With `"all"`, an item occurs once for each campaign that judged it. Holds the tasks of one batch in memory.
  */
 export const items = (
   campaign?: number | "all",
@@ -149,15 +149,18 @@ const judged = <E, R>(
     Stream.flattenArray,
   )
 
-/** How many items have no judgment, and why. */
+/** Counts of items without a judgment, by reason. */
 export interface UnjudgedCounts {
-  /** Their prompts were withdrawn. */
+  /** Items with a withdrawn prompt. */
   readonly withdrawn: number
-  /** None of their results can be used. */
+  /** Items whose results are all unusable. */
   readonly unusable: number
 }
 
-/** The same, and how many items without a judgment have passed since the stream began. Gold items that were mixed in do not count. */
+/**
+ * The items of `items`, with counts of items without a judgment since the stream began. Gold items that were mixed in
+ * do not count.
+ */
 export const counted = (campaign?: number | "all", paths?: AnnotationPaths.AnnotationPaths) => {
   let withdrawn = 0
   let unusable = 0

@@ -1,13 +1,13 @@
 /**
- * Sends the tasks that are planned, until reading is done and none is left.
+ * Sends planned tasks until reading is done and none is left. A task is _in doubt_ if its request may have reached the
+ * service and its answer is not known.
  *
- * A task whose request may have reached the service, and whose answer is not known, is _in doubt_.
+ * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. A task
+ * that may have been created is resent only if the service honors idempotency keys and still remembers its key.
+ * Otherwise it is held as in doubt. 400, 413, and 422 split a task of several items in two, so that only the item at
+ * fault is refused. After a 413, later tasks with at least as many items and bytes are split before they are sent.
  *
- * Guarantees: a task is claimed only when its request is about to be sent, so no other task can become in doubt. One that
- * may have been created is sent again only where the service honors idempotency keys and still remembers its key; elsewhere it is held as in doubt.
- * 400, 413 and 422 split a task of several items in two, so that only an item at fault is refused; after 413, also later
- * tasks with at least as many items and bytes, before they are sent. A run whose first requests are all refused ends. A
- * refused token, a service that refuses every request, and an address without a service end the run.
+ * The run ends if the service refuses all first tasks, the token, or every request, or if the address has no service.
  */
 import { Data, Deferred, Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -24,26 +24,26 @@ import { halve } from "./plan/TaskRequests.ts"
 import * as TaskTrace from "../telemetry/TaskTrace.ts"
 import * as TaskPool from "./TaskPool.ts"
 
-/** The task was sent or split after it was read as planned, or its part was taken by another process. */
+/** The task was sent or split after it was read as planned, or another process took its part. */
 class AlreadyClaimed extends Data.TaggedError("AlreadyClaimed") {}
 
-/** The task may have been created, so long ago that the service may have forgotten its idempotency key. */
+/** The task may have been created so long ago that the service may have forgotten its idempotency key. */
 class KeyExpired extends Data.TaggedError("KeyExpired") {}
 
-/** The task may have been created by another process, to which the service was said to honor keys. */
+/** Another process may have created the task, with settings by which the service honors keys. */
 class KeyIgnored extends Data.TaggedError("KeyIgnored") {}
 
-/** Milliseconds that a claim may take without having to be kept. */
+/** Milliseconds that a claim may take before it must be renewed. */
 const maxClaimTime = Duration.toMillis("2 seconds")
 
-/** Statuses with which a service may refuse all items of a task because of one. */
+/** Statuses with which a service may refuse all items of a task because of one of them. */
 const mayBeOneItem: ReadonlySet<number> = new Set([400, 422])
 
 export type SendError = SqlError | AnnotationClientError
 
 /**
- * Ends early when `halt` is set, or sets it to a failure that would meet every task. After a streak that has ended an earlier
- * sending, tasks are sent one by one until one is accepted.
+ * Sends tasks. Ends early when `halt` is set, and sets it to a failure that every task would meet. If `earlier` has
+ * ended a previous call, tasks are sent one by one until the service accepts one.
  */
 export const send = Effect.fnUntraced(function* <E>(
   readingDone: Latch.Latch,
@@ -59,21 +59,21 @@ export const send = Effect.fnUntraced(function* <E>(
   const lifetime = Duration.fromInputUnsafe(profile.idempotencyKeyLifetime)
 
   /**
-   * An in-flight request is finished and recorded, also when the run is interrupted;
-   * an interruption comes through while it waits to be sent, or sent again.
+   * Sends one task. If the run is interrupted, a request in flight is finished and recorded first. While the task waits
+   * for its turn or for a retry, an interruption takes effect at once.
    */
   const sendOne: (task: PlannedTask) => Effect.Effect<void, SqlError> = Effect.fnUntraced(
     function* (task) {
       if (yield* Deferred.isDone(halt)) return
       const body = yield* ledger.requestBody(task.seq)
-      // Claimed when its turn has come, so that only a task that is being sent can end in doubt.
-      // The halves of a split task are also among the planned ones, and may have been claimed there.
+      // The task is claimed when its turn has come, so that only a task that is being sent can end in doubt.
+      // Planned tasks include the halves of a split task, so the halves may have been claimed there.
       let claimed = false
       /** Whether a request of this attempt, in this run or an earlier one, may have created the task. */
       let doubtful = task.sentAt !== undefined
       let sentAt = task.sentAt
       const doubt = Effect.sync(() => void (doubtful = true))
-      /** Not if the task may have been created, and the service ignores its key, or may have forgotten it. */
+      /** Fails if the task may have been created, and the service ignores its key or may have forgotten it. */
       const checkKey = Effect.gen(function* () {
         if (!doubtful) return
         if (profile.idempotencyKey !== "honored") return yield* new KeyIgnored()
@@ -88,7 +88,7 @@ export const send = Effect.fnUntraced(function* <E>(
         claimed = true
         yield* checkKey
         const now = yield* SteadyClock.now
-        // The machine may have slept meanwhile, for longer than the claim holds.
+        // The machine may have slept for longer than the claim lasts.
         if (now - began > maxClaimTime) yield* keep
         if (doubtful) return
         sentAt = now
@@ -104,7 +104,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* client
         .create(body, task.idempotencyKey, { isDoubtful: task.wasDoubted, claim, repeat, doubt, release })
         .pipe(
-          // Without the ledger, the claim ends with its time limit.
+          // If the ledger fails, the claim ends at its time limit.
           Effect.onInterrupt(() => (claimed ? Effect.ignore(release) : Effect.void)),
           Effect.flatMap((taskId) => record(task, taskId)),
           Effect.catchTags({
@@ -122,7 +122,7 @@ export const send = Effect.fnUntraced(function* <E>(
       ),
   )
 
-  /** Tasks that wait for their turn, or are being sent. A query for the first planned tasks finds these, too. */
+  /** Tasks that wait for their turn or are being sent. A query for the first planned tasks also returns these. */
   const inFlight = new Set<number>()
   const sendTask = (task: PlannedTask) =>
     Effect.ensuring(
@@ -130,12 +130,12 @@ export const send = Effect.fnUntraced(function* <E>(
       Effect.sync(() => inFlight.delete(task.seq)),
     )
 
-  /** Requests of several items that this run was answered 413. */
+  /** Sizes of this run's requests with several items that the service answered with 413. */
   const tooLarge: Array<{ readonly items: number; readonly bytes: number }> = []
   const isTooLarge = (items: number, bytes: number) =>
     tooLarge.some((refused) => items >= refused.items && bytes >= refused.bytes)
 
-  /** Why the last of the tasks left for the next run was not accepted. */
+  /** The last failure of a task that is left for the next run. */
   let left: AnnotationClientError | undefined
 
   const end = (failure: AnnotationClientError | undefined) =>
@@ -150,7 +150,7 @@ export const send = Effect.fnUntraced(function* <E>(
     })
   })
 
-  /** Sends the items of a task that was not created as two tasks. */
+  /** Splits a task that was not created, and sends its items as two tasks. */
   const sendHalves = Effect.fnUntraced(function* (task: PlannedTask, whole: StoredRequest) {
     const halves = halve(whole, task.vote)
     yield* ledger.split(task.seq, halves)
@@ -175,7 +175,7 @@ export const send = Effect.fnUntraced(function* <E>(
     yield* end(streak.refused(status, detail))
   })
 
-  /** Handles a task that was not accepted. */
+  /** Handles the failure of a task that was not accepted. */
   const settle = Effect.fnUntraced(function* (task: PlannedTask, failure: AnnotationClientError, doubtful: boolean) {
     const { reason } = failure
     switch (reason._tag) {
@@ -183,7 +183,7 @@ export const send = Effect.fnUntraced(function* <E>(
         if (task.itemCount === 1 || !mayBeOneItem.has(reason.status)) {
           return yield* refuse(task, failure.message, reason.status, reason.detail)
         }
-        // Where the run ends, the halves stay planned.
+        // If the run ends, the halves stay planned.
         yield* end(streak.refused(reason.status, reason.detail))
         return yield* sendHalves(task, yield* ledger.request(task.seq))
       case "TooLarge": {
@@ -197,12 +197,12 @@ export const send = Effect.fnUntraced(function* <E>(
         yield* ledger.markInDoubt(task.seq, failure.message)
         return yield* end(streak.lost(failure))
       case "Unavailable":
-        // The failure may also come from another request, while this one waited for its turn.
+        // The failure may belong to another request, while this one waited for its turn.
         if (!reason.maybeDone || !doubtful) break
         if (profile.idempotencyKey !== "honored") {
           yield* ledger.markInDoubt(task.seq, failure.message)
         } else {
-          // Other tasks may be accepted; the next run sends this one again, under its key.
+          // Other tasks may be accepted. The next run resends this one under its key.
           left = failure
           yield* ledger.markPlanned(task.seq)
           yield* Effect.logWarning(`a task of ${task.itemCount} items is left for the next run: ${failure.message}`)
@@ -216,7 +216,7 @@ export const send = Effect.fnUntraced(function* <E>(
   let page: ReadonlyArray<PlannedTask> = []
   let seq = -1
   let changes = ledger.changes()
-  /** The next planned task; waits for one while the input is being read. None where the sending ends. */
+  /** Returns the next planned task. Waits for one while the input is being read. Returns none when the sending ends. */
   const next = Effect.gen(function* () {
     while (!(yield* Deferred.isDone(halt))) {
       const [task, ...rest] = page
@@ -246,7 +246,7 @@ export const send = Effect.fnUntraced(function* <E>(
       yield* sendTask(task.value)
     }
   })
-  // Once the run is to end, nobody waits for a turn any more.
+  // When the run ends, tasks stop waiting for their turn.
   yield* Effect.andThen(oneByOne, TaskPool.run(profile.concurrency, next, sendTask)).pipe(
     Effect.raceFirst(Effect.exit(Deferred.await(halt))),
   )

@@ -1,11 +1,11 @@
-/** An annotation client that, in a worker, keeps to the request limits that all workers of the job share. */
+/** An annotation client. In a worker, it keeps the request limits that all workers of the job share. */
 import { Effect, Layer, Option } from "effect"
 import { ServiceProfile } from "../api/ServiceProfile.ts"
 import { AnnotationClient } from "./client/AnnotationClient.ts"
 import { RequestBudget } from "./client/RequestBudget.ts"
 import { Ledger } from "./ledger/Ledger.ts"
 
-/** Without the ledger nothing is sent, and the worker ends. */
+/** If the ledger fails, nothing is sent, and the worker ends. */
 const noSlots = { count: 0, first: 0, spacing: 0, pause: 1000, cuts: 0 }
 
 const layerBudget = Layer.effect(
@@ -25,5 +25,5 @@ const layerBudget = Layer.effect(
   }),
 )
 
-/** @param client default: that of the contract */
+/** @param client the client to limit; default: the client of the contract */
 export const client = (client = AnnotationClient.layer) => Layer.provide(client, layerBudget)

@@ -1,8 +1,8 @@
 /**
- * One run that submits: checks the options, settles what earlier runs left, then plans and sends concurrently.
+ * One run that submits: checks the options, settles tasks that earlier runs left, then plans and sends concurrently.
  *
- * Guarantees: it may be stopped at any point and started again; when reading or sending fails, pending requests are finished
- * and recorded first. The ledger records why a run failed.
+ * Guarantees: it can be stopped at any point and started again. If reading or sending fails, pending requests are
+ * finished and recorded first. The ledger records why a run failed.
  */
 import {
   Cause,
@@ -35,34 +35,38 @@ import * as RejectLimit from "./plan/RejectLimit.ts"
 import * as Recheck from "./Recheck.ts"
 import { send, type SendError } from "./Send.ts"
 
-/** `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items; planned items keep theirs. */
+/**
+ * `votes`, `shuffleSeed`, `gold`, `completionsPerItem`, and `completionsSeed` apply to new items. Planned items keep
+ * their own values.
+ */
 export interface SubmitOptions extends PlanOptions, SpendingTerms {
-  /** Gold items to mix in among the new items. */
+  /** Gold items to mix into the new items. */
   readonly gold?: GoldItems.GoldOptions | undefined
   /**
-   * Whether changed guidelines or a changed task type start a new campaign, in which all items are judged anew.
-   * Without it they are refused with `TermsChanged`.
+   * Whether changed guidelines or a changed task type start a new campaign, which judges all items again. If not, such
+   * a change fails with `TermsChanged`.
    */
   readonly newCampaign?: boolean | undefined
   /**
-   * States of earlier runs' tasks that are planned again as new, billable tasks; none by default.
-   * Each is polled first: one that the service does not report as failed is left alone.
+   * States of earlier runs' tasks to resubmit as new, billable tasks. Default: none. Each task is polled first, and
+   * stays as it is unless the service reports that it failed.
    */
   readonly resubmit?: ReadonlyArray<Replannable> | undefined
-  /** How often a task's items are sent at most, the first time included. Default 3. */
+  /** Maximum number of times that a task's items are sent, including the first. Default 3. */
   readonly maxAttempts?: number | undefined
   /**
-   * Rejected records above which the run stops with `TooManyRejects`: a number, or a share of the records read
-   * such as `"1%"`, checked from the 1,000th record on and at the end. Items that the service refuses count. Default: no limit.
+   * Maximum number of rejected records. Above it, the run stops with `TooManyRejects`. It is a number, or a share of
+   * the records read such as `"1%"`, which is checked from the 1,000th record on and at the end. Items that the service
+   * refuses count. Default: no limit.
    */
   readonly maxRejects?: RejectLimit.RejectLimit | undefined
 }
 
 export const defaultMaxAttempts = 3
 
-/** An option has a value that it cannot have. */
+/** The value of an option is invalid. */
 export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>()("SubmitOptionInvalid", {
-  /** Its name in `SubmitOptions`. */
+  /** Name of the option in `SubmitOptions`. */
   option: Schema.Literals([
     "votes",
     "votesUpTo",
@@ -83,9 +87,9 @@ export class SubmitOptionInvalid extends Schema.TaggedError<SubmitOptionInvalid>
   }
 }
 
-/** There is a budget, and no price of a vote. */
+/** The options or the job have a budget, but no price of a vote. */
 export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissing", {
-  /** As a decimal. */
+  /** The budget as a decimal number. */
   budget: Schema.String,
 }) {
   override get message() {
@@ -93,7 +97,7 @@ export class PriceMissing extends Schema.TaggedError<PriceMissing>()("PriceMissi
   }
 }
 
-/** What the job's votes may cost, with this run's price and budget. @param ledger undefined where there is none yet */
+/** The job's budget and prices, with those of this run. @param ledger undefined if the job has no ledger yet */
 export const spendingTerms = Effect.fnUntraced(function* (
   ledger: Pick<LedgerReader["Service"], "spendingTerms"> | undefined,
   options: SpendingTerms,
@@ -145,34 +149,36 @@ const checkOptions = ({
     : Effect.fail(new SubmitOptionInvalid({ option: wrong[0], found: wrong[1], expected: wrong[2] }))
 }
 
-/** Why a run failed; undefined where it was stopped. */
+/** The reason why a run failed. Undefined if it was stopped. */
 export const reasonOf = (cause: Cause.Cause<unknown>): string | undefined => {
   if (Cause.hasInterruptsOnly(cause)) return undefined
   const failure = Cause.squash(cause)
   return failure instanceof Error && failure.message !== "" ? failure.message : String(failure)
 }
 
-/** What a run read, and what became of the ledger's tasks. */
+/** Counts of a run's input, and the states of the ledger's tasks. */
 export interface Submitted extends ReadCounts {
-  /** Number of the run in its job, from 1 on. */
+  /** Number of the run in its job, from 1. */
   readonly run: number
-  /** Number of the campaign that the items were planned in, from 1 on. */
+  /** Number of the campaign of the run's items, from 1. */
   readonly campaign: number
-  /** All tasks of the ledger by state, when the run ended. */
+  /** All tasks of the ledger by state, at the end of the run. */
   readonly tasks: StateCounts
 }
 
 /**
- * Reads `records` into the ledger and sends what is planned, until both are done; while workers send, it only
- * reads. Gives the counts of both. Fails with the records' own error, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`, `UnusableGold`, an
- * `AnnotationClientError` that would meet every task, or `FileLockError` where another process reads.
+ * Reads `records` into the ledger and sends planned tasks, until both are done. If workers share the job, they send,
+ * and this only reads. Returns the counts of both.
+ *
+ * Fails with the error of `records`, `TooManyRejects`, `TermsChanged`, `SubmitOptionInvalid`, `PriceMissing`,
+ * `UnusableGold`, an `AnnotationClientError` that every task would meet, or `FileLockError` if another process reads.
  */
 export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   records: Stream.Stream<Result.Result<SourceItem, Reject>, E, R>,
   options: SubmitOptions & {
-    /** Opened when the tasks of earlier runs are settled, so that a collector may start. */
+    /** Opens when the tasks of earlier runs are settled, so that collecting may start. */
     readonly settled?: Latch.Latch | undefined
-    /** Which items of earlier runs want another vote, if any do. */
+    /** Chooses items of earlier runs that need another vote. Default: no further votes. */
     readonly chooseFurther?: Choose | undefined
   } = {},
 ) {
@@ -232,7 +238,10 @@ export const submit = Effect.fn("Submit.submit")(function* <E, R>(
   return { ...run, ...counts, tasks: yield* ledger.counts } satisfies Submitted
 }, Effect.scoped)
 
-/** Sends what is planned, and reads nothing; for further votes. Fails with an `AnnotationClientError` that would meet every task. */
+/**
+ * Sends planned tasks and reads no input, for further votes. Fails with an `AnnotationClientError` that every task
+ * would meet.
+ */
 export const sendPlanned = Effect.gen(function* () {
   const halt = yield* Deferred.make<never, SendError | RejectLimit.TooManyRejects>()
   yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined))

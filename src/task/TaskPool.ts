@@ -1,13 +1,14 @@
 /**
- * A fixed number of fibers of this process that share one supply of tasks. (Processes that share a job: `pipeline/Worker`.)
+ * A fixed number of fibers of this process that take tasks from one source. (`pipeline/Worker` is for processes that
+ * share a job.)
  *
- * Guarantees: one fiber at a time asks for the next task; an interruption waits for each fiber, so that the ledger is
- * still open for what the last request brings (`Stream.mapEffect` does not wait for a fiber that it starts while it is
- * being interrupted).
+ * Guarantees: one fiber at a time asks for the next task. An interruption waits for each fiber, so that the ledger is
+ * still open when the last answer arrives (`Stream.mapEffect` does not wait for a fiber that it starts during its
+ * interruption).
  */
 import { Array as Arr, Effect, Option, Semaphore } from "effect"
 
-/** Works until `next` gives none. */
+/** Runs until `next` returns none. */
 export const run = Effect.fnUntraced(function* <A, E, R, E2, R2>(
   concurrency: number,
   next: Effect.Effect<Option.Option<A>, E, R>,

@@ -1,22 +1,22 @@
 /**
- * Prompt items to judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
- * `judgments` and `judgedItems` are streams of what the ledger holds.
+ * Turns prompt items into judgments: `submit` reads a stream of items into tasks, `collect` waits for their results,
+ * `judgments` and `judgedItems` are streams of the ledger's results.
  *
- * Needs a `Ledger` (`LedgerLocation.layer`) and, to submit or collect, an `AnnotationClient` of the service that a
- * `ServiceProfile` describes.
+ * Needs a `Ledger` (`LedgerLocation.layer`). Submitting and collecting also need an `AnnotationClient` of the service
+ * that a `ServiceProfile` describes.
  */
 import type { Effect } from "effect"
 import { AnnotationClient as Client } from "./client/AnnotationClient.ts"
 import { Ledger as JobLedger, LedgerReader as JobLedgerReader } from "./ledger/Ledger.ts"
 
 /**
- * A client of the service: `layer` speaks the contract's protocol, `layerProtocol` one of the program's own. Either claims
- * each task in the ledger before it is sent, and keeps the limits of the `ServiceProfile`.
+ * A client of the service. `layer` speaks the contract's protocol, `layerProtocol` a custom one. Both claim each task
+ * in the ledger before it is sent, and keep the limits of the `ServiceProfile`.
  */
 export const AnnotationClient = { layer: Client.layer, layerProtocol: Client.layerProtocol }
 export type AnnotationClient = Client
 
-/** `LedgerReader.use` gives status, tasks with their requests, rejects, and results of a job. */
+/** The members that `LedgerReader.use` offers: status, tasks with their requests, rejects, and results of a job. */
 export type LedgerReads = Pick<
   (typeof JobLedgerReader)["Service"],
   | ("campaigns" | "counts" | "progress" | "runOf" | "lastRun" | "issues" | "spending")
@@ -24,10 +24,13 @@ export type LedgerReads = Pick<
   | ("rejects" | "dropped" | "completed" | "completedOf" | "snapshot")
 >
 
-/** `Ledger.use` adds decisions about tasks that wait for a person. Only `submit` and `collect` see what else is written. */
+/**
+ * The members that `Ledger.use` offers: those for reading, and decisions about tasks that wait for a person. Only
+ * `submit` and `collect` can write anything else.
+ */
 export type LedgerDecisions = LedgerReads & Pick<(typeof JobLedger)["Service"], "adopt" | "sendAgain" | "giveUp">
 
-/** The durable record of a job, for the process that works it. */
+/** The durable record of a job, for the process that runs the job. */
 export const Ledger = {
   layer: JobLedger.layer,
   layerFile: JobLedger.layerFile,
@@ -36,7 +39,7 @@ export const Ledger = {
 }
 export type Ledger = JobLedger
 
-/** The record of a job for reading, also while another process works it. */
+/** The record of a job for reading, even while another process runs the job. */
 export const LedgerReader = {
   layer: JobLedgerReader.layer,
   layerFile: JobLedgerReader.layerFile,

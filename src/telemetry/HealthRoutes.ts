@@ -1,7 +1,7 @@
 /**
- * `GET /healthz`: the process is alive. `GET /readyz`: it can do its work, or 503 (`Readiness`).
+ * `GET /healthz`: the process is alive. `GET /readyz`: the process can do its work, or 503 (`Readiness`).
  *
- * No authentication; responses contain only this status.
+ * No authentication. Responses contain only this status.
  */
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"

@@ -1,13 +1,13 @@
 /**
- * What prefstream counts and measures, by Effect's `Metric`: `Monitor` serves it, `Otlp` exports it, and a program may
- * provide another exporter. README.md explains the names.
+ * The counters and measurements of prefstream, by Effect's `Metric`. `Monitor` serves them, `Otlp` exports them, and a
+ * program may provide another exporter. README.md explains the names.
  *
- * Guarantees: few series, whatever the input is; no label holds data of users. A number covers this process since its
- * start: the ledger has those of a job.
+ * Guarantees: the number of series is small for any input, and no label holds data of users. A number covers this
+ * process since its start. The ledger has the numbers of a job.
  */
 import { Effect, Exit, Function, Metric } from "effect"
 
-/** The series of a metric with one value for each of its labels. */
+/** Returns the series of a metric for one value of each label. */
 const labelled = <const Labels extends ReadonlyArray<string>, Input, State>(
   metric: Metric.Metric<Input, State>,
   ...labels: Labels
@@ -33,7 +33,6 @@ const seconds = (name: string, description: string) =>
 
 const records = labelled(counter("prefstream_records_total", "Records read from the input, by outcome"), "outcome")
 
-/** Counts records of the input by outcome. */
 export const countRecords = (outcomes: {
   readonly [outcome in "new" | "known" | "duplicate" | "rejected"]: number
 }) => Effect.forEach(Object.entries(outcomes), ([outcome, n]) => Metric.update(records(outcome), n), { discard: true })
@@ -58,7 +57,10 @@ const requests = labelled(
   "state",
 )
 
-/** Asks how many requests to the annotation service wait and are in flight, whenever that is read, until the scope closes. */
+/**
+ * Registers a gauge until the scope closes. Each reading calls `counts` for the requests to the annotation service that
+ * wait and that are in flight.
+ */
 export const observeRequests = (counts: () => readonly [waiting: number, inFlight: number]) =>
   Effect.forEach(
     ["waiting", "in_flight"] as const,
@@ -76,7 +78,7 @@ export const observeRequests = (counts: () => readonly [waiting: number, inFligh
     { discard: true },
   )
 
-/** Measures an effect by the status of its end. Without one, it is not measured. */
+/** Measures an effect, by the status of its exit. An effect without a status is not measured. */
 const timed = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   statusOf: (exit: Exit.Exit<A, E>) => number | "none" | undefined,
@@ -98,7 +100,7 @@ const clientSeconds = labelled(
   "status",
 )
 
-/** Measures a request to the annotation service, up to the end of its answer. */
+/** Measures a request to the annotation service, until its answer has arrived. */
 export const timeRequest =
   (request: "create" | "poll") =>
   <A extends { readonly response: { readonly status: number } }, E, R>(effect: Effect.Effect<A, E, R>) =>
@@ -117,7 +119,7 @@ const serverSeconds = labelled(
 export const timeAnswer = <A extends { readonly status: number }, E, R>(effect: Effect.Effect<A, E, R>) =>
   timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value.status : "none"), serverSeconds)
 
-/** The same, unless the request is left to another effect, which will measure it. */
+/** Measures like `timeAnswer`. If the effect leaves the request to another effect, that one measures it. */
 export const timeFirstAnswer = <A extends { readonly status: number }, E, R>(
   effect: Effect.Effect<A | undefined, E, R>,
 ) => timed(effect, (exit) => (Exit.isSuccess(exit) ? exit.value?.status : undefined), serverSeconds)

@@ -1,8 +1,8 @@
 /**
  * The monitoring server: `/healthz`, `/readyz`, and `/metrics` in Prometheus' text format.
  *
- * Uses a separate address, because metrics must not be visible to clients of the annotation service or senders of webhooks.
- * Has neither authentication nor TLS.
+ * It has an address of its own, because clients of the annotation service and senders of webhooks must not see metrics.
+ * It has neither authentication nor TLS.
  */
 import { type Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -12,12 +12,12 @@ import * as HealthRoutes from "./HealthRoutes.ts"
 
 const routes = Layer.merge(HealthRoutes.layer, PrometheusMetrics.layerHttp())
 
-/** Listens while the layer is in use; `onListening` gets the origin. */
+/** Listens as long as the layer is in use. `onListening` gets the origin. */
 export const layer = ({
   onListening,
   ...address
 }: {
-  /** Loopback by default. */
+  /** Default: loopback. */
   readonly host?: string | undefined
   readonly port: number
   readonly onListening: (origin: string) => Effect.Effect<void>

@@ -1,10 +1,10 @@
 /**
- * Exports traces, metrics and logs by OTLP over HTTP, as OpenTelemetry's variables say (README.md).
+ * Exports traces, metrics, and logs by OTLP over HTTP. OpenTelemetry's variables configure it (README.md).
  *
- * Guarantees: the work does not wait for the collector, except for the last export, for at most three seconds by default.
- * No span contains headers, values of queries, or texts of items. A trace is of bounded size, however long the process
- * lives: each task has one (`TaskTrace`), and each request that is answered begins one, unless it continues its client's.
- * Within a command's own trace, only its stages are exported, not their ledger queries.
+ * Guarantees: the work does not wait for the collector. Only the last export is waited for, for at most three seconds
+ * by default. No span contains headers, values of queries, or texts of items. The size of a trace is bounded, however
+ * long the process lives: each task has a trace of its own (`TaskTrace`), and each request that the process answers
+ * begins one, unless it continues its client's. A command's own trace has only its stages, not their ledger queries.
  */
 import { Cause, Config, ConfigProvider, Effect, Layer, Option, Schema, Tracer } from "effect"
 import { HttpClient, HttpMiddleware, UrlParams } from "effect/http"
@@ -12,21 +12,21 @@ import { Otlp, OtlpSerialization } from "effect/observability"
 import { version } from "../node/Version.ts"
 import * as HealthRoutes from "./HealthRoutes.ts"
 
-/** A variable has a value that cannot be used. */
+/** An OpenTelemetry variable has an invalid value. */
 export class OtlpSettingInvalid extends Schema.TaggedError<OtlpSettingInvalid>()("OtlpSettingInvalid", {
   message: Schema.String,
 }) {}
 
-/** Spans of which a command has few. */
+/** Whether the span is a stage. A command has few of them. */
 const isStage = (name: string) =>
   /^prefstream |^(Pipeline\.\w+|Submit\.submit|Collect\.collect|Worker\.work|Export\.exportDataset|Dataset\.write)$/.test(
     name,
   )
 
-/** Spans of which a command may have any number. */
+/** Whether the span begins a trace of its own. A command may have any number of them. */
 const beginsTrace = (name: string) => /^(WebhookAttempt|JudgeEndpoint)\./.test(name)
 
-/** The name of the spans of requests that tell how the process is, which are not exported. */
+/** The span name of requests for health and metrics, which are not exported. */
 const probe = "probe"
 const probed: ReadonlyArray<string> = [...HealthRoutes.paths, "/metrics"]
 
@@ -48,7 +48,7 @@ const bounded = (tracer: Tracer.Tracer): Tracer.Tracer =>
 
 const isConfigError = Schema.is(Schema.instanceOf(Config.ConfigError))
 
-/** Refuses the setting that was the cause. */
+/** Fails with the invalid setting that caused the error. */
 const refused = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
   return Layer.effectDiscard(
@@ -60,7 +60,9 @@ const refused = (cause: Cause.Cause<unknown>) => {
 
 const exporters = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp" }
 
-/** Warns of the first request that the collector does not take: the exporters themselves say it nowhere that is shown. */
+/**
+ * Logs a warning at the first request that the collector does not accept, since the exporters do not report it visibly.
+ */
 const warned = Layer.effect(
   HttpClient.HttpClient,
   Effect.map(HttpClient.HttpClient, (client) => {
@@ -79,14 +81,17 @@ const warned = Layer.effect(
   }),
 )
 
-/** Exports what the effects do that it is provided to. Adds to the logger of its context, which must be there before. */
+/**
+ * Exports telemetry of the effects that get this layer. Adds to the logger of its context, so that logger must come
+ * first.
+ */
 export const layer = Effect.gen(function* () {
   const given = yield* ConfigProvider.ConfigProvider
   const attributes = yield* Config.String("OTEL_RESOURCE_ATTRIBUTES").pipe(Config.withDefault(""))
   const protocol = yield* Config.Literals(["http/json", "http/protobuf"], "OTEL_EXPORTER_OTLP_PROTOCOL").pipe(
     Config.withDefault("http/json"),
   )
-  // Of two attributes with the same name, the last counts.
+  // If two attributes have the same name, the last counts.
   const resource = { OTEL_RESOURCE_ATTRIBUTES: `service.name=prefstream,service.version=${version},${attributes}` }
   const provider = ConfigProvider.fromEnv({ env: resource }).pipe(
     ConfigProvider.orElse(given),

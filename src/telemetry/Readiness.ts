@@ -1,18 +1,19 @@
 /**
- * Whether this process can do its work (`/readyz`): each database that it has open answers a trivial statement within two
- * seconds, the service's can be written, and it is not stopping. Without an open database it is not ready.
+ * Whether this process can do its work (`/readyz`). Each open database must answer a trivial statement within two
+ * seconds, the database of the service must be writable, and the process must not be stopping. A process without an
+ * open database is not ready.
  *
- * Does not ask the annotation service: while that is down, a job waits for it.
+ * Does not ask the annotation service: while the service is down, a job waits for it.
  */
 import { Context, Effect, identity } from "effect"
 import { SqlClient } from "effect/sql"
 
-/** What must succeed. Shared by the whole process, as Effect's metrics are. */
+/** Checks that must succeed. The whole process shares them, as it does Effect's metrics. */
 const Checks = Context.Reference<Set<Effect.Effect<unknown, unknown>>>("prefstream/telemetry/Readiness", {
   defaultValue: () => new Set(),
 })
 
-/** Requires a check to succeed, for as long as the scope is open. */
+/** Requires a check to succeed while the scope is open. */
 export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown, unknown>) {
   const checks = yield* Checks
   yield* Effect.acquireRelease(
@@ -21,10 +22,10 @@ export const require = Effect.fnUntraced(function* (check: Effect.Effect<unknown
   )
 })
 
-/** Requires the database to answer, for as long as the scope is open. */
+/** Requires the database to answer while the scope is open. */
 export const requireDatabase = SqlClient.SqlClient.use((sql) => require(sql`SELECT 1`))
 
-/** The process is not ready during an effect. */
+/** Marks the process as not ready while an effect runs. */
 export const unreadyDuring = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.scoped(Effect.andThen(require(Effect.fail("stopping")), effect))
 

@@ -1,12 +1,12 @@
 /**
- * One trace for each attempt at a task, however long lies between sending it and polling it, and in whichever processes.
+ * One trace for each attempt at a task, across processes, however much time lies between sending and polling.
  *
- * Guarantees: the trace's id is the first half of the task's idempotency key (a SHA-256 in hexadecimal digits), so nothing has
- * to be stored for it. Spans link to what they happened in. Their parent in common is not exported.
+ * Guarantees: the trace's id is the first half of the task's idempotency key (a SHA-256 in hexadecimal digits), so
+ * nothing has to be stored for it. Spans link to the spans around them. Their common parent is not exported.
  */
 import { Effect, Option, Tracer } from "effect"
 
-/** Carries out the effect in a span of the task's trace. */
+/** Runs the effect in a span of the task's trace. */
 export const span = (name: string, idempotencyKey: string, attributes: Record<string, unknown>) => {
   const parent = Tracer.externalSpan({ traceId: idempotencyKey.slice(0, 32), spanId: idempotencyKey.slice(32, 48) })
   return <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -1,11 +1,11 @@
 /**
- * The annotation service as its client sees it: create a task, poll a task.
+ * The client of the annotation service: creates a task, polls a task.
  *
- * Guarantees: a request is sent again only where that cannot create a second task: where the service honors idempotency
- * keys, or where it certainly did not take the request. Every failure is an `AnnotationClientError` with a reason: `Send`
- * decides what follows the failure of a creation (it splits a task after a 413, for example), `Collect` what follows that
- * of a poll. `Throttle` decides when a request is sent, `ServiceHealth` stops all of them while the service is down. What
- * a request contains is a protocol: that of the `Contract`, or one of a program (`Protocol`).
+ * Guarantees: a request is resent only if that cannot create a second task: the service honors idempotency keys, or it
+ * certainly did not accept the request. Every failure is an `AnnotationClientError` with a reason. `Send` and `Collect`
+ * decide what follows it (for example, `Send` splits a task after a 413). `Throttle` decides when a request is sent,
+ * and `ServiceHealth` stops all requests while the service is down. The content of requests follows a protocol: that of
+ * the `Contract`, or a custom one (`Protocol`).
  */
 import { Context, Duration, Effect, Layer, Option, Result, Schema } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -20,17 +20,17 @@ import type { TaskCalls, TaskView } from "./TaskCalls.ts"
 import * as Throttle from "./Throttle.ts"
 import * as Transport from "./Transport.ts"
 
-/** The caller's records around the request that creates a task. */
+/** The caller's callbacks around the request that creates a task. */
 export interface Sending<E> {
-  /** Whether an earlier try may have created the task, which no refusal rules out. */
+  /** Whether an earlier attempt may have created the task. A later refusal does not rule that out. */
   readonly isDoubtful: boolean
-  /** Runs just before the request is sent; if it fails, nothing is sent. */
+  /** Runs just before the request is sent. If it fails, nothing is sent. */
   readonly claim: Effect.Effect<unknown, E>
-  /** Runs before each retry of a claimed request; if it fails, nothing is sent. */
+  /** Runs before each retry of a claimed request. If it fails, nothing is sent. */
   readonly repeat: Effect.Effect<unknown, E>
-  /** Runs when a try may have created the task, although no usable answer says so. */
+  /** Runs if an attempt may have created the task, although no usable answer says so. */
   readonly doubt: Effect.Effect<unknown>
-  /** Runs before a request that certainly created nothing waits for its retry, where keys are ignored. */
+  /** Runs before the wait for a retry, if the service ignores keys and the request certainly created nothing. */
   readonly release: Effect.Effect<unknown, E>
 }
 
@@ -42,18 +42,18 @@ const unclaimed: Sending<never> = {
   release: Effect.void,
 }
 
-/** A task id that nobody has. */
+/** A task id that no task has. */
 const madeUpId = "prefstream-probe"
 
-/** Known tasks that are remembered for probes. */
+/** Maximum number of known tasks that are remembered for probes. */
 const maxKnown = 8
 
 const minDelay = Duration.toMillis("500 millis")
 const maxDelay = Duration.toMillis("30 seconds")
 
 /**
- * Retries with exponential backoff and jitter while `again` says so. The waits can be interrupted even where the
- * tries can't.
+ * Retries with exponential backoff and jitter while `again` returns true. A wait can be interrupted even if the
+ * attempts cannot.
  */
 const persisting = Effect.fnUntraced(function* <A, E, E2>(
   effect: Effect.Effect<A, E>,
@@ -97,12 +97,12 @@ const make = Effect.fnUntraced(function* <R>(
   const transport = yield* Transport.make(throttle)
   const calls = yield* callsOf(transport, throttle)
 
-  /** Tasks that the service knows: polls of them tell whether it is up. */
+  /** Tasks that the service knows. Polls of them show whether the service is up. */
   const known = new Set<string>()
   const health = yield* ServiceHealth.make(profile, throttle, (failed) => {
     const turn = failed % (known.size + 1)
     const id = turn === known.size ? madeUpId : known.values().next().value!
-    // The next probe polls another one.
+    // The id moves to the end, so that the next probe polls another task.
     if (known.delete(id)) known.add(id)
     return { ask: calls.poll(id), isMadeUp: id === madeUpId }
   })
@@ -113,7 +113,9 @@ const make = Effect.fnUntraced(function* <R>(
       Effect.tapError(health.failed),
     )
 
-  /** Creates a task, with retries where they are safe, and gives its id. `body` is the JSON of a `TaskRequest`, as UTF-8. */
+  /**
+   * Creates a task, with retries if they are safe, and returns its id. `body` is the JSON of a `TaskRequest`, as UTF-8.
+   */
   const create = Effect.fn("AnnotationClient.create")(function* <E = never>(
     body: Uint8Array,
     idempotencyKey: string,
@@ -136,7 +138,7 @@ const make = Effect.fnUntraced(function* <R>(
       .pipe(
         Effect.mapError((failure) => {
           if (!isClientError(failure)) return failure
-          // A refusal says nothing about an earlier try that may have created the task.
+          // A refusal does not rule out that an earlier attempt created the task.
           return (isDoubtful || doubts > 0) && (failure.reason._tag === "Refused" || failure.reason._tag === "TooLarge")
             ? transport.unusable(`an earlier try may have created the task; then: ${failure.message}`)
             : failure
@@ -158,7 +160,7 @@ const make = Effect.fnUntraced(function* <R>(
     return yield* persisting(sent, again)
   })
 
-  /** The state of a task. `tries` is 1 for callers that poll again anyway. */
+  /** Polls the state of a task. `tries` is 1 for callers that poll again later. */
   const poll = Effect.fn("AnnotationClient.poll")(function* (
     taskId: string,
     tries = 1,
@@ -182,14 +184,14 @@ const make = Effect.fnUntraced(function* <R>(
   return { create, poll }
 })
 
-/** `submit` and `collect` use a service by these two calls. */
+/** The two calls by which `submit` and `collect` use a service. */
 export class AnnotationClient extends Context.Service<AnnotationClient, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/AnnotationClient",
 ) {
-  /** Speaks the protocol of the contract to the service of the `ServiceProfile`, over the `HttpClient`. */
+  /** Speaks the contract's protocol to the service of the `ServiceProfile`, over the `HttpClient`. */
   static readonly layer = Layer.effect(AnnotationClient, make(Contract.make)).pipe(Layer.provide(Contract.layerToken))
 
-  /** Speaks a program's own protocol. */
+  /** Speaks a custom protocol. */
   static readonly layerProtocol = (protocol: Protocol.Protocol) =>
     Layer.effect(
       AnnotationClient,

@@ -1,8 +1,8 @@
 /**
  * The failures of requests to the service.
  *
- * Guarantees: each has a reason that decides what to do next, found by status, header, and error code, never by a message's
- * text; `maybeDone` is false only where the service certainly did not carry out the request.
+ * Guarantees: each has a reason that decides what to do next. The reason comes from status, header, and error code,
+ * never from the text of a message. `maybeDone` is false only if the service certainly did not carry out the request.
  */
 import { DateTime, Duration, type Effect, Option, Schema } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
@@ -13,10 +13,10 @@ import * as RateLimit from "../../api/RateLimit.ts"
 import type { ServiceSettings } from "../../api/ServiceProfile.ts"
 import { statusText } from "../../node/StatusText.ts"
 
-/** UTF-16 code units of an answer that an error repeats. */
+/** Maximum UTF-16 code units of an answer that an error repeats. */
 export const maxDetailCharacters = 300
 
-/** Epoch milliseconds as a time to the second, in UTC. */
+/** Formats epoch milliseconds as a UTC time, rounded to a second. */
 export const instant = (millis: number): string =>
   DateTime.formatIso(DateTime.makeUnsafe(Math.round(millis / 1000) * 1000)).replace(".000Z", "Z")
 
@@ -25,71 +25,71 @@ const answered = { status: Schema.Int, detail: Schema.String }
 /** The token is missing, wrong, or not allowed. No request will succeed. */
 export class AccessDenied extends Schema.TaggedClass<AccessDenied>()("AccessDenied", answered) {}
 
-/** The service, or a proxy in front of it, refuses every request. This one created nothing. */
+/** The service, or a proxy in front of it, refuses every request. This request created nothing. */
 export class ServiceBlocked extends Schema.TaggedClass<ServiceBlocked>()("ServiceBlocked", answered) {}
 
 /** The service refused the first tasks of a run and accepted none. Status and detail are those of the last refusal. */
 export class TasksRefused extends Schema.TaggedClass<TasksRefused>()("TasksRefused", {
-  /** How many were refused in a row: 20. */
+  /** Number of consecutive refusals: 20. */
   tasks: Schema.Int,
   ...answered,
 }) {}
 
 /** There is no annotation service at this address. */
 export class NoSuchService extends Schema.TaggedClass<NoSuchService>()("NoSuchService", {
-  /** What was answered, or why the request cannot be sent, on one line. */
+  /** The answer, or the reason why the request cannot be sent, on one line. */
   detail: Schema.String,
 }) {}
 
 /** The service refuses this request permanently. */
 export class Refused extends Schema.TaggedClass<Refused>()("Refused", answered) {}
 
-/** The request is too large; half of it may pass. */
+/** The request is too large. Half of it may be accepted. */
 export class TooLarge extends Schema.TaggedClass<TooLarge>()("TooLarge", {
-  /** What the service said, on one line: at most 300 characters. */
+  /** The reason that the service gave, on one line of at most 300 characters. */
   detail: Schema.String,
 }) {}
 
 /** The service does not know this task. */
 export class TaskUnknown extends Schema.TaggedClass<TaskUnknown>()("TaskUnknown", answered) {}
 
-/** No answer, or one that asks to try later. */
+/** The service did not answer, or asked to retry later. */
 export class Unavailable extends Schema.TaggedClass<Unavailable>()("Unavailable", {
-  /** Absent without an answer: no connection, or a timeout. */
+  /** Absent if there was no answer: no connection, or a timeout. */
   status: Schema.optionalKey(Schema.Int),
-  /** What the service said, or the connection's error code, on one line. */
+  /** The reason that the service gave, or the connection's error code, on one line. */
   detail: Schema.String,
   /** Milliseconds that the service asked to wait. */
   retryAfter: Schema.optionalKey(Schema.Finite),
-  /** Whether the request may have been carried out. */
+  /** Whether the service may have carried out the request. */
   maybeDone: Schema.Boolean,
 }) {}
 
 /** The service has been down for longer than a run waits. */
 export class Down extends Schema.TaggedClass<Down>()("Down", {
-  /** Epoch milliseconds. */
+  /** Start of the downtime, in epoch milliseconds. */
   since: Schema.Finite,
-  /** How long a run waits: `ServiceSettings.patience`. */
+  /** Maximum time that a run waits: `ServiceSettings.patience`. */
   patience: Schema.DurationFromMillis,
   /** The last failure, on one line. */
   detail: Schema.String,
 }) {}
 
-/** A 2xx answer that can't be used. */
+/** The service answered 2xx, but the answer is unusable. */
 export class UnusableAnswer extends Schema.TaggedClass<UnusableAnswer>()("UnusableAnswer", {
-  /** Why, on one line. */
+  /** The problem, on one line. */
   detail: Schema.String,
-  /** Whether it is not JSON, so that something other than the service may have answered. */
+  /** Whether the answer is not JSON, so that something other than the service may have sent it. */
   isForeign: Schema.optionalKey(Schema.Boolean),
   /** An excerpt of the answer. */
   found: Schema.optionalKey(Schema.String),
 }) {}
 
-/** Why a request had no result; `reason` is one of the errors above. */
+/** A request without a result. `reason` is one of the errors above. */
 export class AnnotationClientError extends Schema.TaggedError<AnnotationClientError>()("AnnotationClientError", {
   /** Address of the service, as in `ServiceSettings`. */
   baseUrl: Schema.String,
-  /** Decide on its `_tag`. */
+  /** The kind of failure, by its `_tag`. */
   reason: Schema.Union([
     AccessDenied,
     ServiceBlocked,
@@ -132,7 +132,7 @@ export class AnnotationClientError extends Schema.TaggedError<AnnotationClientEr
   }
 }
 
-/** The detail without a full stop at its end. */
+/** Removes a full stop at the end of the detail. */
 const sentence = (detail: string): string => detail.replace(/\.$/, "")
 
 /** Whether the service may have carried out the request, although no usable answer says so. */
@@ -143,18 +143,21 @@ export const maybeDone = ({ reason }: AnnotationClientError): boolean =>
 export const asksTooMuch = ({ reason }: AnnotationClientError, patience: Duration.Duration): boolean =>
   reason._tag === "Unavailable" && (reason.retryAfter ?? 0) > Duration.toMillis(patience)
 
-/** Whether polls of other tasks would fail, too. */
+/** Whether polls of other tasks would also fail. */
 export const endsPolling = (failure: AnnotationClientError, patience: Duration.Duration): boolean =>
   ["Down", "AccessDenied", "ServiceBlocked", "TasksRefused", "NoSuchService"].includes(failure.reason._tag) ||
   asksTooMuch(failure, patience)
 
-/** No answer, a 5xx, or an answer of something else in its place. A service that limits the rate is up. */
+/**
+ * Whether there was no answer, a 5xx, or an answer from something other than the service. A service that limits the
+ * rate is up.
+ */
 export const seemsDown = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable"
     ? reason.status === undefined || ["timeout", "serverError"].includes(HttpFailure.kindOf(reason.status))
     : reason._tag === "UnusableAnswer" && reason.isForeign === true
 
-/** The reason that a status and `Retry-After` give. */
+/** Returns the reason for a status and `Retry-After`. */
 export const refusal = (
   response: HttpClientResponse.HttpClientResponse,
   text: string,
@@ -180,8 +183,8 @@ export const refusal = (
         ? new TaskUnknown({ status, detail })
         : new NoSuchService({ detail: `${response.request.method} answers ${status}: ${detail}` })
   }
-  // A gateway also answers 503 when the service behind it broke off. With a time to come back it is mostly a
-  // refusal, which is good enough where another try under the same key does no harm.
+  // A gateway also answers 503 when the service behind it broke off. A 503 with `Retry-After` usually means that the
+  // request was refused. That is safe to assume if a retry under the same key does no harm.
   const isDeferred = status === 503 && retryAfter !== undefined && idempotencyKey === "honored"
   return new Unavailable({
     status,
@@ -206,7 +209,7 @@ export const noAnswer = (failure: unknown): AnnotationClientError["reason"] => {
   })
 }
 
-/** Milliseconds; `asksTooMuch` decides what is too long. */
+/** Milliseconds of `Retry-After`, at most 365 days. `asksTooMuch` decides which wait is too long. */
 export const retryAfterOf = ({ headers }: HttpClientResponse.HttpClientResponse): Effect.Effect<number | undefined> =>
   RateLimit.retryAfter(headers["retry-after"], Duration.days(365))
 
@@ -218,7 +221,7 @@ const Problem = Schema.Struct({
   errors: Schema.optionalKey(Schema.Unknown),
 })
 
-/** The reason in an error's body: members of RFC 9457 or of other services, or else its beginning. */
+/** Finds the reason in an error's body: members of RFC 9457 or of other services, or else its beginning. */
 const problemDetail = (text: string): string => {
   const problem = Option.getOrUndefined(Schema.decodeUnknownOption(Schema.fromJsonString(Problem))(text))
   if (problem === undefined) return text.trim() === "" ? "no reason given" : excerpt(text, maxDetailCharacters)

@@ -63,14 +63,14 @@ export const make = Effect.fnUntraced(function* ({ attempt, misread }: Transport
   } satisfies TaskCalls
 })
 
-/** The token, on each request. */
+/** Adds the token to each request. */
 export const layerToken = HttpApiMiddleware.layerClient(
   OrganizationToken,
   Effect.map(
     ServiceProfile,
     ({ token }) =>
       ({ next, request }) =>
-        // A few compressed bytes may expand without bound.
+        // Without compression, a short answer cannot expand without bound.
         next(
           request.pipe(
             HttpClientRequest.bearerToken(token),

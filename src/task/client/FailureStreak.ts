@@ -1,22 +1,29 @@
 /**
- * Decides when the answers to task creations end a run: after several lost tasks in a row, when the service refuses the
- * first tasks and accepts none, or when it gives several tasks the same id. A single lost task does not end a run. For
- * whoever goes on after that end, the streak lasts until a task is accepted: the next failure ends it again.
+ * Decides when failed task creations end a run:
+ * - after several consecutive lost tasks,
+ * - if the service refuses the first tasks and accepts none, or
+ * - if it gives several tasks the same id.
+ *
+ * A single lost task does not end a run. If the caller continues after a streak has ended a run, the streak lasts until
+ * a task is accepted: the next failure ends the run again.
  */
 import { AnnotationClientError, TasksRefused, UnusableAnswer } from "./AnnotationClientError.ts"
 
-/** Tasks in a row that end in doubt or are left for the next run, before the run ends. */
+/** Number of consecutive tasks that end in doubt or are left for the next run, after which the run ends. */
 const maxLostInARow = 5
 
-/** Tasks refused, halves of others among them, with none accepted, before the run ends: the service would refuse the others, too. */
+/**
+ * Number of refused tasks, including halves of split tasks, after which the run ends if no task was accepted. The
+ * service would probably refuse the others, too.
+ */
 const maxFirstRefusals = 20
 
-/** Further tasks answered with the same id before the run ends: that member may not be an id. */
+/** Number of further tasks with the same id after which the run ends, since that member may not be an id. */
 const maxTasksPerId = 5
 
 export type FailureStreak = ReturnType<typeof make>
 
-/** `lost`, `refused` and `shared` give the failure that ends the run, or undefined. */
+/** `lost`, `refused`, and `shared` return the failure that ends the run, or undefined. */
 export const make = (baseUrl: string) => {
   let accepted = 0
   let hasEnded = false
@@ -29,11 +36,11 @@ export const make = (baseUrl: string) => {
   }
   const failure = (reason: AnnotationClientError["reason"]) => ending(new AnnotationClientError({ baseUrl, reason }))
   return {
-    /** Whether it ended a run, and no task was accepted since. */
+    /** Whether the streak has ended a run, and no task was accepted since. */
     hasEnded: (): boolean => hasEnded,
-    /** How many tasks were accepted. */
+    /** Number of accepted tasks. */
     count: (): number => accepted,
-    /** The service accepted a task, and gave it an id of its own. */
+    /** Records that the service accepted a task and gave it a unique id. */
     accepted: (): void => {
       accepted++
       hasEnded = false
@@ -46,7 +53,7 @@ export const make = (baseUrl: string) => {
       firstRefusals === undefined || ++firstRefusals < maxFirstRefusals
         ? undefined
         : failure(new TasksRefused({ tasks: firstRefusals, status, detail })),
-    /** A task is in doubt because it was answered with the id of another task. */
+    /** Records that a task is in doubt because the service answered with the id of another task. */
     shared: (taskId: string, reason: string): AnnotationClientError | undefined => {
       const times = (sharedIds.get(taskId) ?? 0) + 1
       sharedIds.set(taskId, times)

@@ -1,12 +1,12 @@
 /**
- * A service with another interface, as a program describes it: which requests create and poll a task.
+ * The protocol of a service with another interface. A program defines the requests that create and poll a task.
  *
- * Guarantees, whatever the program does: a task is claimed before `create` is called, and each call waits for its turn, as
- * each further request over `http` does. Any failure counts as one that may have created the task, unless it certainly did
- * not. Where keys are ignored, nothing but reads follows a request that may have been carried out.
+ * Guarantees, whatever the program does: a task is claimed before `create` is called. Each call waits for its turn, and
+ * so does each further request over `http`. A failure counts as one that may have created the task, unless the request
+ * certainly did not. If the service ignores keys, only reads follow a request that may have been carried out.
  *
- * Does not bound what a program sends by other means than `http`: such a call is one request to the throttle, without a
- * time limit.
+ * Does not limit requests that a program sends by other means than `http`: the throttle counts such a call as one
+ * request, without a timeout.
  */
 import { Effect, Schema } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -20,23 +20,26 @@ import type { Transport } from "./Transport.ts"
 /** How a call sends its requests. */
 export interface Call {
   /**
-   * Paths are relative to the service's base URL. An answer is read whole; a status other than 2xx is a failure, whose
-   * reason says what it means. Headers for authorization are the program's own.
+   * Paths are relative to the service's base URL. An answer is read completely. A status other than 2xx is a failure,
+   * whose reason says what it means. The program adds headers for authorization itself.
    */
   readonly http: HttpClient.HttpClient.With<AnnotationClientError>
 }
 
-/** The protocol of a service. Each function makes one attempt, and fails with any error; claims and retries are the library's. */
+/**
+ * The protocol of a service. Each function makes one attempt, and fails with any error. The library does claims and
+ * retries.
+ */
 export interface Protocol {
-  /** Creates a task, and gives its id at the service. */
+  /** Creates a task, and returns its id at the service. */
   readonly create: (
     task: TaskRequest,
     call: Call & {
-      /** The same for each attempt, for a service that creates one task for all requests with the same key. */
+      /** All attempts have the same key, for a service that creates one task for all requests with the same key. */
       readonly idempotencyKey: string
     },
   ) => Effect.Effect<string, unknown>
-  /** Asks for the state of a task, and for its results once it is completed. May be called again at any time. */
+  /** Polls the state of a task, and its results once it is completed. May be called again at any time. */
   readonly poll: (taskId: string, call: Call) => Effect.Effect<TaskView, unknown>
 }
 
@@ -60,12 +63,12 @@ export const make = Effect.fnUntraced(function* (
     return response.status < 300 ? Effect.succeed(unusable(String(cause), true)) : refused(response, kind, "")
   }
 
-  /** One call, with what its requests may have done. */
+  /** One call, with a record of what its requests may have done. */
   const callOf = (kind: Kind, turn: Turn | undefined) => {
     let isFirst = true
-    /** Whether a request that may create something was accepted. */
+    /** Whether the service accepted a request that may create something. */
     let hasWritten = false
-    /** The failure of one that may have been carried out. */
+    /** The failure of a request that the service may have carried out. */
     let lost: AnnotationClientError | undefined
 
     const send = (given: HttpClientRequest.HttpClientRequest) =>
@@ -100,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
         return Effect.ensuring(sent(turn), turn.giveBack)
       })
 
-    /** What a failure means; one that may have created the task all the same says so. */
+    /** Classifies a failure. If a request may have created the task nevertheless, the result says so. */
     const classify = Effect.fnUntraced(function* (cause: unknown) {
       const failure = yield* failureOf(cause, kind)
       yield* slowDown(failure, turn?.permit)

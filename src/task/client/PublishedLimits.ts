@@ -1,9 +1,9 @@
 /**
- * What a service publishes in the OpenAPI document at `openapi.json` below its base URL: the limits of an item, and whether
- * it declares `Idempotency-Key`.
+ * Reads two facts from the OpenAPI document at `openapi.json` below a service's base URL: the limits of an item, and
+ * whether the service declares `Idempotency-Key`.
  *
- * Guarantees: the document is requested once, for at most 5 seconds; without a usable one, there are no limits, and keys
- * count as ignored. References (`$ref`) are not followed.
+ * Guarantees: the document is requested once, for at most 5 seconds. Without a usable document, there are no limits,
+ * and keys count as ignored. References (`$ref`) are not followed.
  */
 import { Effect, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -75,7 +75,10 @@ export const read = Effect.fn("PublishedLimits.read")(function* ({
 
 const given = (limit: number, published: number): number => (limit === Infinity ? published : limit)
 
-/** The profile with what the service publishes, where it leaves that open. One that names a limit and how keys are treated needs no request. */
+/**
+ * Fills the open settings of a profile with published values. A profile that names a limit of completions and the
+ * treatment of keys needs no request.
+ */
 const complete = Effect.fnUntraced(function* (profile: ServiceSettings) {
   if (profile.idempotencyKey !== "declared" && profile.maxCompletions !== Infinity) return profile
   const published = yield* read(profile)

@@ -1,28 +1,31 @@
-/** Requests that several processes may send together; by default, each process has only limits of its own. */
+/** Request limits that several processes share. By default, each process only has limits of its own. */
 import { Context, type Effect, Option } from "effect"
 
 export interface RequestBudget {
-  /** How many of so many concurrent requests this process may send. */
+  /** Maximum concurrent requests of this process, if all processes together may send `together`. */
   readonly atOnce: (together: number) => number
-  /** Takes up to so many slots of time, in each of which one request may be sent. */
+  /** Takes up to `wanted` time slots. One request may be sent in each slot. */
   readonly take: (wanted: number) => Effect.Effect<{
     readonly count: number
-    /** Milliseconds until the first of them. */
+    /** Milliseconds until the first slot. */
     readonly first: number
-    /** Milliseconds between them. */
+    /** Milliseconds between two slots. */
     readonly spacing: number
-    /** For how many milliseconds there are none. */
+    /** Milliseconds during which there are no slots. */
     readonly pause: number
-    /** How often the rate of all had been halved. */
+    /** How often the shared rate had been halved. */
     readonly cuts: number
   }>
-  /** A request was sent. */
+  /** Counts a request that was sent. */
   readonly sent: () => void
-  /** The service asked for a pause of so many milliseconds. */
+  /** Records that the service asked for a pause of this many milliseconds. */
   readonly pause: (millis: number) => Effect.Effect<void>
-  /** The service answered 429 or 503 to a request whose slot was taken when the rate had been halved so often. */
+  /**
+   * Records that the service answered 429 or 503 to a request. `cuts` is how often the rate had been halved when its
+   * slot was taken.
+   */
   readonly slow: (cuts: number) => Effect.Effect<void>
-  /** The service answered a request as expected. */
+  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
 }
 

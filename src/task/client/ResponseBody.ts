@@ -1,6 +1,6 @@
 /**
- * The text of a response, read in bounded memory: of a 2xx response at most `maxBytes`, of another one its beginning,
- * which may hold a reason. An encoded response (gzip and the like), which nobody asked for, is not unpacked.
+ * Reads the text of a response in bounded memory: at most `maxBytes` of a 2xx response, and the beginning of any other,
+ * which may hold a reason. Does not decode an encoded response (such as gzip), since no request asks for one.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -11,15 +11,15 @@ import { maxDetailCharacters } from "./AnnotationClientError.ts"
 export interface Answer {
   readonly status: number
   readonly contentType: string
-  /** The part that could be read. */
+  /** The part of the body that could be read. */
   readonly text: string
-  /** Why it can't be used; `broken off` where it ended before its end. */
+  /** The reason why the answer is unusable, or `broken off` if it is incomplete. */
   readonly problem?: string
   /** Whether something other than the service may have answered. */
   readonly isForeign?: boolean
 }
 
-/** Bytes read of an error response, for its reason. */
+/** Maximum bytes that are read of an error response, for its reason. */
 const reasonBytes = 64 * 1024
 
 const parse = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknown))
@@ -38,7 +38,7 @@ export const read = Effect.fnUntraced(function* (
   const isEncoded = encoding !== "identity" && encoding !== ""
   const limit = isEncoded ? 0 : isTaken ? maxBytes : reasonBytes
   const about = { status, contentType: headers["content-type"] ?? "" }
-  // The HTTP client reads no more bytes than this header says.
+  // The HTTP client never reads more bytes than this header says.
   const length = Number(headers["content-length"] ?? Infinity)
   const whole = length <= limit ? response.text : upTo(response, limit)
   const text = yield* Effect.option(whole)
@@ -57,7 +57,7 @@ export const read = Effect.fnUntraced(function* (
   return Json.isTooDeep(text.value) ? { ...about, text: "", problem: Json.tooDeep } : { ...about, text: text.value }
 })
 
-/** The body up to the limit; undefined where a 2xx answer exceeds it. */
+/** Reads the body up to the limit. Undefined if a 2xx answer exceeds it. */
 const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse, limit: number) {
   const decoder = new TextDecoder()
   let text = ""
@@ -73,7 +73,7 @@ const upTo = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClien
   return response.status >= 200 && response.status < 300 ? undefined : text
 })
 
-/** An answer in a few words, for a message. */
+/** Describes an answer briefly, for a message. */
 export const describe = (answer: Answer, quotable: (text: string) => string): string => {
   const text = excerpt(quotable(answer.text), maxDetailCharacters)
   if (text === "") return `nothing (${answer.status})`

@@ -1,11 +1,12 @@
 /**
- * Whether the service is up: after `downAfter` failures in a row all requests wait, and one probe at a time finds out.
+ * Decides whether the service is up. After `downAfter` consecutive failures, all requests wait, and one probe at a time
+ * checks the service.
  *
- * Guarantees: a probe is a GET, so it creates nothing; probes are about different tasks, 1 to 30 seconds apart with jitter, and
- * no sooner than the service asks for. After `patience`, all waiting requests fail with `Down`. If only probes for unknown
- * tasks fail, requests continue one at a time, polls first; nothing is created if the service ignores keys.
- *
- * Effect's `CircuitBreaker` rejects calls, which wait here, and uses the next call as its probe, even one that creates a task.
+ * Guarantees: a probe is a GET, so it creates nothing. Probes poll different tasks, 1 to 30 seconds apart with jitter,
+ * and no sooner than the service asks for. After `patience`, all waiting requests fail with `Down`. If only probes for
+ * unknown tasks fail, requests continue one at a time, polls first, and without creations if the service ignores keys.
+ * Effect's `CircuitBreaker` rejects calls, which wait here, and its probe is the next call, even one that creates a
+ * task.
  */
 import { Duration, Effect, Result } from "effect"
 import * as Backoff from "../../io/Backoff.ts"
@@ -16,36 +17,36 @@ import { AnnotationClientError, Down, instant, seemsDown } from "./AnnotationCli
 import type { Throttle } from "./Throttle.ts"
 
 export interface ServiceHealth {
-  /** The service answered a request as expected. */
+  /** Records that the service answered a request as expected. */
   readonly answered: Effect.Effect<void>
-  /** A request failed. */
+  /** Records that a request failed. */
   readonly failed: (failure: AnnotationClientError) => Effect.Effect<void>
 }
 
-/** A request that shows whether the service is up. */
+/** A request that checks whether the service is up. */
 export interface Probe {
   readonly ask: Effect.Effect<unknown, AnnotationClientError>
-  /** Whether it is about a made-up task id. */
+  /** Whether the probe polls a made-up task id. */
   readonly isMadeUp: boolean
 }
 
-/** The latest time that there is a date for (ECMA-262, 21.4.1.1). */
+/** The latest valid date, in epoch milliseconds (ECMA-262, 21.4.1.1). */
 const latest = 8.64e15
 
 const minProbeDelay = Duration.toMillis("1 second")
 const maxWait = Duration.toMillis("30 seconds")
 
-/** UTF-16 code units of the last answer in a message that the service is down. */
+/** Maximum UTF-16 code units of the last answer in a message that the service is down. */
 const maxCauseCharacters = 80
 
-/** Whether an error about a made-up task may come from a service that is up. */
+/** Whether a service that is up may give this error for a made-up task. */
 const saysNothing = ({ reason }: AnnotationClientError): boolean =>
   reason._tag === "Unavailable" && reason.status !== undefined && ![502, 503, 504].includes(reason.status)
 
 export const make = Effect.fnUntraced(function* (
   profile: Pick<ServiceSettings, "baseUrl" | "patience" | "downAfter" | "idempotencyKey">,
   throttle: Throttle<AnnotationClientError>,
-  /** The next probe after `failed` ones. */
+  /** Returns the next probe after `failed` failed ones. */
   probeAfter: (failed: number) => Probe,
 ) {
   const scope = yield* Effect.scope
@@ -54,7 +55,7 @@ export const make = Effect.fnUntraced(function* (
   let since: number | undefined
   let isDown = false
   let isSaid = false
-  /** Probes that failed since it was up. */
+  /** Failed probes since the service was last up. */
   let probes = 0
 
   const reset = () => {
@@ -65,7 +66,7 @@ export const make = Effect.fnUntraced(function* (
     since = undefined
   }
 
-  /** The service is up again. */
+  /** Resets the state after the service is up again. */
   const recovered = Effect.suspend(() => {
     const downSince = since
     const wasSaid = isSaid
@@ -94,14 +95,14 @@ export const make = Effect.fnUntraced(function* (
         `${profile.baseUrl} has been down since ${instant(downSince)} (${wordsOf(last)}): waiting for it ${deadline > latest ? "for as long as it takes" : `until ${instant(deadline)} at the latest`}`,
       )
     })
-    // A request that was let through as a trial failed, too.
+    // A probe has already failed, and so did the trial request that followed it.
     if (probes > 0) yield* say
     while (true) {
       const now = yield* SteadyClock.now
       const asked = (yield* throttle.pausedUntil) - now
       const isOver = now >= deadline || now + asked > deadline
       if (isOver) {
-        // A request that comes later gets the result of a new probe.
+        // A later request gets the result of a new probe.
         yield* throttle.wanted
         const then = yield* SteadyClock.now
         if (then - now < maxWait || then < (yield* throttle.pausedUntil)) return yield* end(downSince, last)
@@ -147,26 +148,26 @@ export const make = Effect.fnUntraced(function* (
       reset()
       return throttle.resume()
     })
-    // However this ends, no request waits forever.
+    // If the fiber fails, waiting requests continue.
     yield* Effect.forkIn(
       Effect.onError(recover(since, failure), () => release),
       scope,
     )
   })
 
-  /** While the service is down, failures of in-flight requests are ignored. */
+  /** Counts a failure. While the service is down, failures of in-flight requests are ignored. */
   const failed = (failure: AnnotationClientError) =>
     Effect.suspend(() => {
       if (isDown) return Effect.void
       if (seemsDown(failure)) return countFailure(failure)
-      // A rate limit or a request to retry does not show whether the service is up or down.
+      // A rate limit or a request to retry later does not show whether the service is up.
       return failure.reason._tag === "Unavailable" ? Effect.void : answered
     })
 
   return { answered, failed } satisfies ServiceHealth
 })
 
-/** The cause, shortened, without the address, which precedes it in messages. */
+/** The cause, shortened. It leaves out the address, which messages already name. */
 const wordsOf = ({ reason }: AnnotationClientError): string => {
   const what =
     reason._tag === "UnusableAnswer" && reason.found !== undefined ? `no JSON: ${reason.found}` : reason.detail

@@ -1,12 +1,11 @@
 /**
- * When a request to the service may be sent: each waits here for its turn.
+ * Decides when a request to the service may be sent. Each request waits here for its turn.
  *
- * Guarantees: at most `requestsPerSecond` in any second, and at most `concurrency` in flight; three creations for one poll
- * where both wait; 429 and 503 halve both limits, which then recover; `Retry-After` and quotas apply to all requests, and
- * a request that would wait for them longer than `patience` fails immediately. With a `RequestBudget`, requests are sent in
- * slots of time that are taken from it, and the rate limit and its pauses apply to all processes that share the budget.
- *
- * Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot hold back a slot that it gave out.
+ * Guarantees: at most `requestsPerSecond` leave in any second, and at most `concurrency` are in flight. If both kinds
+ * wait, three creations are sent for each poll. 429 and 503 halve both limits, which then recover. `Retry-After` and
+ * quotas apply to all requests, and a request that would wait for them longer than `patience` fails immediately. With a
+ * `RequestBudget`, requests are sent in its time slots, and the rate limit and pauses apply to all processes that share
+ * it. Effect's `RateLimiter` sends a whole second's requests in one burst, and cannot take back a slot.
  */
 /* oxlint-disable max-lines -- rate, concurrency, pauses, quotas and slots decide together when the next request is sent */
 import { Deferred, Duration, Effect, Latch, Option } from "effect"
@@ -18,15 +17,14 @@ import type { RequestBudget } from "./RequestBudget.ts"
 
 export type Kind = "create" | "poll"
 
-/** A request that may be sent. */
 export interface Permit {
-  /** How often the rate had been halved when it was sent. */
+  /** How often the rate had been halved when the request was sent. */
   readonly cuts: number
-  /** How many were sent before it. */
+  /** Number of requests sent so far, including this one. */
   readonly ordinal: number
 }
 
-/** The turn of a call: it may send one request, and keeps its place among those in flight until it gives that back. */
+/** The turn of a call. The call may send one request, and counts as in flight until it gives the turn back. */
 export interface Turn {
   readonly permit: Permit
   readonly giveBack: Effect.Effect<void>
@@ -39,36 +37,36 @@ interface Waiter<E> {
   hasTurn: boolean
 }
 
-/** Milliseconds of a delay that may be made up for. */
+/** Maximum milliseconds of a delay that later requests make up for. */
 const catchUp = 100
-/** Milliseconds before the last slot that more are taken. */
+/** Milliseconds before the last slot at which more slots are taken. */
 const takeAhead = 50
-/** Milliseconds: requests may arrive closer together than they left. */
+/** Milliseconds of safety margin, since requests may arrive closer together than they left. */
 const margin = (requestsPerSecond: number): number => Math.min(50, Math.max(10, 100 / requestsPerSecond))
 
-/** Maximum departures remembered; above that, a shorter window keeps the same rate. */
+/** Maximum number of remembered departures. Above that rate, a shorter window keeps the same rate. */
 const maxRemembered = 10_000
 
-/** Where both wait, creations per poll. */
+/** Creations per poll, if both wait. */
 const createsPerPoll = 3
-/** Seconds until the full rate is back. */
+/** Seconds until the full rate is restored. */
 const recovery = Duration.toSeconds("30 seconds")
 
-/** Maximum pause that one answer may ask for. */
+/** Maximum milliseconds of a pause that one answer can cause. */
 const maxPause = Duration.toMillis("1 day")
 
-/** Minimum pause that is logged, and minimum time between two warnings about the rate. */
+/** Minimum milliseconds of a pause that is logged, and between two warnings about the rate. */
 const longPause = Duration.toMillis("5 seconds")
 const quiet = Duration.toMillis("1 minute")
 
 export const make = Effect.fnUntraced(function* <E>(settings: {
   readonly concurrency: number
   readonly requestsPerSecond: number
-  /** Milliseconds that a request may have to wait because the service asks for that. */
+  /** Maximum milliseconds that a request waits because the service asks for it. */
   readonly patience: number
-  /** The failure of a request that would have to wait this many milliseconds for a quota, which is too long. */
+  /** Returns the failure of a request that would have to wait too many milliseconds for a quota. */
   readonly usedUp: (millis: number) => E
-  /** What this process shares with others. */
+  /** Limits that this process shares with others. */
   readonly budget?: Option.Option<RequestBudget> | undefined
 }) {
   const { concurrency, patience, requestsPerSecond, usedUp } = settings
@@ -78,7 +76,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   const window = (1000 * departures.length) / requestsPerSecond + margin(requestsPerSecond)
   const waiting: Readonly<Record<Kind, Array<Waiter<E>>>> = { create: [], poll: [] }
   const quotas = new Map<string, { readonly remaining: number; readonly until: number; readonly ordinal: number }>()
-  /** Opened when a change may allow another request. */
+  /** Opens when a change may allow another request. */
   const changed = yield* Latch.make()
   const arrived = yield* Latch.make()
   let createsInARow = 0
@@ -91,15 +89,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
   let pausedUntil = 0
   let pausedBy: E | undefined
   let held = false
-  /** When requests may be sent, as the budget says: ascending. */
+  /** Times of the budget's slots, ascending. */
   const slots: Array<number> = []
-  /** Opened when more slots may be of use. */
+  /** Opens when more slots may be needed. */
   const room = yield* Latch.make()
   let saidAt = -Infinity
   let saidUntil = -Infinity
   yield* Metrics.observeRequests(() => [waiting.create.length + waiting.poll.length, inFlight])
 
-  /** The time until which nothing may be sent because of a quota that is used up. */
+  /** Returns the time until which a used-up quota blocks all requests. */
   const quotaUntil = (now: number): number => {
     let until = 0
     for (const [name, quota] of quotas) {
@@ -117,20 +115,20 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     return { cuts, ordinal: ++ordinal }
   }
 
-  /** A request leaves later than its turn came, after its task was claimed. */
+  /** Records a later departure, since a request leaves only after its task was claimed. */
   const leaving = ({ ordinal: seen }: Permit) =>
     Effect.map(SteadyClock.now, (now) => {
       if (ordinal - seen < departures.length) departures[(seen - 1) % departures.length] = now
     })
 
-  /** How many requests this process may send at once. */
+  /** Maximum concurrent requests of this process. */
   const most = () => Math.max(1, budget?.atOnce(Math.floor(atOnce)) ?? Math.floor(atOnce))
 
   const dropMissedSlots = (now: number): void => {
     while (slots.length > 0 && slots[0]! < now - catchUp) slots.shift()
   }
 
-  /** Milliseconds until a request may be sent: 0 now, infinity if something else has to happen first. */
+  /** Milliseconds until a request may be sent: 0 if now, infinity if another event must happen first. */
   const wait = (now: number): number => {
     if (held || inFlight >= most()) return Infinity
     const oldest = departures[ordinal % departures.length]!
@@ -186,7 +184,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     ),
   )
 
-  /** Done as soon as any request waits. */
+  /** Completes as soon as any request waits. */
   const wanted = Effect.andThen(
     arrived.close,
     Effect.suspend(() => (isWanted() ? Effect.void : arrived.await)),
@@ -229,12 +227,15 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       return Effect.onInterrupt(Effect.interruptible(Deferred.await(waiter.granted)), () => {
         const place = waiting[kind].indexOf(waiter)
         if (place !== -1) waiting[kind].splice(place, 1)
-        // Its turn had come at the same moment.
+        // Its turn came at the same moment.
         return waiter.hasTurn ? giveBack : Effect.void
       })
     })
 
-  /** Carries out a call when its turn has come, which ends with it at the latest. The wait can be interrupted even where the call can't. */
+  /**
+   * Runs a call when its turn has come. The turn ends with the call, or earlier. The wait can be interrupted even if
+   * the call cannot.
+   */
   const turn = <A, E2, R>(kind: Kind, call: (turn: Turn) => Effect.Effect<A, E2, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(acquire(kind), (permit) => {
@@ -248,7 +249,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     )
 
-  /** The service accepted a request. */
+  /** Raises the limits after the service accepted a request. */
   const accepted = ({ cuts: seen }: Permit) => {
     if (seen !== cuts || (atOnce === concurrency && perSecond === requestsPerSecond)) return
     atOnce = Math.min(concurrency, atOnce + 1 / atOnce)
@@ -256,9 +257,9 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     changed.openUnsafe()
   }
 
-  /** The service is rate limiting or overloaded: it answered 429 or 503. */
+  /** Lowers the limits after the service answered 429 or 503. */
   const refused = Effect.fnUntraced(function* ({ cuts: seen }: Permit, status: number) {
-    // It was sent before the rate was halved.
+    // The request was sent before the rate was halved.
     if (seen !== cuts) return
     cuts++
     atOnce = Math.max(1, atOnce / 2)
@@ -272,14 +273,17 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     )
   })
 
-  /** Logs a wait unless an equally long one was logged before. */
+  /** Logs a wait, if it ends more than 5 seconds after now and after any wait that was logged before. */
   const logPause = Effect.fnUntraced(function* (now: number, until: number, why: string) {
     if (until - Math.max(now, saidUntil) <= longPause) return
     saidUntil = until
     yield* Effect.logWarning(`${why}: no requests before ${instant(until)}`)
   })
 
-  /** The service asks all requests to wait; if longer than `patience`, all fail with `failure`. */
+  /**
+   * Pauses all requests because the service asks for it. If the pause is longer than `patience`, all fail with
+   * `failure`.
+   */
   const pause = Effect.fnUntraced(function* (millis: number, failure: E) {
     const now = yield* SteadyClock.now
     const until = now + Math.min(millis, maxPause)
@@ -292,12 +296,12 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     if (budget !== undefined) yield* budget.pause(until - now)
   })
 
-  /** The service reports its quota in the answer to a request. */
+  /** Records the quota that the service reports in an answer. */
   const quota = Effect.fnUntraced(function* ({ ordinal: seen }: Permit, found: ReadonlyArray<Quota>) {
     const now = yield* SteadyClock.now
     for (const { name, remaining, reset } of found) {
       const known = quotas.get(name)
-      // The answer to an earlier request is older.
+      // The answer belongs to an earlier request, so its quota is older.
       if (known !== undefined && known.ordinal > seen && known.until > now) continue
       quotas.set(name, { remaining, until: now + reset, ordinal: seen })
       if (remaining > 0) continue
@@ -315,19 +319,21 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
     refused,
     pause,
     quota,
-    /** Counts a request that did not wait for its turn. */
+    /** Counts a request that was sent without a turn. */
     count: Effect.gen(function* () {
       if (budget !== undefined) yield* budget.take(1)
       depart(yield* SteadyClock.now)
     }),
-    /** Epoch milliseconds. */
+    /** End of the pause, in epoch milliseconds. */
     pausedUntil: Effect.sync(() => pausedUntil),
-    /** Sends no request until `resume`. */
+    /** Stops all requests until `resume`. */
     hold: Effect.sync(() => {
       held = true
       slots.length = 0
     }),
-    /** `carefully`: one at a time, a poll first, and more as the service accepts them. */
+    /**
+     * Continues. With `carefully`, requests are sent one at a time, a poll first, and more as the service accepts them.
+     */
     resume: (carefully = false) =>
       Effect.sync(() => {
         held = false
@@ -340,7 +346,7 @@ export const make = Effect.fnUntraced(function* <E>(settings: {
       }),
     isPollWaiting: () => waiting.poll.length > 0,
     wanted,
-    /** Fails all that waits; later requests are not affected. */
+    /** Fails all waiting requests. Later requests are not affected. */
     end: (failure: E) => Effect.sync(() => fail(failure)),
   }
 })

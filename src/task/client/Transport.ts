@@ -1,8 +1,9 @@
 /**
- * One request to the service, and what its answer means.
+ * Sends one request to the service and interprets its answer.
  *
- * Guarantees: an answer is read whole, in bounded time and memory; a status other than 2xx is an `AnnotationClientError`.
- * The throttle learns of each answer: `Retry-After`, quotas, 429 and 503. No message contains the token.
+ * Guarantees: an answer is read completely, in bounded time and memory. A status other than 2xx is an
+ * `AnnotationClientError`. Each answer updates the throttle: `Retry-After`, quotas, 429, and 503. No message contains
+ * the token.
  */
 import { Cause, Clock, Duration, Effect, Redacted } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -20,7 +21,7 @@ import {
 import * as ResponseBody from "./ResponseBody.ts"
 import type * as Throttle from "./Throttle.ts"
 
-/** A shorter token may occur in any text. */
+/** Minimum length of a token that is removed from messages. A shorter one may occur in any text. */
 const minSecretLength = 8
 
 export type Transport = Effect.Success<ReturnType<typeof make>>
@@ -33,14 +34,14 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     new AnnotationClientError({ baseUrl: profile.baseUrl, reason })
 
   const secret = Redacted.value(profile.token)
-  /** Removes the token, which a service may repeat in its answer. */
+  /** Removes the token from text, since a service may repeat it in its answer. */
   const quotable = (text: string): string =>
     secret.length < minSecretLength ? text : text.replaceAll(secret, "<token>")
 
   const unusable = (detail: string, isForeign = false, found?: string) =>
     error(new UnusableAnswer({ detail, isForeign, ...(found === undefined ? {} : { found }) }))
 
-  /** Slows down all requests after an answer of 429 or 503, or one with a time to wait. */
+  /** Slows down all requests after a 429, a 503, or an answer with `Retry-After`. */
   const slowDown = Effect.fnUntraced(function* (failure: AnnotationClientError, permit: Throttle.Permit | undefined) {
     const { reason } = failure
     if (reason._tag !== "Unavailable") return
@@ -49,7 +50,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
     if (retryAfter !== undefined) yield* throttle.pause(retryAfter, failure)
   })
 
-  /** The failure for an answer with another status than 2xx. */
+  /** Returns the failure for a status other than 2xx. */
   const refused = (response: HttpClientResponse.HttpClientResponse, kind: Throttle.Kind, text: string) =>
     Effect.map(retryAfterOf(response), (retryAfter) =>
       error(
@@ -57,7 +58,7 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
       ),
     )
 
-  /** Carries out one request, and reads what is in a 2xx answer. */
+  /** Sends one request and reads a 2xx answer with `read`. */
   const attempt = <A, E>(
     request: Effect.Effect<HttpClientResponse.HttpClientResponse, E>,
     kind: Throttle.Kind,
@@ -99,7 +100,6 @@ export const make = Effect.fnUntraced(function* (throttle: Throttle.Throttle<Ann
       ),
     )
 
-  /** The failure for an unexpected answer. */
   const misread = (expected: string, answer: ResponseBody.Answer) => {
     const found = ResponseBody.describe(answer, quotable)
     return unusable(`${expected}, found ${found}`, !ResponseBody.isJson(answer), found)

@@ -1,10 +1,11 @@
 /**
- * A digest of all that a dataset takes from the ledger, to tell whether an export would write the same again.
+ * A digest of everything that a dataset takes from the ledger. It tells whether an export would write the same data
+ * again.
  *
- * Guarantees: two states of a ledger that give different datasets have different digests. A completed task's result is not
- * read: a result that takes its place raises `completed_at`, and a task's request never changes while the task keeps its
- * place, key, and size. The key of experts' pseudonyms tells apart two ledgers that are otherwise alike. Reads the
- * small row of each task once. A digest may change although the dataset does not, such as when a task is sent.
+ * Guarantees: two states of a ledger that give different datasets have different digests. Results are not read: a new
+ * result of a completed task raises `completed_at`, and a task's request never changes while the task keeps its place,
+ * key, and size. The key of experts' pseudonyms distinguishes two ledgers that are otherwise equal. Reads the small row
+ * of each task once. A digest may change although the dataset does not, for example when a task is sent.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -21,10 +22,13 @@ export const taskColumns = [
   "state", "task_id", "planned_at", "resend_at", "sent_at", "submitted_at", "completed_at", "pruned_at", "canceled", "price_list", "vote_kinds",
 ] // prettier-ignore
 
-/** The other columns: when a task is polled, by whom, and why it has its state. */
+/**
+ * The other columns of `task`, which no dataset depends on: when and by whom a task is polled, and why it has its
+ * state.
+ */
 export const otherTaskColumns = ["job", "part", "reason", "due_at", "claim_epoch", "claim_until"]
 
-/** Settings that say nothing of a dataset, or whose meaning is compared instead. */
+/** Settings that do not affect a dataset, or whose effect is compared elsewhere. */
 const otherSettings = ["confidence", "deliveries", "last_delivery", wantedVotes, endedVotesSeen]
 
 const pageSize = 4096
@@ -36,7 +40,7 @@ export const readFingerprint = (context: LedgerContext) => {
   const spending = readSpending(context)
   const { earlierRejects, earlierRuns } = readEarlierRuns(context)
 
-  /** Hashes rows page by page; the first column grows. */
+  /** Hashes rows page by page. The first column must ascend. */
   const addPages = Effect.fnUntraced(function* (
     add: (value: unknown) => void,
     page: (after: number) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>,
@@ -51,7 +55,7 @@ export const readFingerprint = (context: LedgerContext) => {
     }
   })
 
-  /** Of the dataset of a campaign, or of all. */
+  /** The digest for the dataset of a campaign, or of all campaigns. */
   const fingerprint = Effect.fn("Ledger.fingerprint")(function* (campaign: Option.Option<number>) {
     const hasher = Sha256.makeHasher()
     const encoder = new TextEncoder()

@@ -1,10 +1,12 @@
 /**
  * The durable record of every prompt item, task, and result: the source of truth of a job.
  *
- * Guarantees: a change is on disk when its effect succeeds, also after a loss of power; a task is `submitting` before its
- * request leaves; an item belongs to one task in each campaign and vote. Request and answer are kept as they were, so
- * neither resuming nor exporting needs the input files again. `LedgerReader` cannot write; one process at a time writes to
- * a job through `Ledger`, which `layerFile` and `layerPostgres` lock, or several workers, each its own parts (`Parts`).
+ * Guarantees:
+ * - A change is on disk when its effect succeeds, even after a loss of power.
+ * - A task is `submitting` before its request leaves. An item belongs to one task per campaign and vote.
+ * - Request and answer are stored unchanged, so neither resuming nor exporting needs the input files again.
+ * - `LedgerReader` cannot write. One process at a time writes to a job through `Ledger`, which `layerFile` and
+ *   `layerPostgres` lock. If workers share the job, each writes its own parts (`Parts`).
  */
 import { Context, Effect, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -34,34 +36,38 @@ import { readStreams } from "./reads/Streams.ts"
 import { checkVersion, migrate } from "./schema/Tables.ts"
 import { readTasks, writeTasks } from "./writes/Tasks.ts"
 
-/** Which ledger of a database. */
+/** Selects the ledger of a database. */
 export interface LedgerOptions {
   /**
-   * A database may hold several jobs, each a ledger that one process works: 1 to 100 letters, digits, and `. _ -`.
-   * Default: `default`.
+   * Name of the job: 1 to 100 letters, digits, and `. _ -`. Default: `default`. A database may hold several jobs. Each
+   * is a ledger that one process runs.
    */
   readonly job?: string | undefined
 }
 
-/** A process that shares a job with others, under a name; or a command that runs alongside workers. */
+/** A worker that shares a job with others, under a name, or a command that runs alongside workers. */
 export interface Shared {
   readonly by: "worker" | "command"
   readonly name: string
 }
 
 interface SharedOptions {
-  /** Without it, this process has the job alone. */
+  /** Default: this process has the job alone. */
   readonly shared?: Shared | undefined
-  /** How many parts a job has that is begun; default `Jobs.defaultPartCount`. One that has others is refused with `PartsDiffer`. */
+  /**
+   * Number of parts of a new job; default `Jobs.defaultPartCount`. An existing job with another number fails with
+   * `PartsDiffer`.
+   */
   readonly parts?: number | undefined
 }
 
-/** A PostgreSQL database, by its URL; `password` is needed where the URL has none. */
+/** A PostgreSQL database by its URL. If the URL has no password, `password` is needed. */
 export interface LedgerPostgresOptions extends LedgerOptions, PostgresUrl.Login {}
 
 /**
- * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is
- * written many times. Requests and results take few pages of 16 kB; with 64 kB a whole run took no less time, and the log four times the writes.
+ * Writes go to pages all over the index of the items: with SQLite's default cache of 2 MB, each page is written many
+ * times. Requests and results fit into few pages of 16 kB. With 64 kB, a whole run took no less time, and the log took
+ * four times the writes.
  */
 const sqliteOptions = {
   cacheBytes: 32 * 1024 * 1024,
@@ -86,9 +92,9 @@ const readerOf = (context: LedgerContext) => ({
   ...readFingerprint(context),
   ...Parts.readParts(context),
   ...readBudget(context),
-  /** The `seq` of results that could not be read and were named in the log, each once however often they are read. */
+  /** The `seq` of unreadable results that the log has named, so that each is named once. */
   leftOut: new Set<number>(),
-  /** The effect sees the ledger as it is at one moment, also while others write. The effect must not write. */
+  /** Runs an effect on the state of the ledger at one moment, even while others write. The effect must not write. */
   snapshot: Snapshot.make(context.sql),
 })
 
@@ -134,33 +140,33 @@ const make = Effect.fnUntraced(function* ({
     ...writeBudget(context),
     channel,
     isShared,
-    /** Fails with `DatabaseTooNew` where a newer version of prefstream has changed the tables since. */
+    /** Fails with `DatabaseTooNew` if a newer version of prefstream has changed the tables since. */
     checkVersion: Effect.provideService(checkVersion, SqlClient.SqlClient, sql),
     /**
-     * Keeps other processes from reading input into this job until the scope is closed. A command fails with `FileLocked`
-     * where another reads.
+     * Keeps other processes from reading input into this job until the scope closes. If another process reads, a
+     * command fails with `FileLocked`, and a worker waits.
      */
     readAlone: shared === undefined ? Effect.void : ReaderLock.acquire(sql, name, shared.by),
-    /** Opened when tasks were planned, so that a submitter in this process does not poll the database. */
+    /** Opens when tasks were planned, so that a submitter in this process does not poll the database. */
     planned,
-    /** Opened when a task was submitted. */
+    /** Opens when a task was submitted. */
     submitted,
-    /** Opened when a webhook delivery made tasks due. */
+    /** Opens when a webhook delivery made tasks due. */
     hinted,
   }
 })
 
 /** Reads a ledger: runs, items, requests, counts, results. */
 export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefstream/task/LedgerReader") {
-  /** `snapshot` of the ledger in context. */
+  /** Runs an effect in a `snapshot` of the ledger in context. */
   static readonly snapshot = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     LedgerReader.use((ledger) => ledger.snapshot(effect))
 
-  /** Over existing tables: creates and changes nothing. */
+  /** Reads existing tables. Creates and changes nothing. */
   static readonly layer = (options?: LedgerOptions) =>
     Layer.effect(LedgerReader, Effect.andThen(checkVersion, makeReader(options)))
 
-  /** An existing SQLite file, also while another process works it. */
+  /** Reads an existing SQLite file, even while another process runs the job. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     LedgerReader.layer(options).pipe(Layer.provide(SqliteClient.layer({ filename, readonly: true })))
 }
@@ -169,7 +175,7 @@ export class LedgerReader extends Context.Service<LedgerReader, Reader>()("prefs
 export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<typeof make>>>()(
   "prefstream/task/Ledger",
 ) {
-  /** Over an SQL client for SQLite or PostgreSQL. Creates its tables. Provides `LedgerReader`, too. */
+  /** Uses an SQL client for SQLite or PostgreSQL, and creates the tables. Also provides `LedgerReader`. */
   static readonly layer = (options?: LedgerOptions & SharedOptions) =>
     Layer.effectContext(
       Effect.andThen(migrate, make(options)).pipe(
@@ -178,7 +184,7 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
       ),
     )
 
-  /** Opens an SQLite file, which is created if missing, and locked against a second process. */
+  /** Opens an SQLite file and locks it against a second process. Creates it if missing. */
   static readonly layerFile = (filename: string, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(
       Layer.provide(SqliteClient.layer({ ...sqliteOptions, filename })),
@@ -186,8 +192,8 @@ export class Ledger extends Context.Service<Ledger, Effect.Success<ReturnType<ty
     )
 
   /**
-   * Opens a PostgreSQL database, or a schema of one, that holds nothing else. The job is locked against a second process,
-   * or against any but workers.
+   * Opens a PostgreSQL database, or a schema of one, that holds nothing else. Locks the job against a second process.
+   * With `shared`, the lock admits the job's workers.
    */
   static readonly layerPostgres = ({
     job = defaultJob,

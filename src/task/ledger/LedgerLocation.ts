@@ -1,7 +1,7 @@
 /**
- * Where a ledger is: an SQLite file, or a PostgreSQL database; and which job of it.
+ * The location of a ledger: an SQLite file or a PostgreSQL database, and a job in it.
  *
- * Guarantees: a URL's password is `Redacted` from here on, and what `describe` gives holds none.
+ * Guarantees: a URL's password is `Redacted` from here on, and `describe` returns text without it.
  */
 import { Config, Effect, FileSystem, Layer, Option, Predicate, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -14,10 +14,10 @@ import { defaultJob, Ledger, LedgerReader, type Shared } from "./Ledger.ts"
 import * as Jobs from "./schema/Jobs.ts"
 import { checkVersion, exists } from "./schema/Tables.ts"
 
-/** A database of PostgreSQL, and the job to use. */
+/** A PostgreSQL database, and the job to use. */
 export interface PostgresLocation {
   readonly _tag: "Postgres"
-  /** `postgres://user@host/database`; a password in it stays redacted. */
+  /** `postgres://user@host/database`. A password in the URL stays redacted. */
   readonly url: Redacted.Redacted<string>
   /** Name of the job in the database. */
   readonly job: string
@@ -26,29 +26,29 @@ export interface PostgresLocation {
 /** A ledger in an SQLite file or in PostgreSQL, and the job to use. */
 export type LedgerLocation = { readonly _tag: "File"; readonly path: string; readonly job: string } | PostgresLocation
 
-/** Where a pipeline has its ledger. */
+/** The settings that locate the ledger of a pipeline. */
 export interface LedgerSettings {
-  /** `postgres://…` or a file. Without it, `ledger.db` in the job folder. */
+  /** `postgres://…` or a file. Default: `ledger.db` in the job folder. */
   readonly ledger?: string | Redacted.Redacted<string> | LedgerLocation | undefined
-  /** Several jobs may share a database. */
+  /** Name of the job, since several jobs may share a database. */
   readonly job?: string | undefined
 }
 
 /** The path, URL or job of a ledger is invalid. */
 export class LedgerLocationError extends Schema.TaggedError<LedgerLocationError>()("LedgerLocationError", {
-  /** What was expected, without the password of the URL. */
+  /** The expected value, without the password of the URL. */
   message: Schema.String,
 }) {}
 
-/** There is no ledger at the location. */
+/** The location has no ledger. */
 export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {
   /** The file, or the URL without its password. */
   location: Schema.String,
-  /** The job that was asked for. */
+  /** The requested job. */
   job: Schema.String,
-  /** The jobs that are there. */
+  /** The jobs at the location. */
   jobs: Schema.Array(Schema.String),
-  /** What is there instead: an empty file, or a part of the tables. */
+  /** The content of the location instead: nothing, an empty file, part of the tables, or other jobs. */
   found: Schema.Literals(["nothing", "empty file", "incomplete tables", "other jobs"]),
 }) {
   override get message() {
@@ -67,7 +67,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
 
 const isPostgres = (text: string) => /^postgres(ql)?:/i.test(text)
 
-/** The location that the settings name; default: the job's own `file`. Fails with `LedgerLocationError`. */
+/** Returns the location that the settings name. Default: the job's own `file`. Fails with `LedgerLocationError`. */
 export const of = Effect.fnUntraced(function* ({
   file,
   ledger: given = file,
@@ -95,16 +95,16 @@ export const of = Effect.fnUntraced(function* ({
   return { _tag: "File", path: text, job }
 })
 
-/** The location in messages, without a password. */
+/** Formats the location for messages, without a password. */
 export const describe = (location: LedgerLocation): string => {
   const place = location._tag === "File" ? location.path : PostgresUrl.redact(location.url)
   return location.job === defaultJob ? place : `${place} (job ${location.job})`
 }
 
-/** For URLs without a password, as for PostgreSQL's own programs. */
+/** The password for URLs without one. PostgreSQL's own programs read the same variable. */
 export const password = Effect.map(Config.option(Config.Redacted("PGPASSWORD")), Option.getOrUndefined)
 
-/** The ledger for this process alone; created if missing. */
+/** Opens the ledger for this process alone. Creates it if missing. */
 export const layer = (location: LedgerLocation) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -118,11 +118,13 @@ export const layer = (location: LedgerLocation) =>
 const layerShared = ({ job, url }: PostgresLocation, shared: Shared, parts?: number) =>
   Layer.unwrap(Effect.map(password, (password) => Ledger.layerPostgres({ job, url, parts, password, shared })))
 
-/** The ledger for one of several workers, under a name; created if missing, with so many parts. */
+/** Opens the ledger for one of several workers, under a name. If it is missing, creates it with `parts` parts. */
 export const layerWorker = (location: PostgresLocation, name: string, parts?: number) =>
   layerShared(location, { by: "worker", name }, parts)
 
-/** The ledger for this process alone, or shared with the job's workers, if there are any; created if missing. */
+/**
+ * Opens the ledger for this process alone, or shares it with the job's workers if there are any. Creates it if missing.
+ */
 export const layerAlongsideWorkers = (location: LedgerLocation) =>
   Layer.catchTag(layer(location), "FileLockError", (failure) =>
     location._tag === "Postgres"
@@ -137,11 +139,11 @@ const requireFile = Effect.fnUntraced(function* (location: Extract<LedgerLocatio
   if (type === "Directory") {
     return yield* new LedgerLocationError({ message: `${location.path} is a folder: name the file of the ledger` })
   }
-  // A process that creates it has written nothing yet, or was killed then.
+  // The process that creates the file has written nothing yet, or was killed before it did.
   if (type === "File" && size === 0n) return yield* missing(location, "empty file")
 })
 
-/** A database to be read, whatever is in it. */
+/** Opens a database for reading, without a check of its content. */
 export const readonlyClient = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (location._tag === "Postgres") {
     return PostgresClient.layer({ url: location.url, password: yield* password, readonly: true })
@@ -167,7 +169,7 @@ const missing = (
   jobs: ReadonlyArray<string> = [],
 ) => new LedgerMissing({ location: describe({ ...location, job: defaultJob }), job: location.job, jobs, found })
 
-/** Refuses a database without a ledger, and a ledger without the job. */
+/** Fails if the database has no ledger, or the ledger does not have the job. */
 const requireJob = Effect.fnUntraced(function* (location: LedgerLocation) {
   if (!(yield* exists)) return yield* missing(location)
   if ((yield* checkVersion).found === 0) return yield* missing(location, "incomplete tables")
@@ -180,17 +182,17 @@ const holding =
   <E, R>(client: Layer.Layer<SqlClient.SqlClient, E, R>) =>
     Layer.effectDiscard(requireJob(location)).pipe(Layer.provideMerge(client))
 
-/** The database of an existing ledger, to read: also while a process works it. */
+/** The database of an existing ledger, for reading, even while a process runs the job. */
 export const existingClient = (location: LedgerLocation) => readonlyClient(location).pipe(holding(location))
 
 /** The database of an existing ledger, for this process alone. */
 export const workingClient = (location: LedgerLocation) => lockedClient(location).pipe(holding(location))
 
-/** An existing ledger, to read: also while a process works it. */
+/** Opens an existing ledger for reading, even while a process runs the job. */
 export const layerReadonly = (location: LedgerLocation) =>
   LedgerReader.layer({ job: location.job }).pipe(Layer.provide(existingClient(location)))
 
-/** What the location has of the job: nothing, its name alone, or at least a run. */
+/** The job's record at the location: nothing, only its name, or at least one run. */
 export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLocation) =>
   Jobs.recordOf(location.job).pipe(
     Effect.provide(existingClient(location)),
@@ -198,7 +200,7 @@ export const recordOf = Effect.fn("LedgerLocation.recordOf")((location: LedgerLo
   ),
 )
 
-/** The process that works the ledger now, if known. */
+/** The process that runs the job now, if known. */
 export const holder = Effect.fn("LedgerLocation.holder")(function* (location: LedgerLocation) {
   if (location._tag === "File") return yield* FileLock.holder(location.path)
   return yield* Effect.flatMap(SqlClient.SqlClient, (sql) => PostgresLock.holder(sql, location.job)).pipe(

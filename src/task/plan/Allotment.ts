@@ -1,8 +1,8 @@
 /**
- * What a budget allows of the batches that are to be planned.
+ * Selects the batches that a budget allows to plan.
  *
- * Guarantees: batches are taken in their order, each item with all of its votes; the last one is cut where the votes end. A
- * plan and a preview of the same batches come to the same end.
+ * Guarantees: batches are taken in their order, each item with all of its votes. The last batch is cut where the votes
+ * end. A plan and a preview of the same batches have the same result.
  */
 import { Array as Arr } from "effect"
 import type { BatchItem } from "../ledger/schema/Model.ts"
@@ -10,11 +10,11 @@ import type { Batch } from "./Batch.ts"
 
 export interface Allotment {
   readonly batches: ReadonlyArray<Batch>
-  /** Items of the input that no votes are left for. */
+  /** Items of the input for which no votes are left. */
   readonly beyond: ReadonlyArray<BatchItem>
 }
 
-/** @param votesLeft any number, or `Infinity` without a budget */
+/** @param votesLeft the number of votes that the budget still allows; `Infinity` without a budget */
 export const within = (batches: ReadonlyArray<Batch>, votes: number, votesLeft: number): Allotment => {
   if (votesLeft === Infinity) return { batches, beyond: [] }
   let items = Math.floor(votesLeft / votes)

@@ -1,10 +1,12 @@
 /**
- * Prompt items gathered into batches, by count and by bytes; each batch becomes a task for each vote.
+ * Gathers prompt items into batches, by count and by bytes. Each batch becomes one task per vote.
  *
- * Guarantees: no batch exceeds a limit, except one item that alone exceeds `maxBytes`; no prompt occurs twice in a batch. First
- * fit, in the order of the input, so that leaving out the items of closed batches changes no other batch: a run that is
- * restarted after a kill builds the same remaining batches. A gold item follows its item, in the same batch if both fit. An item that waits for its
- * batch to fill holds no memory but its own bytes.
+ * Guarantees:
+ * - No batch exceeds a limit, except a single item that alone exceeds `maxBytes`. No prompt occurs twice in a batch.
+ * - Batches are filled first-fit, in the order of the input. So leaving out the items of closed batches changes no
+ *   other batch: a run that is restarted after a kill builds the same remaining batches.
+ * - A gold item follows its item, in the same batch if both fit.
+ * - An item that waits for its batch to fill holds only its own bytes in memory.
  */
 import { Array as Arr } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -12,9 +14,9 @@ import { LazyItem } from "../../domain/LazyItem.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface BatchLimits {
-  /** Prompts per task. */
+  /** Maximum number of prompts per task. */
   readonly maxPrompts: number
-  /** UTF-8 bytes of the prompts and completions of a task, as JSON. */
+  /** Maximum UTF-8 bytes of the prompts and completions of a task, as JSON. */
   readonly maxBytes: number
 }
 
@@ -28,13 +30,15 @@ interface OpenBatch {
   bytes: number
 }
 
-/** What is open beyond this is closed, the fullest batch first, so that memory is bounded where prompts repeat without end. */
+/**
+ * Maximum number of open batches. Beyond it, the fullest batch is closed, so that memory is bounded even if prompts
+ * repeat without end.
+ */
 export const maxOpenBatches = 256
 
-/** The same in UTF-8 bytes of all open batches. */
+/** Maximum UTF-8 bytes of all open batches. */
 const maxOpenBytes = 64 * 1024 * 1024
 
-/** Batches in the making. */
 export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenBytes) => {
   const open: Array<OpenBatch> = []
   let openBytes = 0
@@ -46,7 +50,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     if (Arr.isArrayNonEmpty(batch.items)) closed.push(batch.items)
   }
 
-  /** Puts the item into the batch, with a gold item that goes along with it; false where they don't fit. */
+  /** Adds the item to the batch, with a gold item if it has any. False if they do not fit. */
   const takes = (batch: OpenBatch, item: BatchItem): boolean => {
     const { items, prompts } = batch
     if (prompts.has(item.prompt)) return false
@@ -64,12 +68,12 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
     return true
   }
 
-  // A batch alone may take all of its own bytes.
+  // A single batch may use all of its own bytes.
   const isTooMuch = () => open.length > maxOpenBatches || openBytes > Math.max(openLimit, maxBytes)
 
   const fullness = ({ bytes, items }: OpenBatch) => Math.max(items.length / maxPrompts, bytes / maxBytes)
 
-  /** The oldest of equals. */
+  /** Returns the fullest batch. If several are equally full, it is the oldest. */
   const fullest = () => open.reduce((most, batch) => (fullness(batch) > fullness(most) ? batch : most))
 
   const begin = (item: BatchItem) => {
@@ -93,7 +97,7 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
   }
 
   return {
-    /** Adds items of the input; the batches that this closes. */
+    /** Adds items of the input. Returns the batches that this closes. */
     add: (items: Iterable<BatchItem>): ReadonlyArray<Batch> => {
       for (const item of items) place(item)
       for (const { items } of open) {
@@ -104,18 +108,18 @@ export const make = ({ maxBytes, maxPrompts }: BatchLimits, openLimit = maxOpenB
       }
       return taken()
     },
-    /** Closes the batches that are open, since no more items come. */
+    /** Closes and returns the open batches, since no more items follow. */
     end: (): ReadonlyArray<Batch> => {
       while (open.length > 0) close(open[0]!)
       return taken()
     },
-    /** Items of the input that are in open batches. */
+    /** Returns the items of the input that are in open batches. */
     waiting: (): ReadonlyArray<BatchItem> =>
       open.flatMap(({ items }) => items.filter(({ isCheck }) => isCheck !== true)),
   }
 }
 
-/** The first of the item's gold items whose prompt is neither the item's nor among these. */
+/** Returns the first gold item whose prompt differs from the item's and from `prompts`. */
 const goldFor = ({ gold, prompt }: BatchItem, prompts: ReadonlySet<string>): ReadonlyArray<BatchItem> => {
   for (const other of gold ?? []) {
     if (other.prompt !== prompt && !prompts.has(other.prompt)) return [other]

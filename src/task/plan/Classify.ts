@@ -1,7 +1,7 @@
 /**
- * What becomes of an item that was read: planned, known already, a duplicate, or rejected.
+ * Decides what to do with an item that was read: it is planned, known, a duplicate, or rejected.
  *
- * Guarantees: a plan and an inspection of the same input come to the same end, given the same record of what was seen.
+ * Guarantees: a plan and an inspection of the same input have the same result, if they have seen the same items.
  */
 import type { ItemLimits } from "../../api/ServiceProfile.ts"
 import type { Reject } from "../../domain/Reject.ts"
@@ -11,11 +11,11 @@ import { beyondLimits, conflict, identifyReordered } from "./TaskRequests.ts"
 
 export type Classified =
   | { readonly _tag: "New" | "Known"; readonly item: BatchItem }
-  /** `isReordered`: the same completions as another item, in another order. */
+  /** `isReordered`: another item has the same completions in another order. */
   | { readonly _tag: "Duplicate"; readonly isReordered: boolean }
   | { readonly _tag: "Rejected"; readonly reject: Reject }
 
-/** @param seenAs how an identity relates to what was read before */
+/** @param seenAs tells how an item relates to earlier ones */
 export const classify = (
   read: BatchItem,
   seenAs: (item: BatchItem) => Classification,

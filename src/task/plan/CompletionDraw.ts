@@ -1,8 +1,9 @@
 /**
- * Which completions are sent of an item that has more than experts are to compare.
+ * Selects the completions to send of an item that has more than experts are to compare.
  *
- * Guarantees: the draw follows from the seed, the item's id, and its models alone; every completion is equally likely. The gold
- * completion is always drawn; a blank text, or one twice, only where there are too few others. The item keeps its identity.
+ * Guarantees: the selection depends only on the seed, the item's id, and its models. Every completion is equally
+ * likely. The gold completion is always selected. A blank or repeated text is selected only if there are too few
+ * others. The item keeps its identity.
  */
 import { Predicate } from "effect"
 import * as ItemBytes from "../../domain/ItemBytes.ts"
@@ -13,15 +14,17 @@ import { apply } from "../ledger/schema/CompletionOrder.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 export interface DrawOptions {
-  /** Completions of an item that are sent, 2 or more; of an item that has more, these are drawn. Default: all. */
+  /**
+   * Number of completions that are sent of an item, at least 2. If an item has more, this many are drawn. Default: all.
+   */
   readonly completionsPerItem?: number | undefined
-  /** Default 0. */
+  /** Seed for drawing completions. Default 0. */
   readonly completionsSeed?: number | undefined
 }
 
 export const defaultSeed = 0
 
-/** An item as it is to be sent; the same object where all of its completions are. */
+/** Returns the item to send. If all of its completions are sent, that is the same object. */
 export type Draw = (item: BatchItem) => BatchItem
 
 export const make =
@@ -56,7 +59,7 @@ export const make =
     }
   }
 
-/** All indices of completions, in order of preference for the draw. */
+/** All indices of completions, in the order in which they are preferred. */
 const indices = (seed: number, { item: { completions, gold, models }, itemId }: BatchItem): ReadonlyArray<number> => {
   const seenModels = new Map<string, number>()
   const ranks = completions.map((_, i) => {
@@ -78,7 +81,7 @@ const indices = (seed: number, { item: { completions, gold, models }, itemId }: 
 
 type Lists = NonNullable<SourceItem["completionLists"]>
 
-/** The metadata with the elements that were drawn of the list at a path. */
+/** Returns the metadata with only the drawn elements of the list at a path. */
 const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<number>, count: number): Metadata => {
   const pick = (value: unknown, [step, ...rest]: Lists[number]): unknown => {
     if (step === undefined) return Array.isArray(value) && value.length === count ? apply(value, drawn) : value
@@ -95,7 +98,10 @@ const pickAt = (metadata: Metadata, path: Lists[number], drawn: ReadonlyArray<nu
 
 const drawnName = "drawn_completions"
 
-/** Lists that may not be about completions stay as they are; the stored indices say which of their elements were sent. */
+/**
+ * Adds the drawn indices to the metadata. Lists that may not be about completions stay unchanged, and the indices tell
+ * which of their elements were sent.
+ */
 const withDrawn = (metadata: Metadata, drawn: ReadonlyArray<number>): Metadata => ({
   ...metadata,
   [Object.hasOwn(metadata, drawnName) ? `completions[].${drawnName}` : drawnName]: drawn,

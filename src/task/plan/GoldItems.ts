@@ -1,8 +1,9 @@
 /**
- * Gold items that are mixed in among those of the input, to see how well experts judge; the dataset leaves them out.
+ * Mixes gold items into those of the input, to measure how well experts judge. The dataset leaves them out.
  *
- * Guarantees: whether one goes along with an item, and which, follows from the seed and the item's id alone. Nothing that is
- * sent tells a gold item from another, and none is twice in a task: with few gold items, their share is smaller.
+ * Guarantees: the seed and the item's id alone decide whether a gold item goes with an item, and which one. No sent
+ * data distinguishes a gold item from another item. No gold item is twice in a task, so with few gold items, their
+ * share is smaller.
  */
 import { Array as Arr, Effect, identity, Option, Schema } from "effect"
 import * as IdLimit from "../../domain/IdLimit.ts"
@@ -14,28 +15,28 @@ import type { Draw } from "./CompletionDraw.ts"
 import * as Shuffle from "./Shuffle.ts"
 import { identify } from "./TaskRequests.ts"
 
-/** Gold items to mix in, and how often. */
+/** Gold items to mix in, and their share. */
 export interface GoldOptions {
-  /** Each has a `gold` answer. */
+  /** The gold items. Each has a `gold` answer. */
   readonly items: ReadonlyArray<SourceItem | PromptItem>
-  /** The share of gold items among those that experts judge: above 0, at most 0.5. Default 0.05. */
+  /** Share of gold items among the items that experts judge: above 0, at most 0.5. Default 0.05. */
   readonly rate?: number | undefined
-  /** Default 0. */
+  /** Seed for choosing gold items. Default 0. */
   readonly seed?: number | undefined
 }
 
 export const defaultRate = 0.05
 
-/** Then every other item is a gold item. */
+/** At this rate, every other item is a gold item. */
 export const maxRate = 0.5
 
-/** What is to be mixed in can't be. */
+/** The gold items or their rate cannot be used. */
 export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGold", {
-  /** The place in the list, from 0 on; absent where the whole is meant. */
+  /** Index in the list, from 0. Absent if the problem concerns the whole list. */
   index: Schema.optionalKey(Schema.Int),
-  /** Where it was read, where that is known. */
+  /** Origin of the item, if known. */
   origin: Schema.optionalKey(Origin.Origin),
-  /** What was expected, and what was found. */
+  /** The expected value, and the value found. */
   problem: Schema.String,
 }) {
   override get message() {
@@ -44,12 +45,12 @@ export class UnusableGold extends Schema.TaggedError<UnusableGold>()("UnusableGo
   }
 }
 
-/** An item of the input, with the gold items of which one goes along with it, if one does. */
+/** Adds gold items to an item of the input. At most one of them is sent along with it. */
 export type Mix = (item: BatchItem) => BatchItem
 
 const decode = Schema.decodeUnknownOption(PromptItem)
 
-/** Fails where an item has no gold answer, or is none. */
+/** Fails if an item has no gold answer, or is not a prompt item. */
 export const make = Effect.fn("GoldItems.make")(function* (
   { items, rate = defaultRate, seed = 0 }: GoldOptions,
   draw: Draw = identity,
@@ -80,7 +81,7 @@ export const make = Effect.fn("GoldItems.make")(function* (
     return { ...gold, isCheck: true, itemId: IdLimit.fits(id) ? id : `gold:${Sha256.hex(id)}` }
   }
 
-  // So that the share is of all that is judged, and not of the input.
+  // The rate refers to all judged items, not to those of the input.
   const perItem = rate / (1 - rate)
   return (item) => {
     const { share, which } = Shuffle.chance(seed, JSON.stringify(["gold", item.itemId]), known.length)

@@ -1,15 +1,16 @@
 /**
- * How many records of a run may be rejected: a number, or a share of those that are read.
+ * Limits how many records of a run may be rejected: a number, or a share of the records read.
  *
- * Guarantees: exact, whatever digits a share has. A number is checked after each record; a percentage from the 1,000th
- * record on, and at the end. Without a limit, reading stops after 100,000 records if none is usable.
+ * Guarantees: the limit is exact for a share with any number of digits. A number is checked after each record. A
+ * percentage is checked from the 1,000th record on, and at the end. Without a limit, reading stops after 100,000
+ * records if none is usable.
  */
 import { Effect, Option, Schema } from "effect"
 
-/** A number from 0 on, or a percentage of up to 100, such as `1%` or `0.5%`. */
+/** A number of at least 0, or a percentage of at most 100, such as `1%` or `0.5%`. */
 export type RejectLimit = number | `${number}%`
 
-/** What was read of the input, and refused by the source or by the service. */
+/** Number of records read, and of those that the source or the service rejected. */
 export interface ReadAndRejected {
   readonly read: number
   readonly rejected: number
@@ -17,7 +18,6 @@ export interface ReadAndRejected {
 
 const grammar = /^(\d{1,9})(?:\.(\d{1,9}))?%$/
 
-/** A percentage as a fraction. */
 const fractionOf = (percentage: string): { readonly above: bigint; readonly below: bigint } => {
   const [, whole = "0", decimals = ""] = grammar.exec(percentage) ?? []
   return { above: BigInt(whole + decimals), below: 100n * 10n ** BigInt(decimals.length) }
@@ -29,7 +29,7 @@ const isShare = (text: string): text is `${number}%` => {
   return above <= below
 }
 
-/** `0`, `1%`, `0.5%`; none where it is neither a whole number nor a percentage of up to 100. */
+/** Parses `0`, `1%`, `0.5%`. None if the text is neither a whole number nor a percentage of at most 100. */
 export const parseLimit = (text: string): Option.Option<RejectLimit> => {
   if (isShare(text)) return Option.some(text)
   return /^\d{1,15}$/.test(text) ? Option.some(Number(text)) : Option.none()
@@ -39,7 +39,7 @@ export const parseLimit = (text: string): Option.Option<RejectLimit> => {
 export const isLimit = (limit: unknown): limit is RejectLimit =>
   typeof limit === "number" ? Number.isSafeInteger(limit) && limit >= 0 : typeof limit === "string" && isShare(limit)
 
-/** Whether the limit allows this many rejected of this many read. */
+/** Whether the limit allows this many rejects. */
 export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected): boolean => {
   if (typeof limit === "number") return rejected <= limit
   const { above, below } = fractionOf(limit)
@@ -48,11 +48,11 @@ export const allows = (limit: RejectLimit, { read, rejected }: ReadAndRejected):
 
 /** More records were rejected than the run allows. */
 export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooManyRejects", {
-  /** Records that were read until then. */
+  /** Number of records read until then. */
   read: Schema.Int,
-  /** How many of them were rejected. */
+  /** Number of rejected records. */
   rejected: Schema.Int,
-  /** Null where none is set. */
+  /** The limit, or null if none is set. */
   limit: Schema.NullOr(Schema.Union([Schema.Int, Schema.TemplateLiteral([Schema.Number, "%"])])),
 }) {
   override get message() {
@@ -70,16 +70,16 @@ export class TooManyRejects extends Schema.TaggedError<TooManyRejects>()("TooMan
 
 const grouped = (count: number): string => count.toLocaleString("en-US")
 
-/** Records from which on a share is checked. */
+/** Number of records from which a share is checked. */
 const enoughForShare = 1000
 
-/** Without a limit, one of this many records must be usable. */
+/** Maximum number of records without any usable one, if there is no limit. */
 const enoughForNone = 100_000
 
-/** Whether so many records were read without a usable one that the rest is assumed to be unusable. */
+/** Whether all records so far are unusable, and so many that the rest is assumed to be unusable, too. */
 export const isHopeless = ({ read, rejected }: ReadAndRejected): boolean => read >= enoughForNone && rejected >= read
 
-/** Counts what a run reads, and fails as soon as the limit does not allow it. */
+/** Counts the records of a run, and fails as soon as they exceed the limit. */
 export const counter = (limit: RejectLimit | undefined) => {
   let read = 0
   let rejected = 0
@@ -93,14 +93,14 @@ export const counter = (limit: RejectLimit | undefined) => {
   )
   return {
     isTooMany,
-    /** Counts records read and rejected, or rejected later by the service. */
+    /** Counts records that were read and rejected, or that the service rejected later. */
     add: (more: ReadAndRejected): Effect.Effect<void, TooManyRejects> =>
       Effect.suspend(() => {
         read += more.read
         rejected += more.rejected
         return check
       }),
-    /** All was read. */
+    /** Checks the limit after all records were read. */
     end: Effect.suspend(() => {
       ended = true
       return check

@@ -1,23 +1,23 @@
 /**
- * Items that were read and are in no ledger, by hashes.
+ * Remembers by hashes the items that were read and are not in the ledger.
  *
- * Of each item two hashes of 52 bits stay in memory, about 60 bytes: among a million items, one is taken for a duplicate by
- * chance once in 9,000 times.
+ * Two hashes of 52 bits per item stay in memory, which takes about 60 bytes. Among a million items, the probability
+ * that any of them is mistaken for a duplicate is 1 in 9,000.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { BatchItem } from "../ledger/schema/Model.ts"
 
 type Identity = Pick<BatchItem, "contentHash" | "itemId">
 
-/** Of 52 bits, which a number holds exactly. */
+/** Returns the first 52 bits, which a number holds exactly. */
 const short = (hexadecimal: string): number => Number.parseInt(hexadecimal.slice(0, 13), 16)
 
 export const make = () => {
-  /** The content of each, by its identity. */
+  /** Maps the hash of an item's id to that of its content. */
   const seen = new Map<number, number>()
   return {
     add: ({ contentHash, itemId }: Identity): void => void seen.set(short(Sha256.hex(itemId)), short(contentHash)),
-    /** How an item relates to those; undefined where its id is new. */
+    /** How an item relates to the remembered ones. Undefined if its id is new. */
     classify: ({ contentHash, itemId }: Identity): "duplicate" | "conflict" | undefined => {
       if (seen.size === 0) return undefined
       const content = seen.get(short(Sha256.hex(itemId)))

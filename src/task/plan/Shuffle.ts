@@ -1,13 +1,14 @@
 /**
  * The order in which an item's completions are sent. Shuffling prevents position bias in the data.
  *
- * Guarantees: every order is equally likely, and follows from the seed, the item's id, and the vote alone. Fisher-Yates as in
- * Durstenfeld 1964 (Algorithm 235) from the bytes of SHA-256; draws beyond the last multiple of the range are drawn again.
+ * Guarantees: every order is equally likely, and depends only on the seed, the item's id, and the vote. The algorithm
+ * is Fisher-Yates as in Durstenfeld 1964 (Algorithm 235), with the bytes of SHA-256. Draws beyond the last multiple of
+ * the range are repeated.
  */
 import * as Sha256 from "../../node/Sha256.ts"
 import type { CompletionOrder } from "../ledger/schema/CompletionOrder.ts"
 
-/** Numbers below 2^32 that follow from a text. */
+/** Generates numbers below 2^32 from a text. */
 const draws = function* (text: string): Generator<number, never> {
   for (let block = 0; ; block++) {
     const hex = Sha256.hex(`${block}:${text}`)
@@ -17,7 +18,7 @@ const draws = function* (text: string): Generator<number, never> {
 
 const span = 2 ** 32
 
-/** A whole number from 0 to below `n`, of which none is likelier than another. */
+/** Returns a whole number of at least 0 and below `n`. All are equally likely. */
 const below = (n: number, from: Iterator<number, never>): number => {
   const limit = span - (span % n)
   let drawn = from.next().value
@@ -26,8 +27,10 @@ const below = (n: number, from: Iterator<number, never>): number => {
 }
 
 /**
- * @param key what the order belongs to, in addition to the seed
- * @param n how many there are to be ordered
+ * Draws an order. Undefined if it is the original order.
+ *
+ * @param key identifies the order, in addition to the seed
+ * @param n the number of elements to order
  */
 export const draw = (seed: number, key: string, n: number): CompletionOrder => {
   const order = Array.from({ length: n }, (_, index) => index)
@@ -45,7 +48,7 @@ export const draw = (seed: number, key: string, n: number): CompletionOrder => {
 export const ofItem = (seed: number, itemId: string, vote: number, completions: number): CompletionOrder =>
   draw(seed, JSON.stringify([itemId, vote]), completions)
 
-/** A number from 0 to below 1 that follows from the seed and a key, and one that is below `n`. */
+/** Draws two numbers from the seed and a key: `share` is at least 0 and below 1, `which` is below `n`. */
 export const chance = (seed: number, key: string, n: number): { readonly share: number; readonly which: number } => {
   const from = draws(`${seed}:${key}`)
   return { share: from.next().value / span, which: below(n, from) }

@@ -1,8 +1,8 @@
 /**
- * Batches as requests: the bytes that go over the wire, and the idempotency key.
+ * Turns batches into requests: the bytes of the body, and the idempotency key.
  *
- * Guarantees: the same items with the same terms, vote, and orders have the same key in every run; other ones another key. A
- * half of a task has the key that it would have if it had been planned so.
+ * Guarantees: the same items with the same terms, vote, and orders have the same key in every run, and others have
+ * another key. A half of a task has the key that it would have had if it had been planned alone.
  */
 import { Array as Arr, Struct } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -28,8 +28,8 @@ import * as Shuffle from "./Shuffle.ts"
 const encoder = new TextEncoder()
 
 /**
- * An item with its identity: the id that it has, or else the hash of its content with the completions
- * sorted, so that the same completions in another order are the same item.
+ * Adds the identity to an item: its id, or else the hash of its content with the completions sorted. So the same
+ * completions in another order are the same item.
  */
 export const identify = ({
   completionLists,
@@ -51,19 +51,19 @@ export const identify = ({
   return { ...known, bytes, contentHash, itemId }
 }
 
-/** The hash of the content with the completions sorted; undefined where they are. */
+/** Returns the hash of the content with the completions sorted. Undefined if they are sorted already. */
 const sortedHash = (completions: ReadonlyArray<string>, bytes: ItemBytes.ItemBytes): string | undefined => {
   const sorted = ItemBytes.sorted(bytes, completions)
   return sorted === undefined ? undefined : Sha256.hex(sorted)
 }
 
-/** The item under an identity of its own, where another one has the same completions in another order. */
+/** Gives the item another identity, if another item has the same completions in another order. */
 export const identifyReordered = (item: BatchItem): BatchItem => ({
   ...item,
   itemId: Sha256.hex(`${item.itemId}:${item.contentHash}`),
 })
 
-/** Of an id that belongs to other content already. */
+/** The reject of an item whose id already belongs to other content. */
 export const conflict = ({ item, origin }: BatchItem): Reject => ({
   ...origin,
   code: "conflicting_id",
@@ -71,7 +71,10 @@ export const conflict = ({ item, origin }: BatchItem): Reject => ({
   raw: toJson(item),
 })
 
-/** Why the service does not take an item, if so. The text is left out: such items are large, and nothing is wrong with the record. */
+/**
+ * Returns a reject if the item exceeds the service's limits. The reject does not include the text, since such items are
+ * large and the record itself is valid.
+ */
 export const beyondLimits = (
   { bytes, item, origin, prompt }: BatchItem,
   { maxCompletionCharacters, maxCompletions, maxPromptCharacters }: ItemLimits,
@@ -96,7 +99,7 @@ export const beyondLimits = (
     .find((reject) => reject !== undefined)
 }
 
-/** The tasks of a batch, one for each vote, ready to be planned. */
+/** Makes the tasks of a batch, one for each vote, ready to be planned. */
 export const newTasks = (
   items: Arr.NonEmptyReadonlyArray<BatchItem>,
   { shuffleSeed = defaultShuffleSeed, votes = 1, votesUpTo = votes, ...terms }: RunTerms,
@@ -142,7 +145,7 @@ const newTask = (
   }
 }
 
-/** A task's identity: what is asked of which items. The same task has the same key in every run. */
+/** The identity of a task: its question and its items. The same task has the same key in every run. */
 const idempotencyKey = (
   { task_type, guidelines }: Pick<TaskRequest, "task_type"> & { readonly guidelines?: string | undefined },
   items: ReadonlyArray<readonly [itemId: string, sentHash: string]>,
@@ -154,7 +157,7 @@ const idempotencyKey = (
   return Sha256.hex(JSON.stringify(isPlain ? asked : [...asked, vote, items.map((_, i) => orders[i] ?? null)]))
 }
 
-/** The request about these items of another one, with its key. */
+/** Makes the request for some items of another request, with its key. */
 const withKey = (
   request: TaskRequest,
   {
@@ -176,9 +179,9 @@ const withKey = (
 })
 
 /**
- * The same question as two tasks, the first with the larger half.
+ * Splits a request into two. The first has the larger half.
  *
- * @param vote which of its batch's tasks it is
+ * @param vote number of the task's vote in its batch
  */
 export const halve = (question: StoredRequest, vote: number) => {
   const request = parseTaskRequest(Payload.decode(question.body))
@@ -192,9 +195,9 @@ export const halve = (question: StoredRequest, vote: number) => {
 }
 
 /**
- * Another vote on some items of a task, which follow one another.
+ * Makes the request for another vote on consecutive items of a task.
  *
- * @param vote which of its batch's votes it is
+ * @param vote number of the vote in its batch
  */
 export const furtherVote = (
   question: StoredRequest,

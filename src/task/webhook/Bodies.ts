@@ -1,11 +1,10 @@
 /**
- * Reads the bodies of webhook deliveries, which anybody may send who finds the port.
+ * Reads the bodies of webhook deliveries. Anybody who finds the port may send one.
  *
- * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5; one more takes the place
- * of the oldest. The first 64 KiB of each are held, and 32 MiB of all the rest.
- *
- * Measured with Node's limits instead (`maxConnections` 512, `requestTimeout` 15 s): 512 senders that stop just before the end of
- * a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB in memory.
+ * Guarantees: at most 512 bodies are read concurrently, each for at most 15 seconds, with pauses of at most 5 seconds.
+ * A further body takes the place of the oldest. Memory holds the first 64 KiB of each body, and 32 MiB of all the rest.
+ * Node's own limits were measured instead (`maxConnections` 512, `requestTimeout` 15 s): 512 senders that stopped just
+ * before the end of a body of 1 MiB kept the next one waiting for 16 s, and up to 512 MiB in memory.
  */
 import { type ByteSize, Bytes, Deferred, Duration, Effect, Schema, Stream } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -28,7 +27,7 @@ const refuse = (reason: BodyRefused["reason"]) => Effect.fail(new BodyRefused({ 
 
 interface Place {
   bytes: number
-  /** Bytes that count against the memory shared by all bodies. */
+  /** Bytes that count against the memory that all bodies share. */
   shared: number
   /** Fails when another request takes the place. */
   readonly evicted: Deferred.Deferred<never, BodyRefused>
@@ -41,7 +40,7 @@ export const make = (limit: ByteSize.ByteSize) => {
   let held = 0
   /** Requests that hold memory until their scopes close. */
   const places = new Set<Place>()
-  /** Those whose bodies are incomplete, the oldest first. */
+  /** The places of incomplete bodies, the oldest first. */
   const unfinished = new Set<Place>()
 
   const leave = (place: Place) => {
@@ -49,7 +48,7 @@ export const make = (limit: ByteSize.ByteSize) => {
     unfinished.delete(place)
   }
 
-  /** What a request holds until its scope is closed. */
+  /** Takes a place, which the request holds until its scope closes. */
   const place = Effect.acquireRelease(
     Effect.suspend(() => {
       if (places.size >= maxReaders) {
@@ -95,15 +94,15 @@ export const make = (limit: ByteSize.ByteSize) => {
     return Bytes.concat(chunks)
   })
 
-  /** Refuses by the headers what would be refused after reading. */
+  /** Refuses a request by its headers if its body would be refused after reading. */
   const accept = Effect.fnUntraced(function* ({ headers }: HttpServerRequest.HttpServerRequest) {
-    // No scheme says whether the signature is over the compressed bytes.
+    // No scheme defines whether the signature covers the compressed bytes.
     const encoding = headers["content-encoding"] ?? "identity"
     if (encoding.trim().toLowerCase() !== "identity") return yield* refuse("encoded")
     if (Number(headers["content-length"] ?? 0) > maxBytes) return yield* refuse("too_large")
   })
 
-  /** The whole body; it is held until the scope is closed. */
+  /** Reads the whole body. It counts against the limits until the scope closes. */
   const read = Effect.fnUntraced(
     function* (request: HttpServerRequest.HttpServerRequest) {
       return yield* Effect.timeoutOrElse(readAll(request), { duration: maxDuration, orElse: () => refuse("too_slow") })

@@ -1,10 +1,11 @@
 /**
- * Answers one delivery: verified, then recorded in the ledger, then 204.
+ * Answers one delivery: verifies it, records it in the ledger, and answers 204.
  *
- * Guarantees: nothing of a delivery is used before its signature is verified, and no body is read where the headers tell
- * enough. A refusal is answered without a reason (400, 401, 405, 408, 413, 415, 503) and logged; what could not be recorded is
- * answered 500 or 503. Two deliveries are the same by the signed id and time; without an id, by the hash of the body or by
- * `deliveryId`; with neither, each counts, which changes only when tasks are polled.
+ * Guarantees: no content is used before its signature is verified, and no body is read if the headers already lead to a
+ * refusal. A refusal is logged and answered without a reason (400, 401, 405, 408, 413, 415, 503). A delivery that could
+ * not be recorded is answered with 500 or 503. Two deliveries are the same if they have the same signed id and time.
+ * Without a signed id, `deliveryId` or the hash of the body identifies them. With neither an id nor a time, each
+ * counts, which only changes when tasks are polled.
  */
 import { ByteSize, Duration, Effect, Option, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -20,15 +21,17 @@ import * as WebhookBodies from "./Bodies.ts"
 import * as WebhookRefusals from "./Refusals.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
 
-/** Where a delivery's id is, if the scheme signs none. A path is as for task ids: `id`, `event.id`. */
+/**
+ * The place of a delivery's id, if the scheme signs none. A path has the same form as for task ids: `id`, `event.id`.
+ */
 export type DeliveryIdPlace = { readonly header: string } | { readonly path: string }
 
 export interface DeliveryOptions {
-  /** How much a body may have. Default 1 MiB. */
+  /** Maximum size of a body. Default 1 MiB. */
   readonly bodyLimit?: ByteSize.Input | undefined
-  /** Paths of task ids in the payload, instead of those of the service's profile. */
+  /** Paths of task ids in the payload. Default: those of the service's profile. */
   readonly taskIdPaths?: ReadonlyArray<string> | undefined
-  /** Default: for `github` the header `x-github-delivery`, else none. */
+  /** Default: for `github` the header `x-github-delivery`, otherwise none. */
   readonly deliveryId?: DeliveryIdPlace | undefined
 }
 
@@ -40,11 +43,11 @@ const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unknow
 
 const answer = (status: number, headers: Record<string, string> = {}) => HttpServerResponse.empty({ status, headers })
 
-/** Ends the connection, too: the rest of the request may never come. */
+/** Also ends the connection, since the rest of the request may never arrive. */
 const turnedAway = (status: number, headers: Record<string, string> = {}) =>
   answer(status, { ...headers, connection: "close" })
 
-/** @returns what answers a request; it lives as long as the scope. */
+/** @returns a function that answers a request; it works until the scope closes */
 export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookScheme & DeliveryOptions) {
   const ledger = yield* Ledger
   const profile = yield* ServiceProfile
@@ -56,7 +59,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   const place: DeliveryIdPlace | undefined =
     options.deliveryId ?? (options.scheme === "github" ? { header: "x-github-delivery" } : undefined)
 
-  /** What the ledger is to know of a delivery that was verified. */
+  /** Makes the ledger's record of a verified delivery. */
   const deliveryOf = Effect.fnUntraced(function* (
     verified: VerifiedDelivery,
     headers: HttpServerRequest.HttpServerRequest["headers"],
@@ -68,7 +71,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     const sent = Math.round((verified.timestamp ?? Number.NaN) * 1000)
     return {
       id: short(named ?? Sha256.hex(body)),
-      // Without a time, what has an id counts once; what has neither counts each time.
+      // Without a time, a delivery with an id counts once, and a delivery with neither counts each time.
       sentAt: Number.isSafeInteger(sent) ? sent : named === undefined ? now : 0,
       taskIds: Option.flatMap(payload, (json) => TaskIds.all(json, taskIdPaths)),
     }
@@ -83,7 +86,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
   })
 
   const unread = Effect.fnUntraced(function* ({ reason }: WebhookBodies.BodyRefused) {
-    // A sender that went away hears no answer.
+    // A sender that went away does not receive an answer.
     if (reason !== "broken") yield* say(unreadable[reason].kind, unreadable[reason].why(ByteSize.format(limit)))
     return unreadable[reason].answer
   })
@@ -119,10 +122,10 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
       Effect.catchTags(effect, {
         SignatureRefused: (error) => refused(error, request),
         BodyRefused: unread,
-        // Sent again by the service, as it does with any failure.
+        // The service sends the delivery again, as after any failure.
         SqlError: notRecorded,
       }),
-    // Only a function of the user's can cause one.
+    // Only a custom function can cause a defect.
     Effect.catchDefect(notRecorded),
     Effect.tap(({ status }) => Metrics.countDelivery(status < 300 ? "accepted" : status < 500 ? "refused" : "failed")),
   )
@@ -131,7 +134,7 @@ export const make = Effect.fnUntraced(function* (options: WebhookScheme.WebhookS
     request.method === "POST" ? take(request) : Effect.succeed(turnedAway(405, { allow: "POST" }))
 })
 
-/** An id that the scheme does not sign, from its configured place. */
+/** Returns the id from its configured place, if the scheme does not sign one. */
 const unsignedId = (
   place: DeliveryIdPlace | undefined,
   payload: Option.Option<unknown>,
@@ -173,7 +176,7 @@ const kinds: { readonly [Reason in SignatureRefused["reason"]]: string } = {
   no_signature_matches: "with a wrong signature",
 }
 
-/** Headers that tell how a delivery is signed, for whoever has set another scheme. */
+/** Headers that show how a delivery is signed, to help if the wrong scheme is set. */
 const signatureLike = /^(?!x-forwarded)(.*(signature|hmac|digest|secret|token).*|(webhook|svix)-.*|authorization)$/
 
 const explained = (

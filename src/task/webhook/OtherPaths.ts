@@ -1,8 +1,8 @@
 /**
- * Logs webhook deliveries to a path where nothing is received, since their results otherwise wait for the next poll.
+ * Logs webhook deliveries to other paths. Nothing receives them there, so their results wait for the next poll.
  *
  * Guarantees: each path is logged once, and at most one per minute, since anybody who finds the port can cause them. A
- * path that was not logged because of this is logged when it comes again. Only the first 100 paths are logged.
+ * path that was not logged for this reason is logged when it occurs again. Only the first 100 paths are logged.
  */
 import { Duration, Effect } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
@@ -13,7 +13,9 @@ const maxPaths = 100
 const maxPathCharacters = 100
 
 /**
- * @param expected the path where webhooks are received
+ * Logs the paths of deliveries.
+ *
+ * @param expected the path that receives webhooks
  * @returns a function that logs the path of a delivery
  */
 export const logged = (expected: string) =>

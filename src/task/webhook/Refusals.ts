@@ -1,5 +1,5 @@
 /**
- * Logs refused deliveries: at most one line per minute, since anybody who finds the port can cause them. Those in
+ * Logs refused deliveries, at most one line per minute, since anybody who finds the port can cause them. Refusals in
  * between are counted by kind, and logged after the minute or at shutdown.
  */
 import { Duration, Effect } from "effect"
@@ -7,7 +7,7 @@ import * as SteadyClock from "../../io/SteadyClock.ts"
 
 const logInterval = Duration.toMillis("1 minute")
 
-/** @returns a function that logs a refused delivery. */
+/** @returns a function that logs a refused delivery */
 export const make = Effect.gen(function* () {
   let lastLogged = Number.NEGATIVE_INFINITY
   const suppressed = new Map<string, number>()
@@ -27,7 +27,10 @@ export const make = Effect.gen(function* () {
   const scope = yield* Effect.scope
   yield* Effect.addFinalizer(() => logSuppressed)
 
-  /** After the minute, unless a delivery that came just then has logged the counts and started another. */
+  /**
+   * Logs the counts after the minute. If another refusal has just logged them, that message started a new minute, so
+   * this does nothing.
+   */
   const logLater = Effect.gen(function* () {
     yield* Effect.sleep(lastLogged + logInterval - (yield* SteadyClock.now))
     const now = yield* SteadyClock.now

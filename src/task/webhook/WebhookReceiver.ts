@@ -1,8 +1,10 @@
 /**
- * Where the annotation service's webhooks arrive: a route for your own server, or a server that runs as long as the job.
+ * Receives the annotation service's webhooks: as a route for your own server, or as a server that runs as long as the
+ * job.
  *
- * Guarantees: only a genuine and recent delivery counts; it is in the ledger before it is answered with 204; a forged,
- * repeated, reordered, or lost one changes only when tasks are polled. Does not speak TLS, nor fetch results: `collect` does.
+ * Guarantees: only a genuine and recent delivery counts, and it is in the ledger before it is answered with 204. A
+ * forged, repeated, reordered, or lost delivery only changes when tasks are polled. Has no TLS, and does not fetch
+ * results: `collect` does.
  */
 import { Effect, Layer, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
@@ -12,32 +14,32 @@ import * as HealthRoutes from "../../telemetry/HealthRoutes.ts"
 import * as WebhookHandler from "./Handler.ts"
 import * as OtherPaths from "./OtherPaths.ts"
 
-/** How deliveries are verified (default: Standard Webhooks, with `secrets`) and which tasks they name. */
+/** How deliveries are verified (default: Standard Webhooks, with `secrets`), and where they name their tasks. */
 export type RouteOptions = WebhookScheme &
   WebhookHandler.DeliveryOptions & {
-    /** Default `/webhook`. */
+    /** Path of the route. Default `/webhook`. */
     readonly path?: `/${string}` | undefined
   }
 
 /** Options of `layer`: those of `route`, and the address to listen on. */
 export type ListenOptions = RouteOptions & {
-  /** An address or a name. Loopback by default, which suits a proxy on the same machine that speaks TLS. */
+  /** Address or host name to listen on. Default: loopback, for a proxy on the same machine that adds TLS. */
   readonly host?: string | undefined
-  /** A free one by default. */
+  /** Port to listen on. Default: any free port. */
   readonly port?: number | undefined
-  /** Told the URL where webhooks are received; it is logged by default. */
+  /** Called with the URL that receives webhooks. Default: logs it. */
   readonly onListening?: ((url: string) => Effect.Effect<void>) | undefined
-  /** Told the path of each `POST` to a path where nothing is received; logged by default, once per path. */
+  /** Called with the path of each `POST` to another path. Default: logs each path once. */
   readonly onOtherPath?: ((path: string) => Effect.Effect<void>) | undefined
 }
 
 /** The receiver cannot listen at its address. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
-  /** The address or name that was asked for. */
+  /** The requested address or host name. */
   host: Schema.String,
-  /** 0 stands for any free one. */
+  /** The requested port. 0 means any free port. */
   port: Schema.Int,
-  /** As the system calls it: `EADDRINUSE`, `EACCES`. */
+  /** The system's error code, such as `EADDRINUSE` or `EACCES`. */
   code: Schema.String,
 }) {
   override get message() {
@@ -53,10 +55,10 @@ const descriptions: { readonly [code: string]: string } = {
   ENOTFOUND: "there is no such host",
 }
 
-/** Where webhooks are received unless another path is named. */
+/** The default path that receives webhooks. */
 export const defaultPath = "/webhook"
 
-/** The route alone, for the router of a server of your own. */
+/** Only the route, for the router of your own server. */
 export const route = (options: RouteOptions) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
@@ -64,10 +66,10 @@ export const route = (options: RouteOptions) =>
     }),
   ).pipe(Layer.provide(WebhookSignature.layerMac))
 
-/** Whether `layer` answers health checks at this path, unless it receives webhooks there. */
+/** Whether `layer` answers health checks at this path. It does not if it receives webhooks there. */
 export const isHealthPath = (path: string) => HealthRoutes.paths.some((health) => health === path)
 
-/** Listens while the layer is in use. Health checks are answered, too. */
+/** Listens while the layer is in use. Also answers health checks. */
 export const layer = (options: ListenOptions) => {
   const { host = "127.0.0.1", path = defaultPath, port = 0 } = options
   const announce = Effect.gen(function* () {
@@ -75,7 +77,7 @@ export const layer = (options: ListenOptions) => {
     const url = `${HttpServer.formatAddress(address)}${path}`
     yield* options.onListening?.(url) ?? Effect.logInfo(`webhooks are received at ${url}`)
   })
-  // Loaded only where something listens.
+  // The server is loaded only if something listens.
   const server = Effect.promise(() => import("../../node/HttpServer.ts")).pipe(
     Effect.map((NodeServer) => NodeServer.layer({ host, port })),
     Layer.unwrap,

@@ -1,10 +1,12 @@
 /**
- * Whether a ledger has integrity errors: the database's own check, and everything that holds among its rows.
+ * Checks the integrity of a ledger: the database's own check, and every rule among its rows.
  *
- * Guarantees: changes nothing, and sees one moment. Where it finds nothing, every item is in one task of its campaign for each
- * vote, every request and result is there and fits, no task of the service counts twice, and all counts agree with their rows.
+ * Guarantees: changes nothing, and sees the state of one moment. If there are no findings:
+ * - Every item is in one task of its campaign for each vote.
+ * - Every request and result is present and fits.
+ * - No task of the service counts twice, and all counts agree with their rows.
  */
-/* oxlint-disable max-lines -- a list of checks, each a query */
+/* oxlint-disable max-lines -- this file is a list of checks, and each is a query */
 import { Array as Arr, Effect, type Layer, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
@@ -35,52 +37,52 @@ export type IntegrityIssueCode =
   | "attempts_inconsistent"
   | "counts_disagree"
 
-/** Something in the ledger that contradicts the rest of it. */
+/** A part of the ledger that contradicts another part. */
 export interface IntegrityIssue {
   /** The kind of contradiction, for programs. */
   readonly code: IntegrityIssueCode
-  /** One line: which task or item, and what contradicts what. */
+  /** One line that names the task or item and the contradiction. */
   readonly message: string
 }
 
 /** Findings, and the number of rows that were checked. */
 export interface CheckReport {
-  /** The first findings of each kind. */
+  /** The first ten findings of each kind. */
   readonly findings: ReadonlyArray<IntegrityIssue>
   /** Tasks of the job, in all campaigns and states. */
   readonly tasks: number
-  /** Items, counted once however many votes they have. */
+  /** Items. An item with several votes counts once. */
   readonly items: number
-  /** Tasks whose result is recorded, pruned ones left out. */
+  /** Tasks with a recorded result, without pruned ones. */
   readonly results: number
-  /** What `prune` has removed the results of. */
+  /** Tasks and items whose results `prune` has removed. */
   readonly pruned: { readonly tasks: number; readonly items: number }
-  /** Duration of the check. */
+  /** Duration of the check in seconds. */
   readonly seconds: number
 }
 
 export interface CheckOptions {
-  /** Its name. */
+  /** Name of the job. */
   readonly job: string
-  /** Leaves the requests and results unread, which is most of the work. Default false. */
+  /** Whether to leave requests and results unread, which are most of the work. Default false. */
   readonly quick?: boolean | undefined
 }
 
-/** Findings of each kind in a report. */
+/** Maximum number of findings of each kind in a report. */
 const maxFindings = 10
 
-/** A payload's page; a task's request and result take some 100 kB. */
+/** Tasks per page. A task's request and result take some 100 kB. */
 const pageSize = 64
 
 const taskName = (row: { readonly seq: number; readonly task_id?: string | null }): string =>
   `task ${row.seq + 1}${row.task_id == null ? "" : ` (${row.task_id})`}`
 
-/** Errors are in the report; the effect fails only where the database can't be read. */
+/** The report lists integrity errors. The effect fails only if the database cannot be read. */
 export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOptions) {
   const started = yield* SteadyClock.now
   const { counted, findings } = yield* Snapshot.make(yield* SqlClient.SqlClient)(
     Effect.gen(function* () {
-      // The rows of damaged pages prove nothing.
+      // Rows of damaged pages prove nothing.
       const damage = yield* damageOf
       if (damage.length > 0) return { findings: damage, counted: nothing }
       const { job } = yield* Jobs.find(options.job)
@@ -92,7 +94,7 @@ export const check = Effect.fn("LedgerCheck.check")(function* (options: CheckOpt
   return { findings, ...counted, seconds: ((yield* SteadyClock.now) - started) / 1000 } satisfies CheckReport
 })
 
-/** The report where damaged pages make `check` fail: what SQLite finds, if it opens the file. */
+/** The report for a file whose damaged pages make `check` fail: the errors that SQLite finds, if it opens the file. */
 export const damageReport = Effect.fn("LedgerCheck.damageReport")(function* <E, R>(
   error: SqlError,
   client: Layer.Layer<SqlClient.SqlClient, E, R>,
@@ -108,13 +110,13 @@ const nothing = { tasks: 0, items: 0, results: 0, pruned: { tasks: 0, items: 0 }
 
 const damaged = (message: string): IntegrityIssue => ({ code: "database_damaged", message })
 
-/** SQLITE_CORRUPT, found while rows were read. */
+/** Whether the error is SQLITE_CORRUPT, which SQLite raises while it reads rows. */
 export const isCorrupt = (error: unknown): error is SqlError =>
   isSqlError(error) && Schema.is(Schema.Struct({ errcode: Schema.Number }))(error.reason.cause)
     ? (error.reason.cause.errcode & 0xff) === 11
     : false
 
-/** Errors that SQLite finds in its file; PostgreSQL has its own tools (`pg_amcheck`). */
+/** Errors that SQLite finds in its file. PostgreSQL has its own tools (`pg_amcheck`). */
 const damageOf = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql.onDialectOrElse({
@@ -136,13 +138,13 @@ const count = Effect.fnUntraced(function* (job: number) {
   return { tasks, items, results, pruned: { tasks: pruned, items: pruned_items } }
 })
 
-/** One query for each rule that rows may break. */
+/** Runs one query for each rule about rows. */
 const rowFindings = Effect.fnUntraced(function* (job: number) {
   const sql = yield* SqlClient.SqlClient
   const here = sql`job = ${job}`
   const both = (a: string, b: string) => sql.literal(`${a}.job = ${b}.job AND ${a}.seq = ${b}.seq`)
 
-  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row's type is next to its query
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each query names the type of its rows
   const finds = <Row extends object>(code: IntegrityIssueCode, query: Fragment, message: (row: Row) => string) =>
     Effect.map(
       sql<Row>`SELECT * FROM (${query}) AS found LIMIT ${maxFindings}`,
@@ -291,7 +293,7 @@ interface ItemRow {
   readonly item_id: string
 }
 
-/** Tasks with their items and, unless `quick`, with their requests and results. */
+/** Checks tasks with their items and, unless `quick`, with their requests and results. */
 const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckOptions) {
   const sql = yield* SqlClient.SqlClient
   const payloads =
@@ -331,13 +333,16 @@ const taskFindings = Effect.fnUntraced(function* (job: number, { quick }: CheckO
   return findings
 })
 
-/** The items of a task by their places in it; undefined for a gold item that was mixed in, or where there are several. */
+/**
+ * The items of a task by their position in it. Undefined for a gold item that was mixed in, or if several items have
+ * that position.
+ */
 const itemsOf = (
   row: PayloadRow,
   at: ReadonlyMap<number, ReadonlyArray<ItemRow>>,
 ): ReadonlyArray<ItemRow | undefined> =>
   Array.from({ length: row.item_count }, (_, i) => {
-    // Items have their numbers in the first vote.
+    // The seq of an item is that of its first vote.
     const [item, ...more] = at.get(row.seq - (row.vote - 1) * row.batch_items + i) ?? []
     return more.length === 0 && item?.campaign === row.campaign ? item : undefined
   })

@@ -1,9 +1,10 @@
 /**
- * Check, backup, compact, and prune.
+ * Checks, backs up, compacts, and prunes a ledger.
  *
- * Guarantees: `check` and `backup` also work while a process writes to the ledger; `compact` and `prune` need
- * exclusive access. A backup is complete, synced, and checked, or absent. Pruning keeps identities, so that nothing is submitted again, and
- * removes the results of an item's votes together. PostgreSQL has its own tools for backup and compacting.
+ * Guarantees: `check` and `backup` also work while a process writes to the ledger. `compact` and `prune` need exclusive
+ * access. A backup is complete, synced, and checked, or absent. Pruning keeps identities, so that nothing is submitted
+ * again, and removes the results of all votes of an item together. PostgreSQL has its own tools for backup and
+ * compacting.
  */
 import { Array as Arr, Clock, Effect, FileSystem, Path, Record, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -18,9 +19,9 @@ import * as LedgerLocation from "../LedgerLocation.ts"
 import { lostStates } from "../schema/Model.ts"
 import * as Payload from "../schema/Payload.ts"
 
-/** The operation is only for ledgers in an SQLite file; PostgreSQL has its own tools. */
+/** The operation only supports ledgers in an SQLite file. PostgreSQL has its own tools. */
 export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotForPostgres", {
-  /** What was asked for. */
+  /** The requested operation. */
   verb: Schema.Literals(["backup", "compact"]),
   /** The URL without its password. */
   location: Schema.String,
@@ -32,9 +33,9 @@ export class NotForPostgres extends Schema.TaggedError<NotForPostgres>()("NotFor
   }
 }
 
-/** The backup's path exists. */
+/** The backup's path already exists. */
 export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExists", {
-  /** The file that is left as it is. */
+  /** The existing file, which stays unchanged. */
   path: Schema.String,
 }) {
   override get message() {
@@ -42,9 +43,9 @@ export class BackupExists extends Schema.TaggedError<BackupExists>()("BackupExis
   }
 }
 
-/** The backup could not be written; its partial copy was removed. */
+/** The backup could not be written, and its partial copy was removed. */
 export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFailed", {
-  /** The file that was to be written. */
+  /** The file that the backup would have written. */
   path: Schema.String,
   /** The error of SQLite or of the file system. */
   cause: Schema.Defect(),
@@ -56,9 +57,9 @@ export class BackupFailed extends Schema.TaggedError<BackupFailed>()("BackupFail
 
 /** The copy has integrity errors, and was removed. */
 export class BackupDamaged extends Schema.TaggedError<BackupDamaged>()("BackupDamaged", {
-  /** The file that was to be written. */
+  /** The file that the backup would have written. */
   path: Schema.String,
-  /** Messages of the check's findings, the first ten of each kind. */
+  /** Messages of the check's findings, at most ten of each kind. */
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -71,7 +72,10 @@ const requireFile = (location: LedgerLocation.LedgerLocation, verb: NotForPostgr
     ? Effect.succeed(location)
     : Effect.fail(new NotForPostgres({ verb, location: PostgresUrl.redact(location.url) }))
 
-/** Reports the integrity errors of an existing ledger; `quick` leaves requests and results unread. Damaged pages are findings, not failures. */
+/**
+ * Reports the integrity errors of an existing ledger. `quick` leaves requests and results unread. Damaged pages are
+ * findings, not failures.
+ */
 export const check = Effect.fn("LedgerMaintenance.check")(
   (location: LedgerLocation.LedgerLocation, options: Pick<LedgerCheck.CheckOptions, "quick"> = {}) =>
     LedgerCheck.check({ ...options, job: location.job }).pipe(
@@ -82,15 +86,18 @@ export const check = Effect.fn("LedgerMaintenance.check")(
     ),
 )
 
-/** What a backup holds. */
+/** Counts and size of a backup. */
 export interface BackupReport extends Pick<LedgerCheck.CheckReport, "items" | "results" | "tasks"> {
-  /** The file that was written. */
+  /** The written file. */
   readonly path: string
-  /** Size of the file. */
+  /** Size of the file in bytes, with its write-ahead log. */
   readonly bytes: number
 }
 
-/** Copies a ledger in an SQLite file to the new file `to`. Fails with `NotForPostgres`, `BackupExists`, `BackupFailed`, or `BackupDamaged`. */
+/**
+ * Copies a ledger in an SQLite file to the new file `to`. Fails with `NotForPostgres`, `BackupExists`, `BackupFailed`,
+ * or `BackupDamaged`.
+ */
 export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   location: LedgerLocation.LedgerLocation,
   to: string,
@@ -100,7 +107,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
   const file = yield* requireFile(location, "backup")
   if (yield* fs.exists(to)) return yield* new BackupExists({ path: to })
   const partial = `${to}.partial`
-  // Left behind by a backup that was killed.
+  // A killed backup leaves these files behind.
   const remove = Effect.ignore(
     Effect.forEach(
       ["", "-journal", "-wal", "-shm"].map((suffix) => `${partial}${suffix}`),
@@ -128,7 +135,7 @@ export const backup = Effect.fn("LedgerMaintenance.backup")(function* (
 
 const copy = Effect.fnUntraced(function* (to: string) {
   const sql = yield* SqlClient.SqlClient
-  // Damage is in the ledger, not in the copy.
+  // The damage is in the ledger, not in the copy.
   yield* Effect.mapError(sql`VACUUM INTO ${to}`, (error) => {
     const { cause } = error.reason
     return LedgerCheck.isCorrupt(error) ? error : new BackupFailed({ path: to, cause })
@@ -147,7 +154,7 @@ const sizeOf = Effect.fnUntraced(function* (path: string) {
   return sizes.reduce((sum, size) => sum + size, 0)
 })
 
-/** Payloads compressed in one transaction. */
+/** Number of payloads that one transaction compresses. */
 const packSize = 16
 
 /** Compresses the payloads of a table that are not compressed yet. */
@@ -175,7 +182,8 @@ const packPayloads = Effect.fnUntraced(function* (
 })
 
 /**
- * Compresses requests and results, and shrinks the SQLite file. Needs free space of up to twice its size meanwhile.
+ * Compresses requests and results, and shrinks the SQLite file. Meanwhile it needs free space of up to twice the file's
+ * size.
  *
  * @returns the bytes of the file and its write-ahead log, `before` and `after`
  */
@@ -194,31 +202,34 @@ export const compact = Effect.fn("LedgerMaintenance.compact")(function* (locatio
 
 /** Options of `prune`. */
 export interface PruneOptions {
-  /** Epoch milliseconds: prune what is older. Default: rejects of all runs but the last, and no results. */
+  /**
+   * Prunes data from before this time, in epoch milliseconds. Default: prunes the rejects of all runs but the last, and
+   * no results.
+   */
   readonly before?: number | undefined
-  /** Whether to remove requests and results from before that time, too; later exports lack them. Default false. */
+  /** Whether to remove requests and results from before that time, too. Later exports lack them. Default false. */
   readonly results?: boolean | undefined
-  /** Whether to count and remove nothing. Default false. */
+  /** Whether to only count and remove nothing. Default false. */
   readonly dryRun?: boolean | undefined
 }
 
-/** Rows that were removed, or would be in a dry run. */
+/** Rows that were removed, or that a dry run would remove. */
 export interface PruneReport {
   /** Rejected records of earlier runs. */
   readonly rejects: number
-  /** Processed webhook deliveries. */
+  /** Webhook deliveries that were processed. */
   readonly deliveries: number
-  /** Tasks whose request and result were removed, and their items; 0 unless `results` is set. */
+  /** Tasks whose request and result were removed, and their items. 0 unless `results` is set. */
   readonly results: { readonly tasks: number; readonly items: number }
 }
 
-/** Tasks pruned in one transaction. */
+/** Number of tasks that one transaction prunes. */
 const chunkSize = 500
 
-/** Large, since a database may scan all tasks for each page. */
+/** The page is large, since a database may scan all tasks for each page. */
 const pageSize = 50_000
 
-/** Removes old rejects, deliveries and, if asked, requests and results. */
+/** Removes old rejects and deliveries, and with `results` also requests and results. */
 export const prune = Effect.fn("LedgerMaintenance.prune")(function* (
   location: LedgerLocation.LedgerLocation,
   options: PruneOptions,
@@ -238,7 +249,7 @@ const pruneRows = Effect.fnUntraced(function* (name: string, { before, dryRun, r
     AND run IN (SELECT run FROM run WHERE ${here} AND started_at < ${before ?? now})`
   const forgotten = sql`${here} AND received_at < ${now - rememberedMillis}`
   const oldHints = sql`${here} AND at < ${now - rememberedMillis}`
-  // All votes of an item together: a part of them could give another judgment.
+  // All votes of an item are pruned together, since some of them alone could give another judgment.
   const old = sql`${here} AND state = 'completed' AND pruned_at IS NULL AND completed_at < ${before ?? 0}
     AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = task.job AND v.batch = task.batch
       AND v.seq >= task.batch AND v.seq < task.batch + task.votes * task.batch_items AND v.vote <> task.vote

@@ -1,8 +1,10 @@
 /**
- * Votes by the price that they count at: each at the highest of the prices that held when its task was planned, and at that of its expert's
- * kind once its result is there; at the job's present prices, where its task was planned without any.
+ * Votes by the price that they count at. A vote counts at the highest price that held when its task was planned. Once
+ * its result is stored, it counts at the price of its expert's kind. If its task was planned without prices, the job's
+ * present prices apply.
  *
- * Guarantees: a task's first result makes no vote count for more. One that the service puts in its place later can, by a dearer kind.
+ * Guarantees: a task's first result never raises the price of a vote. A later result in its place can, if its kind
+ * costs more.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -13,24 +15,23 @@ import * as VoteKinds from "../schema/VoteKinds.ts"
 
 export type Here = Pick<LedgerContext, "job" | "sql">
 
-/** Votes and what they cost. */
 export interface Charge {
   readonly votes: number
   readonly cost: Cost.Decimal
 }
 
-/** How many votes of an attempt in this state count when another one follows, in columns of its task. */
+/** SQL for the number of votes of an attempt that count when another attempt follows, by columns of its task. */
 export const votesOfAttempt = ({ sentAt, state }: Pick<Issue, "sentAt" | "state">): string => {
   const wasUnsent = (state === "planned" || state === "superseded") && sentAt === null
   if (state === "refused" || wasUnsent) return "0"
   return state === "failed" ? "CASE WHEN canceled = 1 THEN 0 ELSE item_count END" : "item_count"
 }
 
-/** Imported votes are completed without having been submitted. */
+/** Does not count imported votes, which are completed without having been submitted. */
 const isCounted = `state NOT IN ('refused', 'superseded', 'given_up') AND NOT (state = 'failed' AND canceled = 1)
   AND NOT (state = 'completed' AND submitted_at IS NULL)`
 
-/** The prices that tasks were planned with, by their numbers. */
+/** The prices that tasks were planned with, by the number of their list. */
 export const priceLists = ({ job, sql }: Here) =>
   Effect.map(
     sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`,
@@ -39,10 +40,10 @@ export const priceLists = ({ job, sql }: Here) =>
 
 export const free: Prices.Prices = { other: Cost.zero, kinds: new Map() }
 
-/** The prices of a task by the number of its price list. */
+/** Returns the prices of a task by the number of its price list. */
 export type PricesOf = (list: number | null) => Prices.Prices
 
-/** @param present the job's, which hold for tasks that were planned without any */
+/** @param present the job's prices, for tasks that were planned without prices */
 export const pricesBy = (here: Here, present: Option.Option<Prices.Prices>) =>
   Effect.map(priceLists(here), (lists): PricesOf => {
     const now = Option.getOrElse(present, () => free)
@@ -89,10 +90,12 @@ export const sum = (votes: ReadonlyArray<Pick<Counted, "votes" | "price">>, { ot
     { votes: 0, cost: Cost.times(other, 0) },
   )
 
-/** The prices that planned tasks count at; those that are held back are planned again at the present ones. */
+/**
+ * The price list that a task counts at once it is planned. Superseded tasks are planned again at the present prices.
+ */
 export const listWhenPlanned = "CASE WHEN state = 'superseded' THEN NULL ELSE price_list END"
 
-/** How many tasks that are planned, or would be, there are of a condition, and what they cost at most. */
+/** The number of tasks that are planned, or would be, under a condition, with their maximum cost. */
 export const planOf = Effect.fnUntraced(function* ({ job, sql }: Here, condition: Fragment, pricesOf: PricesOf) {
   const rows = yield* sql<{ list: number | null; tasks: number; votes: number }>`
     SELECT ${sql.literal(listWhenPlanned)} AS list, COUNT(*) AS tasks, SUM(item_count) AS votes

@@ -1,9 +1,9 @@
 /**
- * Counts and rejects of files that only earlier runs have read: those of the last run leave them out.
+ * Counts and rejects of files that only earlier runs have read. Those of the last run do not include them.
  *
- * Guarantees: a run that reads a file to its end replaces what earlier runs said of it, whatever the file held then. Of a
- * file that no run has read to its end, the last run with a reject in it counts. What a run read of a source that is no
- * file (`Source.make`) is replaced by the next run.
+ * Guarantees: a run that reads a file to its end replaces what earlier runs recorded about it, even if the file has
+ * changed. For a file that no run has read to its end, the last run with a reject in it counts. The next run replaces
+ * what a run read from a source that is not a file (`Source.make`).
  */
 import { Effect, Option, Stream } from "effect"
 import type { Reject } from "../../../domain/Reject.ts"
@@ -14,14 +14,14 @@ import { readStreams } from "./Streams.ts"
 export const readEarlierRuns = (context: LedgerContext) => {
   const { job, sql } = context
   const { rejects } = readStreams(context)
-  /** @param campaign none for all */
+  /** @param campaign none selects all campaigns */
   const within = (campaign: Option.Option<number>) =>
     Option.match(campaign, {
       onNone: () => sql`job = ${job}`,
       onSome: (campaign) => sql`job = ${job} AND campaign = ${campaign}`,
     })
 
-  /** By file, the last run that read it to its end; and how many records of such files each run read. */
+  /** For each file, the last run that read it to its end, and for each run, the number of records of such files. */
   const lastReads = Effect.fnUntraced(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ file: string; run: number; records: number }>`
       SELECT file, run, records FROM input WHERE ${within(campaign)} ORDER BY run`
@@ -33,7 +33,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return { runOf, recordsOf }
   })
 
-  /** Earlier runs of which no later run has read a file, as far as all records read are those of files. */
+  /** Earlier runs, if no later run has read any of their files and all their records came from files. */
   const earlierRuns = Effect.fn("Ledger.earlierRuns")(function* (run: number, campaign: Option.Option<number>) {
     const { recordsOf } = yield* lastReads(campaign)
     const runs = yield* sql<
@@ -43,7 +43,7 @@ export const readEarlierRuns = (context: LedgerContext) => {
     return runs.filter(({ read, run }) => recordsOf.get(run) === read)
   })
 
-  /** Rejects of runs before `run` in files that no later run has read; those of later runs first. */
+  /** Rejects of runs before `run`, in files that no later run has read. Rejects of later runs come first. */
   const earlierRejects = (run: number, campaign: Option.Option<number>): Stream.Stream<Reject, SqlError> =>
     Effect.gen(function* () {
       const runs = yield* sql<{ run: number; finished: number }>`

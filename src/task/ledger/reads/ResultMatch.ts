@@ -1,8 +1,9 @@
 /**
- * A result joined to its task's request: by position, or by the prompt's text where positions do not agree.
+ * Joins a result to its task's request: by position, or by the prompt's text if the positions do not agree.
  *
- * Guarantees: a result that does not fit its task, or names another one of the ledger, gives no judgment, but a reason that
- * names the place; a withdrawn prompt gives none, and says so; every index points into completions in the order of the input, whatever order was sent.
+ * Guarantees: a result that does not fit its task, or names another task of the ledger, gives a reason with the
+ * position instead of a judgment. A withdrawn prompt gives no judgment, and is marked as withdrawn. Every index refers
+ * to completions in the order of the input, whatever order was sent.
  */
 import { Effect, identity, Option, Predicate, Result, Schema } from "effect"
 import { SchemaJITCompiler } from "effect/schema"
@@ -18,12 +19,12 @@ import * as Payload from "../schema/Payload.ts"
 import { promptOf } from "../schema/Rows.ts"
 import type { ReadKinds } from "../schema/VoteKinds.ts"
 
-/** Where another service may list several judgments, which are not read there. */
+/** Members in which another service may list several judgments. prefstream does not read them there. */
 const unreadNames = ["annotations", "judgments", "votes"] as const
 const Several = Schema.optionalKey(Schema.Unknown)
 const AnsweredItem = Schema.Struct({
   ...ResultItem.fields,
-  // Where the contract has an object, another service may have something else, of which nothing is used.
+  // If another service has something other than the contract's object here, it is ignored.
   annotations: Several,
   judgments: Several,
   votes: Several,
@@ -32,7 +33,7 @@ const AnsweredItem = Schema.Struct({
 const isAnnotations = (value: { readonly rationale?: unknown }): value is Annotations =>
   Predicate.isNullish(value.rationale) || Predicate.isString(value.rationale)
 
-/** What is used of `annotations`: an object, whose rationale becomes text. */
+/** Reads `annotations` as an object whose rationale is text. */
 const annotationsOf = (value: unknown): Annotations =>
   !Predicate.isObject(value)
     ? {}
@@ -40,16 +41,16 @@ const annotationsOf = (value: unknown): Annotations =>
       ? value
       : { ...value, rationale: rationaleOf(value["rationale"]) }
 
-/** Null without such a mark is a mistake of the service's. */
+/** A null index without this mark is an error of the service. */
 const isWithdrawn = (annotations: unknown): boolean =>
   Predicate.isObject(annotations) && (annotations["withdrawn"] === true || Predicate.isObject(annotations["withdrawn"]))
 
-/** The completed answer, as far as it is used. */
+/** The members of a completed answer that are used. */
 const Answer = Schema.fromJsonString(Schema.Struct({ results: Schema.Array(AnsweredItem) }))
 SchemaJITCompiler.enable(Answer.ast)
 const decode = Schema.decodeUnknownResult(Answer)
 
-/** Annotations are bounded, so that whatever reads them later, at any depth, comes to an end. */
+/** Parses an answer. The depth of annotations is limited, so that code that recurses into them ends. */
 const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
   Result.flatMap(
     Result.mapError(decode(text), ({ message }) => message.replace(/\s+/g, " ")),
@@ -62,7 +63,10 @@ const readAnswer = (text: string): Result.Result<typeof Answer.Type, string> =>
     },
   )
 
-/** The judgments of one task, in the order of its prompts, with what takes their place where prompts were withdrawn, or the reason why its result does not fit. */
+/**
+ * Returns the judgments of one task, in the order of its prompts. A withdrawn prompt has a `NoJudgment` in its place.
+ * Fails with the reason if the result does not fit.
+ */
 export const match = (
   taskId: string,
   { items, prompts }: Omit<StoredRequest, "body">,
@@ -73,9 +77,9 @@ export const match = (
     vote = 1,
   }: {
     readonly vote?: number | undefined
-    /** Epoch milliseconds. */
+    /** Time of the result, in epoch milliseconds. */
     readonly completedAt?: number | undefined
-    /** Brings annotations into prefstream's own shape. */
+    /** Converts annotations to prefstream's own shape. */
     readonly read?: ((annotations: Annotations) => Annotations) | undefined
   } = {},
 ): Result.Result<ReadonlyArray<Judgment | NoJudgment>, string> => {
@@ -131,7 +135,7 @@ export const match = (
   return Result.succeed(judgments)
 }
 
-/** Matches a result as the ledger keeps it. */
+/** Matches a result in the form that the ledger stores. */
 export const matchStored = (
   { taskId, ...request }: Pick<CompletedTask, "items" | "prompts" | "taskId">,
   result: Uint8Array,
@@ -142,8 +146,9 @@ export const matchStored = (
   )
 
 /**
- * Whether what is answered of the task at `seq` fits, with the kinds of its experts, or why it does not. An id of the ledger's other tasks makes it a
- * misfit, so that one result is not taken for several votes; other content of `task_id` may be an id of another kind.
+ * Checks whether an answer fits the task at `seq`. Returns the kinds of its experts, or the reason why it does not fit.
+ * An answer with the id of another task of the ledger does not fit, so that one result never counts as several votes.
+ * Other content of `task_id` is accepted, since it may be an id of another kind.
  */
 export const checkAnswer = Effect.fnUntraced(function* (
   ledger: {
@@ -167,7 +172,7 @@ export const checkAnswer = Effect.fnUntraced(function* (
   return Result.map(match(taskId, yield* ledger.request(seq), body), () => kinds)
 })
 
-/** Whether the result that the ledger has of a task can be used; one of an earlier version of prefstream may not. */
+/** Whether the stored result of a task is usable. A result of an earlier version of prefstream may not be. */
 export const isUsable = Effect.fnUntraced(function* (
   ledger: {
     readonly storedResult: (seq: number) => Effect.Effect<Option.Option<Uint8Array>, SqlError>
@@ -180,7 +185,7 @@ export const isUsable = Effect.fnUntraced(function* (
   return Result.isSuccess(matchStored({ ...(yield* ledger.request(seq)), taskId }, result.value))
 })
 
-/** Results in the order of the prompts: as they come where that fits, else by text where texts are unique. */
+/** Returns the results in the order of the prompts: unchanged if that fits, else by text if all prompts are unique. */
 const align = (
   prompts: ReadonlyArray<TaskPrompt>,
   results: ReadonlyArray<typeof AnsweredItem.Type>,

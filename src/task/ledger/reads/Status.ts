@@ -2,7 +2,7 @@
  * Counts and times of tasks and items, and the tasks that wait for a person.
  *
  * Guarantees: the counts of all states are of the same moment. They read each task's small row once or twice, which is
- * quick for a hundred thousand tasks. An item counts once, by its most advanced task.
+ * fast for a hundred thousand tasks. An item counts once, by its most advanced task.
  */
 import { Duration, Effect, Option, Record } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -12,7 +12,7 @@ import { type Issue, type LedgerContext, type StateCounts, TaskState } from "../
 /** States that a person has to resolve. */
 const issueStates = ["in_doubt", "failed", "invalid", "refused"] as const satisfies ReadonlyArray<TaskState>
 
-/** `items` are those of tasks: an item with several votes counts in each. */
+/** `items` counts items per task: an item with several votes counts in each. */
 interface CountRow {
   readonly campaign: number
   readonly state: TaskState
@@ -32,7 +32,10 @@ const countsOf = (rows: ReadonlyArray<CountRow>): StateCounts => {
   return Record.fromIterableWith(TaskState.literals, (state) => [state, of(state)]) as StateCounts
 }
 
-/** How far an item has come, the furthest first. Of `refused` and `given_up`, each of its tasks is one of the two. */
+/**
+ * Outcomes of an item, the most advanced first. If an item is `refused` or `given_up`, each of its tasks is one of the
+ * two.
+ */
 export const itemOutcomes = [
   "judged",
   "pruned",
@@ -55,30 +58,32 @@ export interface Arrivals {
 
 export interface Progress {
   readonly counts: StateCounts
-  /** Those of one campaign. */
+  /** Counts of one campaign. */
   readonly countsOf: (campaign: number) => StateCounts
-  /** Items of the input by the state of their first vote, in one campaign; gold items that were mixed in are none. */
+  /**
+   * Items of the input by the state of their first vote, in one campaign. Gold items that were mixed in do not count.
+   */
   readonly inputOf: (campaign: number) => StateCounts
   /** Maximum votes of an item. */
   readonly votes: number
-  /** Gold items mixed in. */
+  /** Number of gold items that were mixed in. */
   readonly gold: number
-  /** When the first task was submitted, in epoch milliseconds. */
+  /** Time at which the first task was submitted, in epoch milliseconds. */
   readonly firstSubmittedAt: Option.Option<number>
-  /** The outstanding task that waits longest. */
+  /** The outstanding task that has waited longest. */
   readonly oldestOutstanding: Option.Option<{
     readonly number: number
     readonly taskId: string
     readonly submittedAt: number
   }>
-  /** When an outstanding task is polled next; in the past where that is due. */
+  /** Time of the next poll of an outstanding task, in epoch milliseconds. It is in the past if the poll is overdue. */
   readonly nextPollAt: Option.Option<number>
   readonly lastResultAt: Option.Option<number>
   readonly lastHour: Arrivals
   readonly lastDay: Arrivals
   /**
-   * Tasks and items judged since the oldest outstanding task was submitted, at most a day ago, in campaigns with open tasks,
-   * and when the last of them was.
+   * Tasks and items judged since the oldest outstanding task was submitted, within the last day, in campaigns with open
+   * tasks. `lastAt` is the time of the last of them.
    */
   readonly pace: Option.Option<Arrivals & { readonly since: number; readonly lastAt: number }>
 }
@@ -88,7 +93,6 @@ const optional = (values: ReadonlyArray<number | null>, choose: (...values: Arra
   return found.length === 0 ? Option.none<number>() : Option.some(choose(...found))
 }
 
-/** The columns of `task` that make an `Issue`. */
 export const issueColumns = `seq + 1 AS number, seq, campaign, state, attempt, task_id AS "taskId",
   idempotency_key AS "idempotencyKey", item_count AS items, reason, sent_at AS "sentAt"`
 
@@ -184,14 +188,14 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     } satisfies Progress
   }).pipe(Effect.withSpan("Ledger.progress"))
 
-  /** Tasks that wait for a person, those in doubt first; or those in the states that are named. */
+  /** Tasks in the given states, at most `limit`, those in doubt first. Default: the states that wait for a person. */
   const issues = Effect.fn("Ledger.issues")(
     (limit: number, states: ReadonlyArray<TaskState> = issueStates) =>
       sql<Issue>`SELECT ${sql.literal(issueColumns)} FROM task WHERE ${here} AND ${sql.in("state", states)}
         ORDER BY CASE WHEN state = 'in_doubt' THEN 0 ELSE 1 END, seq LIMIT ${limit}`,
   )
 
-  /** Items whose results were pruned. */
+  /** Number of items whose results were pruned. */
   const prunedItems = Effect.suspend(
     () => sql<{ items: number | null }>`SELECT SUM(new_items) AS items FROM task
       WHERE ${all} AND state = 'completed' AND pruned_at IS NOT NULL`,
@@ -200,7 +204,7 @@ export const readStatus = ({ job, sql }: LedgerContext) => {
     Effect.withSpan("Ledger.prunedItems"),
   )
 
-  /** How many items of a campaign, or of all, have which outcome. Gold items that were mixed in do not count. */
+  /** Number of items by outcome, in a campaign or in all. Gold items that were mixed in do not count. */
   const itemsByOutcome = Effect.fn("Ledger.itemsByOutcome")(function* (campaign: Option.Option<number>) {
     const rows = yield* sql<{ outcome: number; items: number }>`SELECT outcome, COUNT(*) AS items FROM (
         SELECT item.seq, MIN(CASE t.state

@@ -1,4 +1,4 @@
-/** Streams of results, rejects and prompts: page by page in bounded memory, in the order of the items. */
+/** Streams of results, rejects, and prompts. They read page by page in bounded memory, in the order of the items. */
 import { Effect, Option, Result, Schema, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Prompt } from "../../../domain/Message.ts"
@@ -14,7 +14,7 @@ import {
 import * as Payload from "../schema/Payload.ts"
 import { batchColumns, inCampaign, parsePrompts, promptOf } from "../schema/Rows.ts"
 
-/** An item that nobody will judge, as the input had it. */
+/** An item that no expert will judge, as it was in the input. */
 interface DroppedItem extends ItemDetails, Pick<PromptItem, "prompt" | "completions"> {}
 
 export interface PlannedItem extends Pick<ItemDetails, "models"> {
@@ -28,10 +28,10 @@ export interface DroppedTask {
   readonly items: ReadonlyArray<DroppedItem>
 }
 
-/** Small, since a row of `completed` holds a task's whole request and result. */
+/** The page is small, since a row of `completed` holds a task's whole request and result. */
 const pageSize = 16
 
-/** Rows without payloads. */
+/** Rows per page without payloads. */
 const smallRows = 1024
 
 const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
@@ -39,7 +39,7 @@ const decodeReject = Schema.decodeUnknownSync(Schema.fromJsonString(Reject))
 export const readStreams = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Pages through rows by a growing `seq`, in arrays, in bounded memory. */
+  /** Reads rows page by page in bounded memory. `seq` must ascend. */
   const pages = <Row extends { readonly seq: number }, A>(
     page: (after: number) => Effect.Effect<ReadonlyArray<Row>, SqlError>,
     decode: (row: Row) => A,
@@ -54,8 +54,9 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   const isElsewhere = sql.onDialectOrElse({ pg: () => true, orElse: () => false })
 
   /**
-   * Reads the next page while this one is processed, if another process reads it, and in a snapshot, in which nothing comes
-   * in meanwhile. Reading takes a sixth of an export's time, so that several parts read in parallel would save no more.
+   * Reads the next page while the current one is processed. It does so only in a snapshot, in which no data arrives
+   * meanwhile, and only if another process runs the database. Reading takes a sixth of an export's time, so reading
+   * several parts in parallel would save no more.
    */
   const readAhead = <A, E, R>(pages: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
     Stream.unwrap(
@@ -64,7 +65,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       ),
     )
 
-  /** Tasks with their results: of one campaign, or of all. */
+  /** Completed tasks with their results, of one campaign or of all. */
   const completedOf = (campaign: Option.Option<number>): Stream.Stream<CompletedTask, SqlError> =>
     pages(
       (after) => sql<
@@ -97,7 +98,10 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
       (row) => decodeReject(row.record),
     )
 
-  /** The other votes of a batch of which something may still come: which of its places they ask for. */
+  /**
+   * For each task of the batch that was not refused or given up, the range of the batch's places that it asks for.
+   * Empty if the batch has one vote.
+   */
   const placesOpen = Effect.fnUntraced(function* ({ batch, batchItems, votes }: BatchPlace) {
     const rows =
       votes === 1
@@ -111,7 +115,10 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** The results of the other votes on the items of a task, as far as they are there and can be read; none of a task whose items have one vote. */
+  /**
+   * The results of the other votes on the items of a task, if they are stored and readable. Empty if the task's items
+   * have one vote.
+   */
   const resultsBeside = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ taskId: string; result: Uint8Array }>`
       SELECT o.task_id AS "taskId", r.body AS result FROM task t
@@ -127,8 +134,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
   })
 
   /**
-   * Tasks of a campaign that the service refused, or a person gave up, with those of their items that
-   * nobody will judge: each in its first vote.
+   * Tasks of a campaign that the service refused or a person gave up. Each has the items that no expert will judge, in
+   * their first vote.
    */
   const dropped = (campaign: Option.Option<number>): Stream.Stream<DroppedTask, SqlError> =>
     pages(
@@ -167,8 +174,8 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     )
 
   /**
-   * Ids, prompts, and models of all items that were planned, judged or not, in the order in which they were, over all campaigns:
-   * where several have an item, once in each. Without gold items that were mixed in, and without what was pruned.
+   * Ids, prompts, and models of all planned items, judged or not, over all campaigns, in the order of planning. An item
+   * of several campaigns occurs once in each. Gold items that were mixed in and pruned items are left out.
    */
   const prompts: Stream.Stream<PlannedItem, SqlError> = pages(
     (after) => sql<{ seq: number; body: Uint8Array; items: Uint8Array }>`SELECT t.seq, q.body, q.items FROM task t
@@ -190,7 +197,7 @@ export const readStreams = ({ job, sql }: LedgerContext) => {
     },
   ).pipe(Stream.flattenIterable)
 
-  /** Milliseconds from its submission to its result, for each completed task of a campaign, or of all, that was sent. */
+  /** Milliseconds from submission to result, for each completed task that was sent, of a campaign or of all. */
   const turnarounds = (campaign: Option.Option<number>): Stream.Stream<number, SqlError> =>
     pages(
       (after) => sql<{

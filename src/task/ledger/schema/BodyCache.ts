@@ -1,10 +1,10 @@
 /**
- * Request bodies of tasks from planning to sending, in memory, so that they are not read again. Bounded: when it is full, it
- * takes no more, and those are read from the ledger.
+ * Keeps request bodies in memory from planning to sending, so that they are not read again. The size is bounded: when
+ * the cache is full, it accepts no more bodies, and those are read from the ledger.
  */
 export interface BodyCache {
   readonly get: (seq: number) => Uint8Array | undefined
-  /** Only after the task was committed. */
+  /** Adds a body. Call it only after the task was committed. */
   readonly add: (seq: number, body: Uint8Array) => void
   readonly drop: (seq: number) => void
 }

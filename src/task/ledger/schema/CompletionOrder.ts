@@ -1,19 +1,19 @@
 /**
- * The order in which an item's completions were sent, and the way back to that of the input.
+ * The order in which an item's completions were sent, and its reversal.
  *
- * An order holds indices into the completions of the input, by the place at which each was sent.
+ * An order lists, for each place in the request, the index of the completion in the input.
  */
 import { Predicate, Record } from "effect"
 import type { Annotations } from "../../../domain/Task.ts"
 
-/** Undefined where it is that of the input. */
+/** Undefined if the order is that of the input. */
 export type CompletionOrder = ReadonlyArray<number> | undefined
 
-/** Puts completions into the order that is sent. */
+/** Puts completions into the order in which they are sent. */
 export const apply = <A>(values: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> =>
   order.map((index) => values[index]!)
 
-/** Puts them back into the order of the input. */
+/** Puts completions back into the order of the input. */
 export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): ReadonlyArray<A> => {
   const values = [...sent]
   order.forEach((index, at) => void (values[index] = sent[at]!))
@@ -22,7 +22,7 @@ export const undo = <A>(sent: ReadonlyArray<A>, order: ReadonlyArray<number>): R
 
 type Translate = (value: unknown, order: ReadonlyArray<number>) => unknown
 
-/** The index of the input for that of a place in `order`; undefined where it is none. */
+/** Translates an index of the request to that of the input. Undefined if the value is not a valid index. */
 const index: Translate = (value, order) => (Predicate.isNumber(value) ? order[value] : undefined)
 
 const listOf =
@@ -33,9 +33,9 @@ const listOf =
     return list.includes(undefined) ? undefined : list
   }
 
-/** An object with these members translated. Others, and what has another shape, stay as they are. */
+/** Translates these members of an object. Other members, and values of another type, stay unchanged. */
 const membersOf = (members: { readonly [name: string]: Translate }): Translate => {
-  // A map, since a service may call a member `constructor`.
+  // This is a map, since a service may name a member `constructor`.
   const translations = new Map(Object.entries(members))
   return (value, order) =>
     Predicate.isObject(value)
@@ -46,13 +46,19 @@ const membersOf = (members: { readonly [name: string]: Translate }): Translate =
 const indices = listOf(index)
 const groups = listOf(indices)
 
-/** Ratings by name, each of all completions. One number per name is about the best, and stays. */
+/**
+ * Translates ratings by name, if they are lists with one rating per completion. A single number per name rates the best
+ * completion, and stays.
+ */
 const ratings: Translate = (value, order) =>
   Predicate.isObject(value)
     ? Record.map(value, (list) => (Array.isArray(list) && list.length === order.length ? undo(list, order) : list))
     : value
 
-/** What prefstream's own service writes: see `domain/Vote.ts`, and `service/expert/JudgeExpert.ts` for the details. */
+/**
+ * The members that prefstream's own service writes: see `domain/Vote.ts`, and `service/expert/JudgeExpert.ts` for the
+ * details.
+ */
 const annotationsOf = membersOf({
   ranking: groups,
   aspects: ratings,
@@ -67,7 +73,7 @@ const annotationsOf = membersOf({
   ),
 })
 
-/** What an expert said, with the indices that prefstream's own service writes as those of the input. */
+/** Translates the indices in annotations to those of the input, for members that prefstream's own service writes. */
 export const undoAnnotations = (annotations: Annotations, order: ReadonlyArray<number>): Annotations =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, and its rationale as it is
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an object stays an object, its rationale unchanged
   annotationsOf(annotations, order) as Annotations

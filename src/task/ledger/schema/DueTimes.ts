@@ -1,8 +1,8 @@
 /**
- * When a task is to be polled, as its column `due_at` has it.
+ * The time of a task's next poll, as the column `due_at` stores it.
  *
- * Guarantees: a completed task has 0, and is never due; where the service may have changed its result, it has a negative
- * number, and is due at the time that `dueOfChanged` gives.
+ * Guarantees: a completed task has 0, and is never due. If the service may have changed its result, it has a negative
+ * number, and is due at the time that `dueOfChanged` returns.
  */
 
 /** A task with this time is never due. */

@@ -1,9 +1,9 @@
 /**
- * What a task's result must fit, so that it is checked without parsing the request: the hash of the prompts, and the number of
- * completions of each.
+ * The facts that a task's result must fit: the hash of the prompts, and the number of completions of each. With them, a
+ * result is checked without parsing the request.
  *
- * Guarantees: a result that meets it has each prompt in its place, and indices of its completions. One that does not may fit
- * nevertheless, by the prompts' texts, or with a withdrawn prompt: `ResultMatch.match` decides.
+ * Guarantees: a result that fits has each prompt in its place, and valid indices of its completions. Another result may
+ * fit nevertheless, by the prompts' texts, or with a withdrawn prompt: `ResultMatch.match` decides.
  */
 import { Schema } from "effect"
 import type { ResultItem } from "../../../domain/Task.ts"
@@ -19,7 +19,7 @@ export type Expected = typeof Expected.Type
 const hashOf = (prompts: ReadonlyArray<{ readonly prompt: string }>): string =>
   Sha256.hex(JSON.stringify(prompts.map(({ prompt }) => prompt)))
 
-/** The completions are counted, and not read. */
+/** Counts the completions and does not read them. */
 export const encode = (
   prompts: ReadonlyArray<{ readonly prompt: string; readonly completions: { readonly length: number } }>,
 ): string => {
@@ -30,7 +30,7 @@ export const encode = (
   return JSON.stringify(expected)
 }
 
-/** @throws where it was not `encode` that wrote it */
+/** @throws if `encode` did not write the text */
 export const decode = Schema.decodeUnknownSync(Schema.fromJsonString(Expected))
 
 export const isMetBy = (

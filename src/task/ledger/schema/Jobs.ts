@@ -1,24 +1,24 @@
 /**
- * The jobs of a database: people know a job by its name; rows have its number.
+ * The jobs of a database. People know a job by its name, and rows have its number.
  *
- * Guarantees: a name keeps its number, and a job the number of its parts.
+ * Guarantees: a name keeps its number, and a job keeps its number of parts.
  */
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 
 export interface Job {
-  /** From 1 on; 0 for a job that is not there, which no row has. */
+  /** From 1. A missing job has 0, which no row has. */
   readonly job: number
-  /** How many parts its batches are divided into: see `task.part`. */
+  /** Number of parts that the job's batches are divided into: see `task.part`. */
   readonly partCount: number
 }
 
-/** Parts of a job that is begun without a number of its own. */
+/** Number of parts of a new job, unless another number is given. */
 export const defaultPartCount = 64
 
 const missing: Job = { job: 0, partCount: defaultPartCount }
 
-/** A job has another number of parts than it was to have. */
+/** The job has another number of parts than requested. */
 export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer", {
   job: Schema.String,
   found: Schema.Int,
@@ -29,14 +29,17 @@ export class PartsDiffer extends Schema.TaggedError<PartsDiffer>()("PartsDiffer"
   }
 }
 
-/** A job, or one without rows. */
+/** Returns the job, or a job number without rows if it is missing. */
 export const find = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<Job>`SELECT job, parts AS "partCount" FROM job WHERE name = ${name}`
   return rows[0] ?? missing
 })
 
-/** A job, which may be new. Fails with `PartsDiffer` where it is to have so many parts, and has others. */
+/**
+ * Returns the job, and creates it if it is missing. Fails with `PartsDiffer` if the job has another number of parts
+ * than `parts`.
+ */
 export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: number) {
   const sql = yield* SqlClient.SqlClient
   while (true) {
@@ -51,7 +54,7 @@ export const findOrCreate = Effect.fnUntraced(function* (name: string, parts?: n
   }
 })
 
-/** What there is of a job: nothing, its name alone, or at least a run. */
+/** The database's record of a job: nothing, only its name, or at least one run. */
 export const recordOf = Effect.fnUntraced(function* (name: string) {
   const sql = yield* SqlClient.SqlClient
   const { job } = yield* find(name)
@@ -59,7 +62,7 @@ export const recordOf = Effect.fnUntraced(function* (name: string) {
   return (yield* sql`SELECT 1 FROM run WHERE job = ${job} LIMIT 1`).length === 0 ? "name" : "runs"
 })
 
-/** The names of those that have run. */
+/** Names of the jobs that have run, at most 20. */
 export const names = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ name: string }>`SELECT name FROM job

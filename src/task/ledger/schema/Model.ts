@@ -1,4 +1,4 @@
-/** The ledger's data model: what it records of a task, and the states of a task. */
+/** The ledger's data model: the data of a task, and its states. */
 import { type Array as Arr, type Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { ItemBytes } from "../../../domain/ItemBytes.ts"
@@ -13,17 +13,17 @@ import type { Write } from "../../../sql/GroupCommit.ts"
 /**
  * ```
  * planned → submitting → submitted → completed
- *  │ ↑          │            ├─────→ invalid   the result does not fit the task; polled again by the next run
- *  │ └──────────┤            └─────→ failed    the service gave the task up
- *  │            ├→ refused                     the service refused it; it was not created
- *  │            └→ in_doubt                    it may have been created; held for a person to resolve
- *  └→ superseded                               another campaign began before it was sent, or the budget does not allow it;
- *                                              planned again when a run returns to its campaign, and may spend more
+ *  │ ↑          │            ├─────→ invalid   the result does not fit the task; the next run polls it again
+ *  │ └──────────┤            └─────→ failed    the service ended the task without a result
+ *  │            ├→ refused                     the service refused the task and did not create it
+ *  │            └→ in_doubt                    the service may have created it; a person has to resolve it
+ *  └→ superseded                               another campaign began before it was sent, or it exceeds the budget;
+ *                                              a run that returns to its campaign and may spend more plans it again
  * ```
  *
- * What follows an answer, or the lack of one, `task/Send` decides; after a crash `Submit` and `Collect`, and for a lost
- * worker `pipeline/Worker`. The ledger records it. A person may make any that is not completed `given_up`, and send
- * again what is in doubt, failed, invalid, refused or given up.
+ * `task/Send` decides what follows an answer or a missing answer. `Submit` and `Collect` decide after a crash, and
+ * `pipeline/Worker` for a lost worker. The ledger records the decision. A person may set any task to `given_up` that is
+ * neither completed nor being sent, and may resend a task that is in doubt, failed, invalid, refused, or given up.
  */
 export const TaskState = Schema.Literals([
   "planned",
@@ -42,88 +42,94 @@ export type TaskState = typeof TaskState.Type
 /** Final states without a result, unless a person resolves the task. */
 export const lostStates: ReadonlyArray<TaskState> = ["refused", "given_up"]
 
-/** What the experts are asked. Items are judged once under the same terms. */
+/** The question to the experts. Under the same terms, an item is judged once. */
 export interface CampaignTerms {
   /** Free-text instructions for the experts. */
   readonly guidelines?: string | undefined
-  /** Defaults to `rlhf_ranking`, the one type that the contract names. */
+  /** The contract's `task_type`. Default: `rlhf_ranking`, the only type that the contract names. */
   readonly taskType?: string | undefined
 }
 
-/** All runs under the same terms: in each campaign of a ledger, an item is judged once. */
+/** All runs under the same terms. In each campaign of a ledger, an item is judged once. */
 export interface Campaign {
-  /** From 1 on. */
+  /** Number of the campaign, from 1. */
   readonly campaign: number
   /** The contract's `task_type`, such as `rlhf_ranking`. */
   readonly taskType: string
-  /** Undefined if its tasks have none. */
+  /** Undefined if the campaign has no guidelines. */
   readonly guidelines: string | undefined
-  /** The same for the same terms. */
+  /** Equal terms have the same fingerprint. */
   readonly fingerprint: string
-  /** Epoch milliseconds. */
+  /** Start of the campaign, in epoch milliseconds. */
   readonly startedAt: number
 }
 
-/** The seed of the orders of completions, unless a run has its own. */
+/** The default seed for shuffling completions. */
 export const defaultShuffleSeed = 0
 
-/** The terms that the ledger notes of a run. */
+/** The terms of a run that the ledger records. */
 export interface RunTerms extends CampaignTerms {
-  /** How many tasks ask for each new item. Default 1. */
+  /** Number of votes that are planned for each new item. Default 1. */
   readonly votes?: number | undefined
-  /** How many tasks may ask for each new item in the end, where more are planned as results come in. Default: `votes`. */
+  /** Maximum number of votes for each new item, if more are planned as results arrive. Default: `votes`. */
   readonly votesUpTo?: number | undefined
   /**
-   * Probability of an item's best completion, by its votes and the experts' reliabilities, from which it gets no more votes
-   * than `votes`, up to `votesUpTo`. Default 0.95. The job keeps it, until another run has `votes`.
+   * Threshold for further votes: the probability of an item's best completion, by its votes and the experts'
+   * reliabilities. An item at or above it gets no more votes than `votes`; others get up to `votesUpTo`. Default 0.95.
+   * The job keeps it, until another run has `votes`.
    */
   readonly confidence?: number | undefined
-  /** From which the orders of completions are drawn; false where they are sent as in the input. */
+  /** Seed for shuffling completions. False sends them in the order of the input. */
   readonly shuffleSeed?: number | false | undefined
 }
 
-/** One execution over a ledger, in its campaign. */
+/** One execution over a ledger, in a campaign. */
 export interface Run {
   readonly run: number
   readonly campaign: number
 }
 
-/** An item with its identity and with its bytes in a task. */
+/** An item with its identity, and with its bytes in a task. */
 export interface BatchItem extends SourceItem {
-  /** The user's id, or else the hash of the content. */
+  /** The user's id. Default: the hash of the content. */
   readonly itemId: string
-  /** Hash of the content, hexadecimal. */
+  /** Hash of the content, in hexadecimal digits. */
   readonly contentHash: string
   /** The prompt as it is sent. */
   readonly prompt: string
   /** The element of the task's `prompts`, as UTF-8. */
   readonly bytes: ItemBytes
-  /** Hash of what is sent, where that is a draw of the completions. */
+  /** Hash of the sent content, if only some of the completions are sent. */
   readonly sentHash?: string | undefined
-  /** Whether it is a gold item that is mixed in, and no item of the input. */
+  /** Whether the item is a gold item that was mixed in, and not an item of the input. */
   readonly isCheck?: boolean | undefined
-  /** Gold items of which one is to go along with it, the one that is wanted most first. */
+  /** Gold items, in order of preference. One of them is sent along with this item. */
   readonly gold?: Iterable<BatchItem> | undefined
 }
 
-/** An item without its prompt and completions, which are in the request. */
+/** The details of an item. Its prompt and completions are in the request. */
 export const ItemDetails = Schema.Struct({
   item_id: Schema.String,
   origin: Origin,
   metadata: Schema.optionalKey(Metadata),
   gold: Schema.optionalKey(Gold),
   models: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Where each completion was read, where that is not the origin. */
+  /** The origin of each completion, if it differs from that of the item. */
   completion_origins: Schema.optionalKey(Schema.Array(Origin)),
-  /** Set where the prompt was a conversation, and the text that was sent is what `Conversation.parse` reads. */
+  /** Set if the prompt was a conversation. `Conversation.parse` reads the text that was sent. */
   conversation: Schema.optionalKey(Schema.Literal(true)),
-  /** Which completions were messages, and the texts that were sent are what `Conversation.parse` reads; absent if none was. */
+  /**
+   * Whether each completion was a list of messages. `Conversation.parse` reads the texts that were sent. Absent if none
+   * was.
+   */
   as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
   /** The definitions of tools, as JSON text. */
   tools: Schema.optionalKey(Schema.String),
-  /** The order in which the completions were sent, as indices into those of the input; absent where it is the same. */
+  /**
+   * The order in which the completions were sent, as indices into those of the input. Absent if both orders are equal.
+   */
   order: Schema.optionalKey(Schema.Array(Schema.Int)),
-  /** Set where it is no item of the input, but a gold item that was mixed in. */
+  /** Set if the item is a gold item that was mixed in, and not an item of the input. */
   check: Schema.optionalKey(Schema.Literal(true)),
 })
 export type ItemDetails = typeof ItemDetails.Type
@@ -133,17 +139,17 @@ export interface NewTask {
   /** The body of `POST /tasks`, as UTF-8. */
   readonly body: Uint8Array
   readonly items: Arr.NonEmptyReadonlyArray<BatchItem>
-  /** The order of each item's completions in the body; undefined where as in the input. */
+  /** The order of each item's completions in the body. Undefined if it is that of the input. */
   readonly orders?: ReadonlyArray<ReadonlyArray<number> | undefined> | undefined
-  /** Which of the batch's tasks it is, from 1 on. Those of a batch follow one another. Default 1. */
+  /** Number of the vote in its batch, from 1. The tasks of a batch follow one another. Default 1. */
   readonly vote?: number | undefined
-  /** How many votes the batch has at most. Default 1. */
+  /** Maximum number of votes of the batch. Default 1. */
   readonly votes?: number | undefined
-  /** How many of them are planned with the batch, where not all are. */
+  /** Number of votes that are planned with the batch. Undefined if all are. */
   readonly leastVotes?: number | undefined
 }
 
-/** The result of a task that was never sent, in the shape of an answer: its item's votes were given elsewhere. */
+/** The result of a task that was never sent, in the format of an answer. The votes on its item were given elsewhere. */
 export interface ImportedResult {
   readonly taskId: string
   readonly result: string
@@ -151,15 +157,15 @@ export interface ImportedResult {
 
 export interface PlannedTask {
   readonly seq: number
-  /** Which part of the job it belongs to. */
+  /** Number of the job's part that the task belongs to. */
   readonly part: number
   readonly itemCount: number
-  /** Which of its batch's tasks it is, from 1 on. */
+  /** Number of the vote in its batch, from 1. */
   readonly vote: number
   readonly idempotencyKey: string
-  /** When the first request of this attempt that may have created the task was sent, in epoch milliseconds. */
+  /** Time of the first request of this attempt that may have created the task, in epoch milliseconds. */
   readonly sentAt: number | undefined
-  /** Whether it was in doubt because of what earlier tries were answered. */
+  /** Whether the answers to earlier attempts put the task in doubt. */
   readonly wasDoubted: boolean
 }
 
@@ -167,29 +173,32 @@ export interface OpenTask {
   readonly seq: number
   readonly taskId: string
   readonly idempotencyKey: string
-  /** Whether it is failed, invalid, or completed. */
+  /** Whether the task is failed, invalid, or completed. */
   readonly isRecheck: boolean
-  /** Whether it is completed, and the service may have changed the result. */
+  /** Whether the task is completed, and the service may have changed its result. */
   readonly hasResult: boolean
-  /** Epoch milliseconds. */
+  /** Time of submission, in epoch milliseconds. */
   readonly submittedAt: number
-  /** Epoch milliseconds; 0 where it is due for another reason than its age. */
+  /** Time of the next poll, in epoch milliseconds. 0 if the task is due for another reason than its age. */
   readonly dueAt: number
 }
 
 /** A webhook delivery whose signature was verified. */
 export interface Delivery {
-  /** Stays the same when the service sends the delivery again. */
+  /** Id of the delivery. All attempts of the service to send it have the same id. */
   readonly id: string
-  /** Epoch milliseconds, by the service's clock; another one each time it is sent. Where that is not known, 0. */
+  /**
+   * Time of the attempt by the service's clock, in epoch milliseconds. Each attempt has its own time. 0 if it is
+   * unknown.
+   */
   readonly sentAt: number
-  /** The tasks that it names; none means any. */
+  /** The tasks that the delivery names. None means any task. */
   readonly taskIds: Option.Option<ReadonlyArray<string>>
 }
 
 /**
- * What a delivery did: `due` if it named tasks of this ledger, which are due now;
- * `unknown` if it named none of them; `repeated` where it is recorded already.
+ * The effect of a delivery: `due` if it named tasks of this ledger, which are due now, `unknown` if it named none of
+ * them, `repeated` if it was recorded before.
  */
 export type DeliveryOutcome = "due" | "unknown" | "repeated"
 
@@ -204,76 +213,76 @@ export interface StoredRequest {
 export interface CompletedTask extends Omit<StoredRequest, "body">, BatchPlace {
   readonly seq: number
   readonly taskId: string
-  /** The body of the answer to `GET /tasks/{task_id}`, as `Payload` keeps it. */
+  /** The body of the answer to `GET /tasks/{task_id}`, in the format of `Payload`. */
   readonly result: Uint8Array
   readonly completedAt: number | null
 }
 
 /**
- * Where a task is among those of its batch: the same items are asked for once in each vote, in
- * the same order, and a vote is one task or, where the service refused one so large, several.
+ * The place of a task in its batch. Each vote asks for the same items once, in the same order. A vote is one task, or
+ * several if the service refused a larger one.
  */
 export interface BatchPlace {
-  /** The number in order (`seq`) at which the batch's first task began. */
+  /** The `seq` of the batch's first task. */
   readonly batch: number
-  /** Items of the batch, once. */
+  /** Number of the batch's items in one vote. */
   readonly batchItems: number
-  /** From 1 on. */
+  /** Number of the vote, from 1. */
   readonly vote: number
-  /** How many votes were planned of each item of the batch. */
+  /** Maximum number of votes on each item of the batch. */
   readonly votes: number
 }
 
 /** A task that waits for a person, or that a person has resolved. */
 export interface Issue {
-  /** How a person names the task: the ordinal of its first item, from 1 on. */
+  /** The number by which a person names the task: the ordinal of its first item, from 1. */
   readonly number: number
   readonly seq: number
   readonly campaign: number
   readonly state: TaskState
-  /** From 1 on; grows when the task's items are planned again. */
+  /** Number of the attempt, from 1. It increases when the task's items are planned again. */
   readonly attempt: number
   readonly taskId: string | null
   readonly idempotencyKey: string
   readonly items: number
   readonly reason: string | null
-  /** When its request began to be sent, in epoch milliseconds. */
+  /** Time of its first request, in epoch milliseconds. */
   readonly sentAt: number | null
 }
 
-/** Tasks by state, and the items in them. */
+/** Number of tasks by state, and of their items. */
 export type StateCounts = { readonly [State in TaskState]: { readonly tasks: number; readonly items: number } }
 
 /** How an input record relates to earlier records. */
 export type Classification = "new" | "known" | "duplicate" | "conflict"
 
-/** What a run has read and recorded. `read = new + known + duplicates + rejected`. */
+/** Counts of a run's input: `read = new + known + duplicates + rejected`. */
 export interface ReadCounts {
-  /** Records of the input. */
+  /** Number of records of the input. */
   readonly read: number
-  /** Items that no earlier run had seen. */
+  /** Items that were new to the ledger. */
   readonly new: number
   /** Items that an earlier run over this ledger had planned. */
   readonly known: number
-  /** Items that were in this run's input before. */
+  /** Items that occurred earlier in this run's input. */
   readonly duplicates: number
-  /** How many of the duplicates are an item that has the same completions in another order. */
+  /** How many of the duplicates are items with the same completions in another order. */
   readonly reordered: number
-  /** Records that could not be used. */
+  /** Records that the source or the run rejected. */
   readonly rejected: number
 }
 
-/** One step of reading, without its tasks; `counts` are of the run so far. */
+/** One step of reading, without its tasks. `counts` are those of the run so far. */
 export interface ReadingStep {
   readonly rejects: ReadonlyArray<Reject>
   readonly counts: ReadCounts
   readonly finished: boolean
 }
 
-/** What the ledger's modules share: the job, the connection, group commits, and cached request bodies. */
+/** The context that the ledger's modules share: job, connection, group commits, and cached request bodies. */
 export interface LedgerContext extends Job {
   readonly sql: SqlClient.SqlClient
-  /** Carries out statements in a transaction that is committed before the effect succeeds. */
+  /** Runs statements in a transaction that is committed before the effect succeeds. */
   readonly write: Write
   readonly bodies: BodyCache
 }

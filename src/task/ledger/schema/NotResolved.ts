@@ -1,10 +1,10 @@
-/** Why a decision about a stuck task could not be recorded; nothing was. */
+/** The reasons why a decision about a stuck task fails. Nothing was recorded. */
 import { Schema } from "effect"
 import { TaskState } from "./Model.ts"
 
 /** The ledger has no such task. */
 export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", {
-  /** As in `resolve`: one-based, in the order of planning. */
+  /** Number of the task as in `resolve`: from 1, in the order of planning. */
   number: Schema.Int,
 }) {
   override get message() {
@@ -12,13 +12,13 @@ export class NoSuchTask extends Schema.TaggedError<NoSuchTask>()("NoSuchTask", {
   }
 }
 
-/** A task's state does not allow what was decided about it. */
+/** The task's state does not allow the decision. */
 export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResolvable", {
-  /** One-based, as in `resolve`. */
+  /** Number of the task as in `resolve`, from 1. */
   number: Schema.Int,
-  /** The state that it is in. */
+  /** The current state of the task. */
   state: TaskState,
-  /** What was decided. */
+  /** The decision that was refused. */
   verb: Schema.Literals(["adopt", "send again", "give up"]),
 }) {
   override get message() {
@@ -27,11 +27,11 @@ export class NotResolvable extends Schema.TaggedError<NotResolvable>()("NotResol
   }
 }
 
-/** Another task of the ledger is known by that id at the service, or was. */
+/** Another task of the ledger has, or had, that id at the service. */
 export class TaskIdTaken extends Schema.TaggedError<TaskIdTaken>()("TaskIdTaken", {
   /** The id at the service. */
   taskId: Schema.String,
-  /** The task that has it: one-based, as in `resolve`. */
+  /** Number of the task that has the id, as in `resolve`, from 1. */
   number: Schema.Int,
 }) {
   override get message() {

@@ -11,7 +11,10 @@ import * as CompletionOrder from "./CompletionOrder.ts"
 import * as Expected from "./Expected.ts"
 import * as Payload from "./Payload.ts"
 
-/** SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767; a row has at most six. */
+/**
+ * Maximum number of rows per statement. SQLite allows 32,766 values in a statement, the client of PostgreSQL 32,767,
+ * and a row has at most six.
+ */
 const rowsPerStatement = 4096
 
 export const inChunks = <A, B, E, R>(
@@ -19,7 +22,7 @@ export const inChunks = <A, B, E, R>(
   statement: (rows: Arr.NonEmptyReadonlyArray<A>) => Effect.Effect<B, E, R>,
 ) => Effect.forEach(Arr.chunksOf(rows, rowsPerStatement), statement)
 
-/** A statement is prepared and cached for each number of rows up to this. */
+/** Maximum number of rows per insert. A statement is prepared and cached for each number of rows up to this. */
 const rowsPerInsert = 128
 
 export const insertRows = (sql: LedgerContext["sql"], table: string, rows: ReadonlyArray<Record<string, unknown>>) =>
@@ -51,8 +54,8 @@ const isAt = (body: Buffer, text: Buffer, at: number): boolean =>
 const surrogate = Buffer.from("\\ud")
 
 /**
- * Gives what `parseRequest` gives, faster: completions are decoded only when they are read. The bytes around a prompt
- * occur nowhere else, since a quote within a text follows a backslash.
+ * Returns the same as `parseRequest`, but faster: completions are decoded only when they are read. The bytes around a
+ * prompt occur nowhere else, since a quote inside a text follows a backslash.
  */
 export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
   const items = decodeItems(Payload.decode(row.items))
@@ -70,11 +73,11 @@ export const parsePrompts = (row: Payloads): Omit<StoredRequest, "body"> => {
     prompts.push({ prompt, completions })
     at = texts.end
   }
-  // Not as prefstream writes it.
+  // Another program than prefstream wrote the body.
   return prompts.length === items.length ? { prompts, items } : parseRequest(row)
 }
 
-/** The places of a prompt and its completions, and their end; undefined for a body that prefstream did not write. */
+/** Finds the places of a prompt and its completions, and their end. Undefined if prefstream did not write the body. */
 const textsOf = (body: Buffer, start: number) => {
   const prompt: JsonText.Place = [start, JsonText.endOf(body, start)]
   const completions: Array<JsonText.Place> = []
@@ -90,7 +93,7 @@ const textsOf = (body: Buffer, start: number) => {
   return isAt(body, afterCompletions, end) ? { prompt, completions, end: end + afterCompletions.length } : undefined
 }
 
-/** Sent prompts with their completions in the order of the input. */
+/** Returns the sent prompts with their completions in the order of the input. */
 export const promptsOf = (
   sent: ReadonlyArray<TaskPrompt>,
   items: ReadonlyArray<Pick<ItemDetails, "order">>,
@@ -100,7 +103,7 @@ export const promptsOf = (
     return order === undefined ? prompt : { ...prompt, completions: CompletionOrder.undo(prompt.completions, order) }
   })
 
-/** A sent prompt as the input had it: a conversation as messages. */
+/** Returns a sent prompt as it was in the input: a conversation becomes messages. */
 export const promptOf = (sent: string, { conversation }: Pick<ItemDetails, "conversation">): Prompt =>
   conversation === true ? Option.getOrElse(Conversation.parse(sent), () => sent) : sent
 
@@ -114,7 +117,7 @@ export const fits = (
   ) &&
   (conversation !== true || Option.contains(Option.map(Conversation.parse(prompt), Conversation.render), prompt))
 
-/** A task with its request as columns of `task_request`. */
+/** Adds a task's request as columns of `task_request`. */
 export const withPayload = <
   Task extends Pick<StoredRequest, "body" | "items"> & { readonly prompts: Parameters<typeof Expected.encode>[0] },
 >(
@@ -136,20 +139,20 @@ type PlannedRow = ReturnType<typeof withPayload> &
     readonly attempt?: number
     readonly leastVotes?: number | null | undefined
     readonly resendAt?: number | null
-    /** Default: that of the job. */
+    /** Default: the job's price list. */
     readonly priceList?: number | null
     readonly idempotencyKey: string
     readonly plannedAt: number
   }
 
-/** The setting that says which prices hold for tasks that are planned: a number of the table `price_list`. */
+/** The setting for the prices of new tasks: a number of the table `price_list`. */
 export const priceListSetting = "price_list"
 
-/** The number of the prices of tasks that are planned now; null without a price. */
+/** Returns the number of the price list for new tasks, or null if the job has no price. */
 export const priceListOf = (here: Pick<LedgerContext, "job" | "sql">) =>
   Effect.map(settingOf(here, priceListSetting), (list) => (list === undefined ? null : Number(list)))
 
-/** Inserts planned tasks, with the prices that hold for them, and their requests. */
+/** Inserts planned tasks with their requests. Their prices are the job's, unless a task has its own. */
 export const insertTasks = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
   tasks: ReadonlyArray<PlannedRow>,
@@ -180,29 +183,30 @@ export const insertTasks = Effect.fnUntraced(function* (
   yield* insertRows(sql, "task_request", requests)
 })
 
-/** The columns of a `BatchPlace`. */
 export const batchColumns = 'batch, batch_items AS "batchItems", vote, votes'
 
-/** Joins an item to a task of any vote; items have their numbers in the first vote. */
+/** Joins an item to a task of any vote. The number of an item is that of its first vote. */
 export const isAskedBy = (task: string): string =>
   `item.batch = ${task}.batch AND item.seq >= ${task}.seq - (${task}.vote - 1) * ${task}.batch_items AND ` +
   `item.seq < ${task}.seq - (${task}.vote - 1) * ${task}.batch_items + ${task}.item_count`
 
-/** Whether a task `t` is of a campaign, or of any. */
+/** Whether the task `t` belongs to the campaign. Without a campaign, every task does. */
 export const inCampaign = (sql: LedgerContext["sql"], campaign: Option.Option<number>) =>
   Option.match(campaign, { onNone: () => sql`1 = 1`, onSome: (campaign) => sql`t.campaign = ${campaign}` })
 
-/** Whether there is a task of a state. With the order, PostgreSQL reads the index, not the whole table. */
+/**
+ * Whether any task meets the condition. Because of the order, PostgreSQL reads the index instead of the whole table.
+ */
 export const isAny = (sql: LedgerContext["sql"], condition: Fragment) =>
   Effect.map(sql`SELECT 1 FROM task WHERE ${condition} ORDER BY due_at LIMIT 1`, (rows) => rows.length > 0)
 
-/** Keeps the rows that a SELECT finds as they are until the transaction ends. SQLite has one writer. */
+/** Locks the rows of a SELECT until the transaction ends. SQLite needs no lock, since it has one writer. */
 export const forUpdate = (sql: LedgerContext["sql"], others: "" | "SKIP LOCKED" = "") =>
   sql.literal(sql.onDialectOrElse({ pg: () => `FOR UPDATE ${others}`, orElse: () => "" }))
 
 /**
- * Tasks of other campaigns than the last run's that were never sent stay unsent, unless a person asked for it. No run
- * begins until the transaction ends: other workers may be giving tasks back.
+ * Supersedes tasks of other campaigns than the last run's that were never sent, unless a person asked to send them.
+ * Locks the job, so that no run begins until the transaction ends: other workers may be giving tasks back.
  */
 export const supersede = Effect.fnUntraced(function* (
   { job, sql }: Pick<LedgerContext, "job" | "sql">,
@@ -217,10 +221,10 @@ export const supersede = Effect.fnUntraced(function* (
       AND campaign <> ${last.campaign}`
 })
 
-/** The text without NUL, which no text column of PostgreSQL holds. */
+/** Replaces NUL, which no text column of PostgreSQL can hold. */
 export const storable = (reason: string | null): string | null => reason?.replaceAll("\0", "\uFFFD") ?? null
 
-/** Another task than that at `seq` that has this id at the service, or had it in an earlier attempt. */
+/** Finds another task than that at `seq` that has this id at the service, or had it in an earlier attempt. */
 export const ownerOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, taskId: string, seq: number) => {
   const others = sql`job = ${job} AND task_id = ${taskId} AND seq <> ${seq}`
   return Effect.map(
@@ -236,7 +240,10 @@ export const settingOf = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, name
     (rows) => rows[0]?.value,
   )
 
-/** When a result is recorded: later than the one that it replaces, whatever the clock shows, since `Fingerprint` relies on it. */
+/**
+ * The time at which a result is recorded. It is always later than that of the result it replaces, even if the clock was
+ * set back, since `Fingerprint` relies on it.
+ */
 export const completedAt = (sql: LedgerContext["sql"], now: number) =>
   sql`CASE WHEN completed_at >= ${now} THEN completed_at + 1 ELSE CAST(${now} AS BIGINT) END`
 

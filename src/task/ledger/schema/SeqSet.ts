@@ -1,7 +1,7 @@
 /**
- * A set of numbers in order (`seq`), a bit for each number up to the greatest.
+ * A set of `seq` numbers, with one bit for each number up to the largest.
  *
- * Guarantees: a million items cost 125 kB, in whatever order they come.
+ * Guarantees: a million items take 125 kB, in any order.
  */
 export const make = () => {
   let bits = new Uint8Array(1024)
@@ -19,7 +19,7 @@ export const make = () => {
   }
 }
 
-/** Numbers in spans of which each begins at `first` and ends before `end`. */
+/** Combines numbers into spans. Each begins at `first` and ends before `end`. */
 export const spansOf = (
   seqs: ReadonlyArray<number>,
 ): ReadonlyArray<{ readonly first: number; readonly end: number }> => {

@@ -1,15 +1,17 @@
 /**
  * The tables of the ledger, the same for SQLite and PostgreSQL. Times are epoch milliseconds.
  *
- * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is
- * halved becomes two rows without renumbering others. Each vote of a batch takes `batch_items`
- * numbers, also where it is not planned, the first one from `batch` on; an `item` has its number in the first vote.
+ * `seq` is the ordinal of a task's first item in its job, over all campaigns: a task that is split becomes two rows
+ * without renumbering others. Each vote of a batch takes `batch_items` numbers, even if it is not planned, and the
+ * first vote begins at `batch`. The number of an `item` is that of its first vote.
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Migrations from "../../../sql/Migrations.ts"
 
-/** What was read, and under which terms. `max_rejects` and `failure` say why a run ended; `shuffle_seed` is null without shuffling. */
+/**
+ * The input and its terms. `max_rejects` and `failure` say why a run ended. `shuffle_seed` is null without shuffling.
+ */
 const createInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const bytes = yield* Migrations.bytes
@@ -19,7 +21,7 @@ const createInput = Effect.gen(function* () {
     parts INTEGER NOT NULL
   )`
   const compact = sql.onDialectOrElse({ sqlite: () => sql.literal("WITHOUT ROWID"), orElse: () => sql.literal("") })
-  // `guidelines` is UTF-8, so that no database refuses a character of it.
+  // `guidelines` is UTF-8 bytes, so that the databases accept every character.
   yield* sql`CREATE TABLE campaign (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
@@ -49,7 +51,7 @@ const createInput = Effect.gen(function* () {
     failure TEXT,
     PRIMARY KEY (job, run)
   )`
-  // `content_hash` is null where it is the item's id; `run` is the one that found it.
+  // `content_hash` is null if it equals the item's id. `run` is the run that found the item.
   yield* sql`CREATE TABLE item (
     job INTEGER NOT NULL,
     campaign INTEGER NOT NULL,
@@ -61,7 +63,8 @@ const createInput = Effect.gen(function* () {
     PRIMARY KEY (job, campaign, item_id)
   ) ${compact}`
   yield* sql`CREATE INDEX item_batch ON item (job, batch, seq)`
-  // Items of earlier runs that the last run read again, as spans of their numbers: `end_seq` is the one after the last.
+  // Items of earlier runs that the last run read again, as spans of their numbers. `end_seq` is one more than the last
+  // number.
   yield* sql`CREATE TABLE known (
     job INTEGER NOT NULL,
     run BIGINT NOT NULL,
@@ -99,12 +102,16 @@ const createInput = Effect.gen(function* () {
 /**
  * One small row per task, so that a change of state does not rewrite its request and result.
  *
- * `new_items` counts the items of the input that it brought: none in a later vote, and no gold item. `attempt` grows when
- * the items are planned again under another key. `part` is the number of the batch, modulo the job's parts. `sent_at` is when the first try began that may have been taken, or null.
- * `resend_at` is when a person asked to send it again, `pruned_at` when its request and result were removed. No two tasks
- * have the same `task_id`, so that no result counts twice. `expected` is what a result must fit: see `Expected.ts`.
- * If several processes share a job, `part_owner` says who owns which part, and `claim_epoch` and `claim_until` in which
- * of its epochs a task was claimed for sending, and for how long: see `Parts.ts`.
+ * - `new_items`: the number of new items of the input. It excludes gold items, and is 0 in later votes.
+ * - `attempt` increases when the items are planned again under another key.
+ * - `part`: the number of the batch, modulo the job's parts.
+ * - `sent_at`: the start of the first request that the service may have accepted, or null.
+ * - `resend_at`: when a person asked to resend the task. `pruned_at`: when its request and result were removed.
+ * - `task_id` is unique, so that no result counts twice.
+ * - `expected`: the facts that a result must fit (`Expected.ts`).
+ *
+ * If several processes share a job, `part_owner` names the owner of each part. `claim_epoch` is the owner's epoch in
+ * which a task was claimed for sending, and `claim_until` is the end of the claim (`Parts.ts`).
  */
 const createTasks = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -170,7 +177,7 @@ const createTasks = Effect.gen(function* () {
     PRIMARY KEY (job, seq, attempt)
   )`
   yield* sql`CREATE INDEX task_attempt_by_id ON task_attempt (job, task_id)`
-  // SQLite reads a row from its beginning: the largest column comes last.
+  // SQLite reads a row from its beginning, so the largest column comes last.
   yield* sql`CREATE TABLE task_request (
     job INTEGER NOT NULL,
     seq BIGINT NOT NULL,
@@ -188,8 +195,8 @@ const createTasks = Effect.gen(function* () {
 })
 
 /**
- * `delivery` remembers recent webhook deliveries, so that a repeated one is known. A row of `hint` says that a poll of a
- * task is worthwhile (of all where `task_id` is empty); `followed` counts the polls since `since_at` that it led to.
+ * `delivery` remembers recent webhook deliveries, to recognize repeated ones. A row of `hint` requests a poll of a
+ * task, or of all tasks if `task_id` is empty. `followed` counts the polls that it caused since `since_at`.
  */
 const createDeliveries = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -213,10 +220,12 @@ const createDeliveries = Effect.gen(function* () {
 })
 
 /**
- * `canceled` says of a failed task that the service canceled it; `votes` of an attempt how many of its votes count against a
- * budget; `over_budget_count` how many new items of a run were not planned, since the budget did not allow it.
- * `price_list` is the number of the prices that held when a task was planned, or null if there were none; `prices` are as
- * `domain/Prices` encodes them, `vote_kinds`, of a task with a result, as `VoteKinds` does.
+ * - `canceled`: whether the service canceled a failed task.
+ * - `votes` of an attempt: how many of its votes count against a budget.
+ * - `over_budget_count`: new items of a run that the budget did not allow to plan.
+ * - `price_list`: the number of the prices that held when a task was planned, or null without prices.
+ * - `prices`: prices as `domain/Prices` encodes them.
+ * - `vote_kinds`: of a task with a result, the kinds as `VoteKinds` encodes them.
  */
 const addSpending = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -232,13 +241,16 @@ const addSpending = Effect.gen(function* () {
       ELSE COALESCE((SELECT item_count FROM task t WHERE t.job = task_attempt.job AND t.seq = task_attempt.seq), 0) END`
 })
 
-/** `least_votes` of `votes` are planned with the batch; the others item by item, if at all. Null where all are planned. */
+/**
+ * `least_votes` of the `votes` are planned with the batch, and the others item by item, if at all. Null if all are
+ * planned with the batch.
+ */
 const addFurtherVotes = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE task ADD COLUMN least_votes INTEGER`
 })
 
-/** `run` is the last one that read the file to its end. Of an older ledger, the last run stands for all. */
+/** `run` is the last run that read the file to its end. In an older ledger, the last run stands for all. */
 const addRunOfInput = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE input ADD COLUMN run BIGINT NOT NULL DEFAULT 0`
@@ -256,11 +268,11 @@ const migrations: Migrations.MigrationsOptions = {
   },
 }
 
-/** Creates the tables, or brings those of an older version up to date. */
+/** Creates the tables, or updates those of an older version. */
 export const migrate = Migrations.run(migrations)
 
-/** Refuses the tables of a newer version. */
+/** Fails if a newer version wrote the tables. */
 export const checkVersion = Migrations.check(migrations)
 
-/** Whether there is a ledger; other tables than its own must not be there. */
+/** Whether the ledger's tables exist. Fails if the database has other tables instead. */
 export const exists = Migrations.exist(migrations)

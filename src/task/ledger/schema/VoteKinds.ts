@@ -1,8 +1,8 @@
 /**
- * The kinds of experts who gave the votes of a task, as a column of its row: what its votes cost follows from them.
+ * The kinds of experts who gave the votes of a task, as a column of its row. The cost of its votes depends on them.
  *
- * Guarantees: the same result has the same text. An item with votes of several kinds keeps all of them, so that it counts at
- * the highest of their prices.
+ * Guarantees: the same result has the same text. An item with votes of several kinds keeps all of them, so that it
+ * counts at the highest of their prices.
  */
 import { Result, Schema } from "effect"
 import * as Cost from "../../../domain/Cost.ts"
@@ -10,19 +10,19 @@ import * as ExpertKind from "../../../domain/ExpertKind.ts"
 import * as Prices from "../../../domain/Prices.ts"
 import * as FieldPath from "../../../io/FieldPath.ts"
 
-/** How many items have votes of these kinds, each named once, in order; null is an unknown one. */
+/** Number of items whose votes have these kinds. Each kind is named once, in order. Null is an unknown kind. */
 const Group = Schema.Struct({ items: Schema.Int, kinds: Schema.NonEmptyArray(Schema.NullOr(Schema.String)) })
 type Group = typeof Group.Type
 
 const Groups = Schema.fromJsonString(Schema.Array(Group))
 const decode = Schema.decodeUnknownSync(Groups)
 
-/** Reads the kinds of a result's votes; null where the service tells none. */
+/** Reads the kinds of a result's votes. Null if the service reports none. */
 export type ReadKinds = (results: ReadonlyArray<{ readonly annotations?: unknown }>) => string | null
 
 const compare = (a: string | null, b: string | null): number => ((a ?? "") < (b ?? "") ? -1 : 1)
 
-/** @param path where a vote has its kind; one that can't be parsed leads nowhere */
+/** @param path the place of a vote's kind; an invalid path finds none */
 export const reader = (path: string): ReadKinds => {
   const parsed = Result.getOrUndefined(FieldPath.parse(path))
   if (parsed === undefined) return () => null
@@ -40,7 +40,8 @@ export const reader = (path: string): ReadKinds => {
 }
 
 /**
- * The items of a task by the kind that they are paid as: the dearest of their votes' kinds, or the first by name of several.
+ * The items of a task by the kind that they are paid as: the most expensive kind of their votes. If several cost the
+ * same, it is the first by name.
  */
 export const paidAs = (
   text: string,

@@ -1,9 +1,9 @@
-/** Why a ledger cannot be used as it was asked to be; nothing was changed in it. */
+/** The reasons why a ledger cannot be used as requested. Nothing in it was changed. */
 import { Schema } from "effect"
 
-/** The tasks of this ledger are at another service than the one that is to be asked. */
+/** The tasks of this ledger belong to another service than the requested one. */
 export class OtherService extends Schema.TaggedError<OtherService>()("OtherService", {
-  /** Where the tasks are. */
+  /** The service of the ledger's tasks. */
   ledger: Schema.String,
   asked: Schema.String,
 }) {
@@ -14,11 +14,11 @@ export class OtherService extends Schema.TaggedError<OtherService>()("OtherServi
 
 /** The items of this ledger were judged with other settings, and no new campaign was requested. */
 export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChanged", {
-  /** The campaign that the ledger is in. */
+  /** The campaign of the last run. */
   campaign: Schema.Int,
-  /** What differs, in words. */
+  /** The differences, in words. */
   changes: Schema.NonEmptyArray(Schema.String),
-  /** The campaign that had these terms. */
+  /** The campaign that already has the new terms, if there is one. */
   earlier: Schema.optionalKey(Schema.Int),
 }) {
   override get message() {
@@ -29,11 +29,11 @@ export class TermsChanged extends Schema.TaggedError<TermsChanged>()("TermsChang
   }
 }
 
-/** No run over this ledger was in that campaign. */
+/** The ledger has no such campaign. */
 export class NoSuchCampaign extends Schema.TaggedError<NoSuchCampaign>()("NoSuchCampaign", {
-  /** The one that was asked for. */
+  /** The requested campaign. */
   campaign: Schema.Int,
-  /** Those that there are. */
+  /** The campaigns of the ledger. */
   campaigns: Schema.Array(Schema.Int),
 }) {
   override get message() {

@@ -1,52 +1,56 @@
 /**
- * The requests that the workers of a job may send together. Each takes slots of time in turn, spaced by the rate that all
- * may send, from one row and by the clock of the database (the virtual scheduling algorithm of ITU-T I.371, without bursts).
+ * The requests that the workers of a job may send together. Each worker takes time slots in turn, spaced by the shared
+ * rate. One row stores them, by the clock of the database (the virtual scheduling algorithm of ITU-T I.371, without
+ * bursts).
  *
- * Guarantees: in any time, the slots are no more than the rate allows, plus one. Whoever asks gets the next ones, however many
- * others ask. A pause that the service asks of one holds for all; a refusal for load halves the rate of all, which recovers
- * within half a minute. A clock that is set back delays requests by half a minute at most, besides one for each of 64 workers, and a pause begins anew.
+ * Guarantees: in any period, there are at most as many slots as the rate allows, plus one. Every worker that asks gets
+ * the next slots, however many others ask. If the service asks one worker for a pause, all pause. If it refuses a
+ * request for load, the rate of all is halved, and recovers within half a minute. If the clock is set back, requests
+ * are delayed by at most half a minute plus the time of 64 requests (one per worker), and a pause starts again.
  */
 import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { LedgerContext } from "../schema/Model.ts"
 import { databaseClock } from "./Parts.ts"
 
-/** Seconds' worth of slots that a worker takes at once. */
+/** Seconds of slots that a worker takes at once. */
 const leaseSeconds = 0.25
 
-/** Slots are not taken further ahead than by so many milliseconds, and by so many requests: the clock was set back. */
+/**
+ * Maximum milliseconds and requests by which slots are taken ahead. If they are further ahead, the clock was set back.
+ */
 const maxAhead = 30_000
 const maxRequestsAhead = 64
 
-/** Milliseconds until the full rate is back. */
+/** Milliseconds until the full rate is restored. */
 const recovery = 30_000
 
-/** The least share of the rate that refusals leave. */
+/** Minimum share of the rate that remains after refusals. */
 const leastShare = 0.01
 
-/** Slots of time, in each of which one request may be sent; in milliseconds from now. */
+/** Time slots, in milliseconds from now. One request may be sent in each slot. */
 export interface Slots {
   readonly count: number
   readonly first: number
   readonly spacing: number
-  /** For how many milliseconds there are none. */
+  /** Milliseconds during which there are no slots. */
   readonly pause: number
   /** How often the rate had been halved. */
   readonly cuts: number
 }
 
-/** The requests that all workers together may send. */
+/** The state of the requests that all workers may send together. */
 export interface BudgetStatus {
-  /** For how many milliseconds the requests are already shared out; 0 if one may be sent now. */
+  /** Milliseconds for which all slots are already taken. 0 if a request may be sent now. */
   readonly takenFor: number
-  /** The share of the rate that refusals for load have left, from 0 to 1. */
+  /** Share of the rate that remains after refusals for load, from 0 to 1. */
   readonly rateShare: number
-  /** For how many milliseconds none of them sends a request; 0 where none has to wait. */
+  /** Milliseconds during which no worker sends a request. 0 without a pause. */
   readonly pausedFor: number
 }
 
 export const readBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) => ({
-  /** None where no worker has sent a request. */
+  /** None if no worker has sent a request. */
   budget: Effect.suspend(() => {
     const now = databaseClock(sql)
     return Effect.map(
@@ -69,20 +73,22 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
   const clock = databaseClock(sql)
   const created = sql`INSERT INTO budget (job, free_at, paused_at, paused_until, share, cuts, cut_at)
     VALUES (${job}, 0, 0, 0, 1, 0, 0) ON CONFLICT (job) DO NOTHING`
-  /** The share of the rate that is allowed now, from 0 to 1; 1 if the clock was set back since the rate was halved. */
+  /**
+   * Share of the rate that is allowed now, from 0 to 1. If the clock was set back since the rate was halved, the share
+   * is 1.
+   */
   const share = sql`LEAST(1, share + ABS(${clock} - cut_at)::float8 / ${recovery})`
   const done = { requests: 0, answers: 0 }
   return {
-    /** How many requests this process has sent, and how many the service has answered as expected. */
+    /** Number of requests that this process has sent, and of answers that were as expected. */
     requestsDone: done as Readonly<typeof done>,
     countRequest: () => void done.requests++,
     countAnswer: () => void done.answers++,
 
-    /**
-     * Takes up to so many slots, of so many per second that all workers may send; none during a pause.
-     */
+    /** Takes up to `wanted` slots. `perSecond` is the rate of all workers together. Takes none during a pause. */
     takeSlots: Effect.fnUntraced(function* (wanted: number, perSecond: number): Effect.fn.Return<Slots, SqlError> {
-      // `FOR UPDATE` reads what another worker has just left; a statement of its own holds no lock while this process waits.
+      // `FOR UPDATE` reads the row as another worker has just left it. The statement is a transaction of its own, so it
+      // holds no lock while this process waits.
       const take = sql<Slots>`WITH held AS (
           SELECT *, ${clock} AS now, ${share} * ${perSecond}::float8 AS rate FROM budget WHERE ${here} FOR UPDATE
         ), taking AS (
@@ -107,7 +113,7 @@ export const writeBudget = ({ job, sql }: Pick<LedgerContext, "job" | "sql">) =>
       sql`UPDATE budget SET share = GREATEST(${leastShare}, ${share} / 2), cuts = cuts + 1, cut_at = ${clock}
         WHERE ${here} AND cuts = ${cuts}`,
 
-    /** No worker sends a request for so many milliseconds. */
+    /** Pauses the requests of all workers for this many milliseconds. */
     pauseRequests: Effect.fnUntraced(function* (millis: number) {
       yield* created
       yield* sql`UPDATE budget SET paused_at = ${clock}, paused_until = ${clock} + GREATEST(

@@ -1,8 +1,8 @@
 /**
- * Votes that are planned item by item, once the votes before are in.
+ * Plans further votes item by item, once the earlier votes have ended.
  *
- * Guarantees: another vote on an item is planned only if all its votes before have ended, and while the budget allows it,
- * both decided in the transaction that plans it; so nothing is planned twice, whenever a process is killed.
+ * Guarantees: another vote on an item is planned only if all its earlier votes have ended and the budget allows it. The
+ * transaction that plans the vote checks both, so nothing is planned twice, even if a process is killed.
  */
 import { Array as Arr, Effect, type Latch, Option } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -12,7 +12,7 @@ import { batchColumns, insertTasks, setSetting, settingOf, withPayload } from ".
 import { endedVotesSeen, votesLeft, wantedVotes } from "./Spending.ts"
 import type { readTasks } from "./Tasks.ts"
 
-/** An item, by its number in its first vote. */
+/** The place of an item, by its number in its first vote. */
 export interface ItemPlace {
   readonly seq: number
   readonly batch: number
@@ -24,9 +24,9 @@ export interface VoteCourse {
   readonly isWaiting: boolean
   /** Whether such a vote is a further one, which was not planned with the item. */
   readonly waitsForFurther: boolean
-  /** The number of the vote that comes next; none if the item has all that it may have. */
+  /** Number of the next vote. None if the item has its maximum of votes. */
   readonly next: Option.Option<number>
-  /** How many votes it may still have. */
+  /** Number of votes that the item may still get. */
   readonly left: number
 }
 
@@ -61,25 +61,25 @@ const courseOf = (place: number, rows: ReadonlyArray<TaskOfBatch>): VoteCourse =
 export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** From which items get no further votes; none where no run of the job has asked for such. */
+  /** The confidence from which items get no further votes. None if no run of the job has asked for further votes. */
   const confidence = Effect.map(settingOf({ job, sql }, "confidence"), (text) =>
     Option.map(Option.fromUndefinedOr(text), Number),
   )
 
-  /** How many votes have ended, with a result or without. */
+  /** Number of votes that have ended, with or without a result. */
   const endedVotes = Effect.map(
     sql<{ votes: number }>`SELECT COALESCE(SUM(item_count), 0) AS votes FROM task
       WHERE ${here} AND seq >= 0 AND NOT (${sql.in("state", openStates)})`,
     (rows) => rows[0]!.votes,
   )
 
-  /** Whether items may want further votes: some have ended since it was last known which do. */
+  /** Whether items may need further votes, because votes have ended since the last choice. */
   const hasUnseenVotes = Effect.gen(function* () {
     if (Option.isNone(yield* confidence)) return false
     return (yield* settingOf({ job, sql }, endedVotesSeen)) !== String(yield* endedVotes)
   })
 
-  /** The same, once no vote is planned, being sent, or outstanding. */
+  /** Whether a choice is due: `hasUnseenVotes` holds, and no vote is planned, being sent, or outstanding. */
   const isChoiceDue = Effect.gen(function* () {
     if (Option.isNone(yield* confidence)) return false
     const awaited = yield* sql`SELECT 1 FROM task
@@ -87,7 +87,7 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
     return awaited.length === 0 && (yield* hasUnseenVotes)
   }).pipe(Effect.withSpan("Ledger.isChoiceDue"))
 
-  /** The courses of the items of a campaign that may have further votes, by their numbers in the first vote. */
+  /** The courses of a campaign's items that may have further votes, by their numbers in the first vote. */
   const voteCourses = Effect.fn("Ledger.voteCourses")(function* (campaign: number) {
     const rows = yield* sql<TaskOfBatch>`SELECT ${sql.literal(rowColumns)} FROM task
       WHERE ${here} AND seq >= 0 AND campaign = ${campaign} AND least_votes IS NOT NULL ORDER BY seq`
@@ -101,18 +101,17 @@ export const readFurtherVotes = ({ job, sql }: LedgerContext) => {
   return { confidence, endedVotes, hasUnseenVotes, isChoiceDue, voteCourses }
 }
 
-/** Items in a transaction. */
+/** Maximum number of items per transaction. */
 const itemsPerStep = 512
 
 type NewVote = Pick<NewTask, "idempotencyKey"> & StoredRequest
 
-/** How further votes are planned. */
 export interface FurtherVotesOptions {
-  /** How many are planned at most. Default: any number. */
+  /** Maximum number of votes to plan. Default: no limit. */
   readonly atOnce?: number | undefined
-  /** How many votes had ended when the items were chosen. */
+  /** Number of votes that had ended when the items were chosen. */
   readonly ended: number
-  /** The request for another vote on items of this one, which follow one another. */
+  /** Makes the request for another vote on consecutive items of `question`. */
   readonly request: (
     question: StoredRequest,
     of: { readonly first: number; readonly count: number; readonly vote: number },
@@ -126,7 +125,7 @@ export const writeFurtherVotes = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** The tasks for another vote on items of a batch. */
+  /** Makes the tasks for another vote on items of a batch. */
   const tasksOf = Effect.fnUntraced(function* (
     batch: number,
     seqs: ReadonlyArray<number>,
@@ -150,7 +149,7 @@ export const writeFurtherVotes = (
     return yield* Effect.forEach(together, ([{ origin, seq, vote } = wanted[0]!, ...rest]) =>
       Effect.map(
         storedRequest(origin.seq),
-        // None where it was pruned.
+        // None if the request was pruned.
         Option.map((question) => {
           const { batchItems, campaign, leastVotes, part, votes } = origin
           const found = request(question, { first: seq - origin.seq, count: 1 + rest.length, vote })
@@ -161,7 +160,10 @@ export const writeFurtherVotes = (
     ).pipe(Effect.map(Arr.getSomes))
   })
 
-  /** Notes how many items want another vote that is not planned, and by how many ended votes; until another run begins. */
+  /**
+   * Records, until another run begins, how many items need another vote that is not planned, and how many votes had
+   * ended then.
+   */
   const noteWanted = (items: number, ended: number) =>
     write(
       Effect.andThen(
@@ -171,8 +173,8 @@ export const writeFurtherVotes = (
     )
 
   /**
-   * Plans another vote on each of these items, in their order, while the budget allows it. Gives the number of votes, and
-   * of items that the budget has none for.
+   * Plans another vote on each of these items, in their order, while the budget allows it. Returns the number of votes,
+   * and of items that the budget does not allow.
    */
   const planFurther = Effect.fn("Ledger.planFurther")(function* (
     places: ReadonlyArray<ItemPlace>,

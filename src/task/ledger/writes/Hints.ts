@@ -1,11 +1,11 @@
 /**
- * Webhook deliveries, and the hints that they leave: a poll of a task is worthwhile.
+ * Webhook deliveries, and the hints that they leave. A hint requests a poll of a task.
  *
- * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it; the same delivery,
- * recorded twice, counts once; a delivery that overtakes the answer to the creation of its task is kept. A task is polled
- * because of hints at most `maxPollsPerMinute` times a minute, so that a flood of deliveries keeps no other from being polled.
- *
- * Does not: remember a delivery for much longer than two hours. A verifier refuses older ones where the service signs a time.
+ * Guarantees: a hint is on disk when its effect succeeds, and leads to a poll that begins after it. A delivery that is
+ * recorded twice counts once. A delivery that arrives before the answer to the creation of its task is kept. Hints
+ * cause at most `maxPollsPerMinute` polls of a task per minute, so that a flood of deliveries does not keep other tasks
+ * from being polled. Does not remember a delivery for much longer than two hours. If the service signs a time, a
+ * verifier refuses older ones.
  */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -22,17 +22,17 @@ export const maxPollsPerMinute = 5
 
 const minute = Duration.toMillis("1 minute")
 
-/** How often old deliveries and hints are searched for. */
+/** Milliseconds between two searches for old deliveries and hints. */
 const forgetInterval = Duration.toMillis("10 seconds")
 
-/** The id of a hint that is about all tasks. */
+/** The id of a hint for all tasks. */
 const allTasks = ""
 
-/** When there was no such hint. */
+/** The time of a hint for all tasks, if there was none. */
 const never = -1
 
 export const readHints = ({ job, sql }: LedgerContext) => ({
-  /** How many deliveries were received, repeated ones counted once, and when the last was, in epoch milliseconds. */
+  /** Number of received deliveries, without repetitions, and the time of the last one in epoch milliseconds. */
   deliveries: Effect.gen(function* () {
     const rows = yield* sql<{ name: string; value: string }>`SELECT name, value FROM setting
       WHERE job = ${job} AND ${sql.in("name", ["deliveries", "last_delivery"])}`
@@ -51,13 +51,13 @@ export const writeHints = (
   const here = sql`job = ${job}`
   let lastDelivery = Option.none<number>()
   const delivered = Effect.map(SteadyClock.now, (now) => void (lastDelivery = Option.some(now)))
-  /** The hint for all tasks that this process has followed: each process makes the tasks of its own parts due. */
+  /** The last hint for all tasks that this process has followed. Each process makes the tasks of its own parts due. */
   let all = { at: never, followed: 0, since: 0 }
 
-  /** When they were last removed. */
+  /** Time of the last removal. */
   let forgotten = -Infinity
 
-  /** Removes old deliveries and hints, in a transaction that waits for nobody: other receivers find the same. */
+  /** Removes old deliveries and hints. The transaction skips locked rows, since other receivers find the same rows. */
   const forgetOld = Effect.fnUntraced(function* (now: number) {
     if (now < forgotten + forgetInterval) return
     forgotten = now
@@ -74,7 +74,7 @@ export const writeHints = (
   })
 
   const isRepeated = Effect.fnUntraced(function* ({ id, sentAt }: Delivery, now: number) {
-    // A delivery that is sent again later counts: the service or a person asks for another poll.
+    // A delivery that the service sends again later counts: the service or a person asks for another poll.
     const rows = yield* sql`
       INSERT INTO delivery ${sql.insert({ job, delivery_id: id, sent_at: sentAt, received_at: now })}
       ON CONFLICT (job, delivery_id) DO UPDATE SET sent_at = excluded.sent_at, received_at = excluded.received_at
@@ -90,7 +90,10 @@ export const writeHints = (
           at = CASE WHEN excluded.at > hint.at THEN excluded.at ELSE hint.at + 1 END`,
     )
 
-  /** Whether the ledger has a task of these ids. Other ids are kept only while some task's own id is not known yet. */
+  /**
+   * Adds hints for these ids. Returns whether the ledger has a task with one of them. Unknown ids are kept only while
+   * the id of some task is not known yet.
+   */
   const addNamed = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>, now: number) {
     const found = yield* inChunks(
       taskIds,
@@ -106,7 +109,7 @@ export const writeHints = (
     return states.size > 0
   })
 
-  /** Records a delivery: the tasks that it names are due at the next `followHints`; all, where it names none. */
+  /** Records a delivery. The tasks that it names are due at the next `followHints`. If it names none, all tasks are. */
   const recordDelivery = Effect.fn("Ledger.recordDelivery")(function* (delivery: Delivery) {
     const now = yield* SteadyClock.now
     yield* forgetOld(now)
@@ -129,8 +132,8 @@ export const writeHints = (
   })
 
   /**
-   * Makes due what was hinted at, except tasks that are being polled: their hints wait until that poll is over.
-   * Gives the milliseconds until hints may be followed that have to wait for their minute to pass.
+   * Makes tasks with hints due, except tasks that are being polled: their hints wait until that poll has ended. Returns
+   * the milliseconds until the first of the hints that exceeded `maxPollsPerMinute` may be followed.
    */
   const followHints = Effect.fn("Ledger.followHints")(function* (inFlight: ReadonlySet<string>) {
     const now = yield* SteadyClock.now
@@ -149,7 +152,7 @@ export const writeHints = (
       yield* write(
         Effect.gen(function* () {
           if (allAreDue) {
-            // Tasks that were due before stay ahead, so that repeated hints for all tasks starve none.
+            // Tasks that were due before stay ahead, so that repeated hints for all tasks do not delay them forever.
             yield* sql`UPDATE task SET due_at = ${now}
               WHERE ${here} AND state = 'submitted' AND due_at > ${now} AND ${owned.areMine()}`
             yield* addHints([...inFlight], now)
@@ -188,11 +191,11 @@ export const writeHints = (
   return {
     recordDelivery,
     followHints,
-    /** Has a hint for all tasks followed again: the last owner of a part may not have followed it. */
+    /** Follows the last hint for all tasks again, since the last owner of a part may not have followed it. */
     followAgain: () => void (all = { ...all, at: never }),
-    /** This process or another received a delivery about tasks of this ledger. */
+    /** Records that this process or another received a delivery about tasks of this ledger. */
     delivered,
-    /** When that was last, as far as this process was told, in epoch milliseconds. */
+    /** Time of the last delivery that this process knows of, in epoch milliseconds. */
     lastDelivery: Effect.sync(() => lastDelivery),
   }
 }

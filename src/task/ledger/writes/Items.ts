@@ -1,10 +1,10 @@
 /**
  * The items of the input: which are new, and how many are lost.
  *
- * Guarantees: a step of reading is recorded whole or not at all, so the items of a task become known together with it, and
- * the counts agree with what is recorded: an item that waits for its task to fill counts with the step that plans it.
+ * Guarantees: a step of reading is recorded completely or not at all. So the items of a task are recorded together with
+ * it, and the counts agree with the rows. An item that waits for its batch to fill counts with the step that plans it.
  */
-/* oxlint-disable max-lines -- what reads and what writes the same rows */
+/* oxlint-disable max-lines -- the reads and writes concern the same rows */
 import { Effect, type Latch } from "effect"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
 import * as ItemBytes from "../../../domain/ItemBytes.ts"
@@ -62,7 +62,7 @@ const hasConversation = ({ items }: TaskRow): boolean =>
     ({ as_messages, check, conversation }) => (conversation === true || as_messages !== undefined) && check !== true,
   )
 
-/** Whether a dataset needs columns of tools for it. */
+/** Whether a dataset with this task needs columns for tools. */
 const hasTools = ({ of }: TaskRow): boolean =>
   of.some(
     ({ isCheck, item: { as_messages, prompt, tools } }) =>
@@ -72,13 +72,13 @@ const hasTools = ({ of }: TaskRow): boolean =>
 
 export const importPrefix = "import:"
 
-/** The setting that says that a run is an import of votes. */
+/** The setting that marks a run as an import of votes. */
 const importOf = (run: number): string => `${importPrefix}${run}`
 
-/** The setting that says whether any prompt or completion that was planned is a list of messages. */
+/** The setting that records whether any planned prompt or completion is a list of messages. */
 const conversations = "conversations"
 
-/** The setting that says whether any item that was planned has calls, results or definitions of tools. */
+/** The setting that records whether any planned item has calls, results, or definitions of tools. */
 const tools = "tools"
 
 export const readItems = ({ job, sql }: Model.LedgerContext) => {
@@ -89,23 +89,25 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     WHERE k.job = item.job AND k.run = ${run} AND k.first_seq <= item.seq
     ORDER BY k.first_seq DESC LIMIT 1))`
 
-  /** Whether the prompt or a completion of any item that was ever planned is a list of messages. Not known of those that older versions planned. */
+  /**
+   * Whether the prompt or a completion of any planned item is a list of messages. Older versions did not record this.
+   */
   const hasConversations = Effect.map(settingOf({ job, sql }, conversations), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasConversations"),
   )
 
-  /** Whether any item that was ever planned has calls, results or definitions of tools. */
+  /** Whether any planned item has calls, results, or definitions of tools. */
   const hasTools = Effect.map(settingOf({ job, sql }, tools), (value) => value !== undefined).pipe(
     Effect.withSpan("Ledger.hasTools"),
   )
 
-  /** Items that tasks ask for, each once for each of them. */
+  /** Items with their tasks: one row for each task that asks for the item. */
   const itemsOfTasks = sql`FROM task t JOIN item ON item.job = t.job AND ${isAskedByTask("t")}
     WHERE t.job = ${job}`
 
   const first = (rows: ReadonlyArray<{ readonly items: number }>) => rows[0]!.items
 
-  /** How many items of a run's input have a task in these states. */
+  /** Number of items of a run's input that have a task in one of these states. */
   const itemsIn = Effect.fn("Ledger.itemsIn")((run: number, states: ReadonlyArray<Model.TaskState>) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
@@ -116,12 +118,12 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     ),
   )
 
-  /** None of an item's tasks has another state than these: it is lost, whatever its other votes. */
+  /** SQL condition: `t` is a task of the first vote, and each later vote on the item was refused or given up. */
   const isLost = sql`t.vote = 1 AND NOT EXISTS (SELECT 1 FROM task v WHERE v.job = t.job
     AND v.batch = t.batch AND v.seq > t.seq AND v.seq < t.batch + t.votes * t.batch_items AND v.vote > 1
     AND NOT ${sql.in("v.state", Model.lostStates)} AND ${isAskedByTask("v")})`
 
-  /** How many items of a run's input nobody will judge: all of their tasks were refused or given up. */
+  /** Number of lost items of a run's input. All their tasks were refused or given up, so no expert will judge them. */
   const itemsLost = Effect.fn("Ledger.itemsLost")((run: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items ${itemsOfTasks}
@@ -146,7 +148,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     return new Map(rows.flat().map((row) => [row.itemId, row]))
   })
 
-  /** Tasks by their ids that were never sent: with their requests and results, unless pruned. */
+  /** Imported tasks by their ids, with requests and results, except pruned ones. */
   const importedTasks = Effect.fnUntraced(function* (taskIds: ReadonlyArray<string>) {
     const rows = yield* inChunks(
       taskIds,
@@ -164,7 +166,7 @@ export const readItems = ({ job, sql }: Model.LedgerContext) => {
     }))
   })
 
-  /** Whether a run read votes instead of items. */
+  /** Whether a run imported votes instead of reading items. */
   const isImport = (run: number) => Effect.map(settingOf({ job, sql }, importOf(run)), (value) => value !== undefined)
 
   return { hasConversations, hasTools, itemsIn, itemsLost, recorded, importedTasks, isImport }
@@ -177,7 +179,7 @@ export const writeItems = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** The known items that the present run has read: nothing is written to them, however often they are read. */
+  /** The known items that the current run has read again. They cause no write, however often they are read. */
   let reread = { run: -1, seqs: SeqSet.make() }
   const knownOf = (run: number) => {
     if (reread.run !== run) reread = { run, seqs: SeqSet.make() }
@@ -197,7 +199,10 @@ export const writeItems = (
     })
   })
 
-  /** Notes which known items belong to a run's input, and gives their numbers. Those of earlier runs are of no more use. */
+  /**
+   * Records which known items belong to a run's input, and returns their numbers. Deletes the records of earlier runs,
+   * which are no longer needed.
+   */
   const insertKnown = Effect.fnUntraced(function* ({ campaign, run }: Model.Run, itemIds: ReadonlyArray<string>) {
     if (itemIds.length === 0) return []
     const rows = yield* inChunks(
@@ -257,7 +262,7 @@ export const writeItems = (
     return placed
   })
 
-  /** The rejects and the counts of one step of reading. */
+  /** Records the rejects and counts of one step of reading. */
   const recordReading = Effect.fnUntraced(function* (
     { run }: Model.Run,
     { counts, finished, rejects }: Model.ReadingStep,
@@ -277,7 +282,10 @@ export const writeItems = (
 
   const noted = new Set<string>()
 
-  /** Notes what datasets need to know before their first row, once; gives what to add to `noted` when that is recorded. */
+  /**
+   * Records, once, the facts that a dataset needs before its first row. Returns the names to add to `noted` after the
+   * commit.
+   */
   const note = Effect.fnUntraced(function* (rows: ReadonlyArray<TaskRow>) {
     const found = [
       ...(!noted.has(conversations) && rows.some(hasConversation) ? [conversations] : []),
@@ -287,23 +295,23 @@ export const writeItems = (
     return found
   })
 
-  /** Rows of the tasks that the budget allows. */
+  /** Makes rows of the tasks that the budget allows. */
   const allotted = Effect.fnUntraced(function* (allot: (votesLeft: number) => AllottedTasks) {
     const { beyond, tasks } = allot(yield* votesLeft({ job, sql }))
     return { tasks: tasks.map(toRow), beyond }
   })
 
   /**
-   * One step of reading: all of it is recorded, or nothing. What the budget allows is decided in the same transaction. Gives
-   * the new items that it does not allow; `counts` has those of earlier steps apart.
+   * Records one step of reading, completely or not at all. The same transaction decides what the budget allows. Returns
+   * the new items that it does not allow. `counts` excludes such items of earlier steps.
    */
   const record = Effect.fn("Ledger.record")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {
-      /** The tasks to plan, or which ones to plan of so many votes. */
+      /** The tasks to plan, or a function that chooses them by the number of votes left. */
       readonly tasks: ReadonlyArray<Model.NewTask> | ((votesLeft: number) => AllottedTasks)
       readonly known: ReadonlyArray<string>
-      /** New items of earlier steps that were beyond the budget. */
+      /** Number of new items of earlier steps that the budget did not allow. */
       readonly overBudget?: number | undefined
     },
   ) {
@@ -329,7 +337,7 @@ export const writeItems = (
     return beyond
   })
 
-  /** One step of an import: tasks that are completed from the start, and new results of some that were imported before. */
+  /** Records one step of an import: tasks that are completed from the start, and new results of imported tasks. */
   const recordImport = Effect.fn("Ledger.recordImport")(function* (
     run: Model.Run,
     step: Model.ReadingStep & {
@@ -361,7 +369,7 @@ export const writeItems = (
     found.forEach((name) => noted.add(name))
   })
 
-  /** How many items nobody will judge, now that one of their tasks was refused. */
+  /** Number of items that are lost, after one of their tasks was refused. */
   const itemsLostWith = Effect.fn("Ledger.itemsLostWith")((seq: number) =>
     Effect.map(
       sql<{ items: number }>`SELECT COUNT(*) AS items FROM task lost

@@ -1,10 +1,13 @@
 /**
- * The parts (partitions) of a job that this process owns: all, if it has the job's lock, or those that it took.
+ * The parts (partitions) of a job that this process owns. It owns all if it has the job's lock, or else those that it
+ * took.
  *
- * Guarantees: whoever takes a part raises its epoch; from then on nobody claims a task of it for an earlier epoch, however
- * long that owner was suspended or disconnected. The result of a request is recorded whoever owns the part by then, unless
- * the task was claimed again, so a late answer settles a doubt. Claims end by the clock of the database, not of the
- * machines.
+ * Guarantees:
+ * - A process that takes a part raises its epoch. From then on, no process claims a task of it for an earlier epoch,
+ *   even if the earlier owner was suspended or disconnected.
+ * - The result of a request is recorded even if another process owns the part by then, unless the task was claimed
+ *   again. So a late answer settles a doubt.
+ * - Claims end by the clock of the database, not by those of the machines.
  */
 import { Effect, type Latch } from "effect"
 import type { SqlClient } from "effect/sql"
@@ -14,13 +17,13 @@ import type { LedgerContext, PlannedTask } from "../schema/Model.ts"
 import { isAny } from "../schema/Rows.ts"
 import * as Metrics from "../../../telemetry/Metrics.ts"
 
-/** The part that has no tasks: its owner reads the input. */
+/** The part without tasks. Its owner reads the input. */
 export const readerPart = -1
 
-/** Beyond the time that a request may take, in milliseconds. */
+/** Milliseconds that a claim lasts beyond the timeout of its request. */
 const margin = 5_000
 
-/** Epoch milliseconds by the clock of the database, which all workers have in common. */
+/** Epoch milliseconds by the clock of the database, which all workers share. */
 export const databaseClock = (sql: SqlClient.SqlClient) =>
   sql.literal(
     sql.onDialectOrElse({
@@ -29,24 +32,22 @@ export const databaseClock = (sql: SqlClient.SqlClient) =>
     }),
   )
 
-/** A part that this process owns. */
 interface OwnedPart {
   epoch: number
 }
 
-/** A notification to other processes: more tasks, a webhook delivery, or an earlier task that is to be sent or polled. */
+/** A notification to other processes: new tasks, a webhook delivery, or an earlier task to send or poll. */
 export type Change = "planned" | "hinted" | "again"
 
-/** @param worker the name of a process that shares the job with others; undefined for one that has it alone */
+/** @param worker the name of a process that shares the job; undefined if this process has the job alone */
 export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: string | undefined) => {
   const here = sql`job = ${job}`
   const always = sql.literal("1 = 1")
   const never = sql.literal("1 = 0")
   const nothing = sql.literal("")
   const clock = databaseClock(sql)
-  /** The parts that this process owns. */
   const parts = new Map<number, OwnedPart>()
-  /** Epochs in which this process claimed the tasks that it is sending. */
+  /** For each task that this process is sending, the epoch in which it was claimed. */
   const claims = new Map<number, number>()
 
   const channel = sql.literal(`'prefstream_' || md5(current_schema() || ' ' || ${job})`)
@@ -56,56 +57,59 @@ export const make = ({ job, sql }: Pick<LedgerContext, "job" | "sql">, worker: s
 
   return {
     worker,
-    /** Whether other processes own other parts. */
+    /** Whether other processes may own other parts. */
     isShared: worker !== undefined,
 
     /** Notifies other processes of a change, once it is committed. */
     tell: (change: Change): Effect.Effect<unknown, SqlError> =>
       worker === undefined ? Effect.void : sql`SELECT pg_notify(${channel}, ${change})`,
 
-    /** The channel of the notifications. */
+    /** The channel for notifications. */
     channel: Effect.map(sql<{ channel: string }>`SELECT ${channel} AS channel`, (rows) => rows[0]!.channel),
 
-    /** Condition for the tasks of this process; of those of `task`, where others are in the statement. */
+    /** SQL condition for the tasks of this process. `task` names the table if the statement has several. */
     areMine,
 
-    /** Condition for those of them that are to be sent. With `due_at`, which is 0 then, the index gives them in order. */
+    /**
+     * SQL condition for tasks of this process to send. Their `due_at` is 0; with it, the index returns them in order.
+     */
     areToSend: () => sql`${here} AND state = 'planned' AND due_at = 0 AND ${areMine()}`,
 
-    /** Condition for a task that this process is sending. */
+    /** SQL condition for a task that this process is sending. */
     isHeld: (seq: number) =>
       worker === undefined
         ? always
         : sql`state IN ('submitting', 'in_doubt') AND claim_epoch = ${claims.get(seq) ?? 0}`,
 
     /**
-     * Assignments and fence of a statement that claims a task for so many milliseconds, or keeps it claimed. The fence is
-     * a row that is locked until the statement is committed, so that a part is not taken meanwhile.
+     * SQL assignments and fence for a statement that claims a task for `millis` milliseconds, or extends its claim. The
+     * fence is a row that stays locked until the statement is committed, so that no process takes the part meanwhile.
      */
     claiming: ({ part, seq }: Pick<PlannedTask, "part" | "seq">, millis: number) => {
       if (worker === undefined) return { assignments: nothing, fence: nothing, claimed: () => {} }
       const epoch = parts.get(part)?.epoch ?? 0
       return {
-        /** It did. */
+        /** Call it after the statement has claimed the task. */
         claimed: () => void claims.set(seq, epoch),
         assignments: sql`, claim_epoch = ${epoch}, claim_until = ${clock} + ${Math.ceil(millis) + margin}`,
         fence: sql`FROM (SELECT epoch FROM part_owner
           WHERE ${here} AND part = ${part} AND epoch = ${epoch} FOR SHARE) AS fence`,
       }
     },
-    /** The task is no longer being sent. */
+    /** Forgets the claim of a task that is no longer being sent. */
     forget: (seq: number) => void claims.delete(seq),
 
     /**
-     * Tasks of this process's parts that an earlier owner claimed, for at most so many milliseconds, and had the time to
-     * send. A claim that ends later than one can was made before the clock was set back.
+     * SQL condition for tasks of this process's parts that an earlier owner claimed for at most `maxMillis`, if that
+     * time has passed. A claim that ends later than possible was made before the clock was set back, and also counts as
+     * abandoned.
      */
     areAbandoned: (maxMillis: number) => sql`${here} AND state = 'submitting'
       AND NOT COALESCE(claim_until, 0) BETWEEN ${clock} AND ${clock} + ${Math.ceil(maxMillis) + margin}
       AND EXISTS (SELECT 1 FROM part_owner WHERE part_owner.job = task.job AND part_owner.part = task.part
         AND owner = ${worker ?? ""} AND COALESCE(claim_epoch, 0) < epoch)`,
 
-    /** Raises the epoch of a part, and gives it: from then on, no other process claims its tasks. */
+    /** Raises the epoch of a part and returns it. From then on, no other process claims its tasks. */
     take: Effect.fnUntraced(function* (part: number) {
       const rows = yield* sql<{ epoch: number }>`INSERT INTO part_owner
           (job, part, epoch, owner, renewed_at, progressed_at, answered_at)
@@ -124,20 +128,20 @@ export type Parts = ReturnType<typeof make>
 /** A process that owns parts of a job, or did. */
 export interface WorkerStatus {
   readonly name: string
-  /** How many parts it has. */
+  /** Number of parts that it owns. */
   readonly parts: number
-  /** Whether it reads the input. */
+  /** 1 if it reads the input, otherwise 0. */
   readonly reads: number
-  /** How many milliseconds ago it last said so. */
+  /** Milliseconds since it last confirmed its parts. */
   readonly renewedAgo: number
-  /** How many milliseconds ago the service last answered one of its requests as expected, or it had none to send. */
+  /** Milliseconds since the service last answered one of its requests as expected, or since it had none to send. */
   readonly progressedAgo: number
-  /** How many tasks of its parts are to be sent or polled now. */
+  /** Number of tasks of its parts to send or poll now. */
   readonly due: number
 }
 
 export const readParts = ({ job, sql }: LedgerContext) => ({
-  /** By name. */
+  /** The workers, ordered by name. */
   workers: Effect.gen(function* () {
     const now = databaseClock(sql)
     const dueBefore = yield* SteadyClock.now
@@ -152,7 +156,7 @@ export const readParts = ({ job, sql }: LedgerContext) => ({
   }),
 })
 
-/** A process without parts has a share of nothing. */
+/** The share of a process without parts is 0. */
 const nobody = { count: Infinity, rank: Infinity }
 
 export const writeParts = (
@@ -162,7 +166,7 @@ export const writeParts = (
 ) => {
   const here = sql`job = ${job}`
   const clock = databaseClock(sql)
-  /** How often in a row a part was found to be another's, by those who renewed theirs. */
+  /** How often in a row a renewal found that another worker owns the part. */
   const disputed = new Map<number, number>()
   const notifyAll = Effect.forEach(Object.values(latches), (latch) => latch.open, { discard: true })
   let crew = nobody
@@ -174,22 +178,24 @@ export const writeParts = (
   return {
     job,
     partCount,
-    /** How many of so many this process may have, so that all workers together have as many. */
+    /** This process's share of `together`. The shares of all workers add up to `together`. */
     shareOf: (together: number) => Math.floor(together / crew.count) + (crew.rank < together % crew.count ? 1 : 0),
-    /** Counts the workers. */
+    /** Counts the workers and finds the rank of this one. */
     countWorkers: Effect.gen(function* () {
       const rows = yield* sql<{ name: string }>`SELECT DISTINCT owner AS name FROM part_owner
         WHERE ${here} AND part <> ${readerPart} ORDER BY name`
       const rank = rows.findIndex(({ name }) => name === owned.worker)
       crew = rank === -1 ? nobody : { count: rows.length, rank }
     }),
-    /** How often there was something new to send that is not new by its number. */
+    /**
+     * How often tasks with earlier numbers became ready to send. A sender that only reads on by number would miss them.
+     */
     changes: () => changes,
-    /** Has the loops query the ledger, which other processes may have changed. */
+    /** Makes the loops query the ledger, which other processes may have changed. */
     notifyAll,
-    /** Has the sender begin anew with the first planned task. */
+    /** Makes the sender start again at the first planned task. */
     restartSending,
-    /** Follows a notification of another process, from the channel. */
+    /** Handles a notification of another process from the channel. */
     onNotification: (change: string) =>
       change === "planned"
         ? Effect.asVoid(latches.planned.open)
@@ -197,7 +203,7 @@ export const writeParts = (
           ? Effect.andThen(delivered, latches.hinted.open)
           : restartSending,
 
-    /** Owns a part until the scope is closed. What is being sent then is finished and recorded. */
+    /** Owns a part until the scope closes. Requests in flight at that time are finished and recorded. */
     takePart: (part: number) =>
       Effect.acquireRelease(
         Effect.gen(function* () {
@@ -214,9 +220,10 @@ export const writeParts = (
       ),
 
     /**
-     * Records that this process still owns its parts, and how many milliseconds ago it last made progress, and got an answer.
-     * A part for which the ledger names another worker more than `patience` times in a row, though the cluster still gives it
-     * to this process, is reclaimed: its former owner may have taken it late, when it resumed.
+     * Records that this process still owns its parts, and how many milliseconds ago it last made progress and got an
+     * answer. If the ledger names another worker for a part more than `patience` times in a row, although the cluster
+     * still assigns it to this process, the part is reclaimed. Its former owner may have taken it late, after it was
+     * suspended.
      */
     renewParts: Effect.fnUntraced(function* (progressedAgo: number, answeredAgo: number, patience: number) {
       if (owned.worker === undefined || owned.parts.size === 0) return
@@ -236,7 +243,7 @@ export const writeParts = (
       }
     }),
 
-    /** Whether the service has answered another worker in the last so many milliseconds. */
+    /** Whether the service has answered another worker within the last `millis` milliseconds. */
     othersAnsweredWithin: (millis: number) =>
       Effect.map(
         sql`SELECT 1 FROM part_owner
@@ -244,7 +251,7 @@ export const writeParts = (
         (rows) => rows.length > 0,
       ),
 
-    /** Whether a task of this process's parts is to be sent or polled now; none is while the service asks to wait. */
+    /** Whether a task of this process's parts is to be sent or polled now. False while the service asks to wait. */
     isDue: Effect.gen(function* () {
       const now = yield* SteadyClock.now
       if (
@@ -259,12 +266,12 @@ export const writeParts = (
     }),
 
     /**
-     * Settles tasks that an earlier owner was sending when it lost its part, once it has had the time to finish: planned
-     * again where the service honors keys, in doubt elsewhere. Gives how many there were.
+     * Settles tasks that an earlier owner was sending when it lost its part, after the time that a request may take.
+     * They are planned again if the service honors keys, and otherwise held as in doubt. Returns their number.
      */
     settleAbandoned: Effect.fn("Ledger.settleAbandoned")(function* (
       outcome: "planned" | "in_doubt",
-      /** How long a request may take. */
+      /** Maximum milliseconds that a request may take. */
       maxMillis: number,
     ) {
       if (owned.parts.size === 0) return 0

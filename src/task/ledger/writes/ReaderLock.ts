@@ -1,16 +1,16 @@
 /**
- * Which of the processes that share a job reads input into it.
+ * A lock for reading input into a job that several processes share.
  *
- * Guarantees: one at a time; whoever has lost the lock writes nothing more, since it is held in the session of all
- * transactions. A worker waits while a command holds the lock. If another worker holds it and does not release it (it may
- * be suspended or disconnected), its session is ended. A command does not wait.
+ * Guarantees: one process reads at a time. A process that has lost the lock writes nothing more, since the session of
+ * all its transactions holds the lock. A worker waits while a command holds the lock. If another worker holds it and
+ * does not release it (it may be suspended or disconnected), its session is ended. A command does not wait.
  */
 import { Duration, Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError } from "../../../node/FileLock.ts"
 import * as PostgresLock from "../../../node/PostgresLock.ts"
 
-/** A worker that is no longer to read has five seconds to stop. */
+/** Interval and number of attempts: a worker that has to stop reading has five seconds to do so. */
 const interval = Duration.millis(250)
 const tries = 20
 
@@ -18,7 +18,7 @@ const lockOf = (job: string) => `${job} reader`
 
 export const acquire = (sql: SqlClient.SqlClient, job: string, by: "worker" | "command", repeats = tries) => {
   const lock = lockOf(job)
-  // A lock that was taken is released: only the waiting can be interrupted.
+  // Only the wait can be interrupted, so a lock that was taken is always released.
   const take = Effect.gen(function* () {
     for (let tried = 1; !(yield* PostgresLock.tryTake(sql, lock)); tried++) {
       if (by === "command") {

@@ -1,9 +1,9 @@
 /**
- * Decisions about tasks that are stuck, by a person or by a rule that a person chose.
+ * Decisions about stuck tasks, by a person or by a rule that a person chose.
  *
- * Guarantees: an attempt that reached the service is kept when another follows it, under another key; no two tasks have the
- * same id at the service; a decision about several tasks is recorded for all of them or for none, also while workers send
- * and poll others.
+ * Guarantees: an attempt that reached the service is kept when another follows it under another key. No two tasks have
+ * the same id at the service. A decision about several tasks is recorded for all of them or for none, even while
+ * workers send and poll other tasks.
  */
 import { Array as Arr, Effect, type Latch, Number as Num, Option, Result } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -17,7 +17,7 @@ import type { Parts } from "./Parts.ts"
 import { votesLeft } from "./Spending.ts"
 import { issueColumns } from "../reads/Status.ts"
 
-/** States that an attempt may be in when the items are planned again. */
+/** States of an attempt that allow the items to be planned again. */
 export type Replannable = "failed" | "invalid" | "refused"
 
 /** States of tasks that can be matched to a task at the service, or sent again. */
@@ -32,13 +32,13 @@ const givable: ReadonlyArray<TaskState> = [
   "superseded",
 ]
 
-/** The key of the attempt after the one with this key. */
+/** Returns the key of the attempt after the one with this key. */
 const nextKey = (key: string, attempt: number): string => Sha256.hex(JSON.stringify([key, attempt + 1]))
 
 export const readAttempts = ({ job, sql }: LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Tasks by their numbers, in the order of the numbers. */
+  /** Tasks by their numbers, in the given order. */
   const tasksOf = Effect.fn("Ledger.tasksOf")(function* (numbers: ReadonlyArray<number>) {
     const rows = yield* inChunks(
       numbers,
@@ -55,7 +55,7 @@ export const readAttempts = ({ job, sql }: LedgerContext) => {
     })
   })
 
-  /** Attempts of a task before the present one, the first one first. */
+  /** Attempts of a task before the current one, the first one first. */
   const attempts = Effect.fn("Ledger.attempts")(function* (number: number) {
     return yield* sql<{
       readonly attempt: number
@@ -78,7 +78,10 @@ export const writeDecisions = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** Carries out a decision about tasks, or those in one state, if the state of each allows it. Gives them as they were. */
+  /**
+   * Records a decision about tasks, or about those of them in the state `only`, if the state of each allows it. Returns
+   * the tasks as they were before.
+   */
   const decide = Effect.fnUntraced(function* <E = never>(
     numbers: ReadonlyArray<number>,
     verb: NotResolvable["verb"],
@@ -119,7 +122,7 @@ export const writeDecisions = (
       SELECT job, seq, ${attempt}, ${idempotencyKey}, ${taskId}, ${state}, ${reason}, ${sentAt}, ${now}, price_list,
         ${sql.literal(votesOfAttempt({ sentAt, state }))} FROM task WHERE ${here} AND seq = ${seq}`
 
-  /** A task as it was before it was given up. */
+  /** Restores a task to its state before it was given up. */
   const revive = Effect.fnUntraced(function* (task: Issue) {
     if (task.state !== "given_up") return task
     const rows = yield* sql<{ state: TaskState; reason: string | null }>`DELETE FROM task_attempt
@@ -127,7 +130,7 @@ export const writeDecisions = (
     return rows[0] === undefined ? task : { ...task, ...rows[0] }
   })
 
-  /** The items of a task planned as another attempt, under another key and at the present prices. */
+  /** Plans the items of a task as another attempt, under another key and at the current prices. */
   const planAgain = Effect.fnUntraced(function* (task: Issue, now: number) {
     yield* keepAttempt(task, now)
     yield* sql`UPDATE task SET state = 'planned', attempt = ${task.attempt + 1},
@@ -137,8 +140,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Takes a task for the one of this id at the service: from now on its result is asked for.
-   * That it is there, and asks for the same items, is for the caller to know.
+   * Matches a task to the one with this id at the service. From now on, its result is polled. The caller must know that
+   * the service has that task, and that it asks for the same items.
    */
   const adopt = Effect.fn("Ledger.adopt")(function* (
     number: number,
@@ -165,8 +168,8 @@ export const writeDecisions = (
   })
 
   /**
-   * Plans tasks to be sent by the next run, also where that is in another campaign. One in doubt goes under its own
-   * key, and is paid for twice where it was created and the service ignores keys; any other is another attempt.
+   * Plans tasks to be sent by the next run, even if that run is in another campaign. A task in doubt keeps its key. If
+   * it was created and the service ignores keys, it is paid for twice. Any other task is a new attempt.
    */
   const sendAgain = Effect.fn("Ledger.sendAgain")(function* (
     numbers: ReadonlyArray<number>,
@@ -180,7 +183,7 @@ export const writeDecisions = (
         for (const given of tasks) {
           const task = yield* revive(given)
           const { seq, state } = task
-          // A task that was never sent, or may have been sent under its key, keeps that key.
+          // A task keeps its key if it was never sent, or if it may have been sent under that key.
           if (state === "superseded") {
             yield* sql`UPDATE task SET price_list = ${yield* priceListOf({ job, sql })} WHERE ${here} AND seq = ${seq}`
           }
@@ -199,7 +202,7 @@ export const writeDecisions = (
     return tasks
   })
 
-  /** Has tasks never sent again, nor waited for. Their items are counted as rejected. */
+  /** Gives tasks up: they are never sent or polled again. Their items count as rejected. */
   const giveUp = Effect.fn("Ledger.giveUp")(function* (
     numbers: ReadonlyArray<number>,
     only?: TaskState,
@@ -221,7 +224,7 @@ export const writeDecisions = (
     )
   })
 
-  /** Tasks of a campaign that are in these states, and have had fewer than `maxAttempts` attempts. */
+  /** Tasks of a campaign in these states that have had fewer than `maxAttempts` attempts. */
   const replannable = Effect.fn("Ledger.replannable")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
@@ -233,7 +236,10 @@ export const writeDecisions = (
     return rows
   })
 
-  /** Plans those of them again that are `only`, each as another attempt, while the budget allows it. Gives their number. */
+  /**
+   * Plans those of the replannable tasks that are in `only`, each as another attempt, while the budget allows it.
+   * Returns their number.
+   */
   const replan = Effect.fn("Ledger.replan")(function* (
     campaign: number,
     states: ReadonlyArray<Replannable>,
@@ -242,7 +248,7 @@ export const writeDecisions = (
   ) {
     const tasks = (yield* replannable(campaign, states, maxAttempts)).filter(({ seq }) => only?.has(seq) ?? true)
     const now = yield* SteadyClock.now
-    /** Locks the task; false if a worker has polled it meanwhile, and found something else. */
+    /** Locks the task. False if a worker has polled it meanwhile and changed its state. */
     const isStill = ({ attempt, seq, state }: Issue) =>
       Effect.map(
         sql`UPDATE task SET state = state

@@ -1,9 +1,9 @@
 /**
  * Campaigns, runs, and the files that they read.
  *
- * Guarantees: all runs under the same terms belong to one campaign; terms other than the last run's need `newCampaign`, so that
- * a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another campaign that were never sent stay unsent
- * unless a person asked for it.
+ * Guarantees: all runs under the same terms belong to one campaign. Terms that differ from the last run's need
+ * `newCampaign`, so that a changed word in the guidelines does not resubmit (and bill) everything. Tasks of another
+ * campaign that were never sent stay unsent, unless a person asked to send them.
  */
 /* oxlint-disable max-lines -- campaigns, runs and inputs are written in the same transactions */
 import { Array as Arr, Effect, Option, Record } from "effect"
@@ -22,7 +22,7 @@ import { NoSuchCampaign, TermsChanged } from "../schema/WrongLedger.ts"
 
 const expertKeySetting = "expert_key"
 
-/** Gives the job a key for experts' pseudonyms, once. */
+/** Creates the job's key for experts' pseudonyms if it is missing. */
 export const ensureExpertKey = Effect.fnUntraced(function* ({ job, sql }: Pick<Model.LedgerContext, "job" | "sql">) {
   if ((yield* settingOf({ job, sql }, expertKeySetting)) !== undefined) return
   const row = { job, name: expertKeySetting, value: yield* Pseudonym.drawKey }
@@ -43,13 +43,13 @@ type NewTerms = Model.RunTerms & SpendingTerms & { readonly newCampaign?: boolea
 export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   const here = sql`job = ${job}`
 
-  /** Oldest first. */
+  /** All campaigns, the oldest first. */
   const campaigns = Effect.suspend(
     () => sql<CampaignRow>`SELECT campaign, task_type AS "taskType", guidelines, fingerprint, started_at AS "startedAt"
       FROM campaign WHERE ${here} ORDER BY campaign`,
   ).pipe(Effect.map(Arr.map(campaignOfRow)), Effect.withSpan("Ledger.campaigns"))
 
-  /** Whether or not it has read anything. */
+  /** The newest run, even if it has not read anything. */
   const newestRun = Effect.gen(function* () {
     const rows = yield* sql<{
       run: number
@@ -63,7 +63,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     return Option.map(Option.fromNullishOr(rows[0]), (row) => ({
       ...row,
       endedAt: Option.fromNullishOr(row.endedAt),
-      /** Whether its input was read to the end. */
+      /** Whether the run read its input to the end. */
       readFinished: row.readFinished === 1,
       failure: Option.fromNullishOr(row.failure),
     }))
@@ -76,7 +76,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     return Option.map(Option.fromNullishOr(rows[0]), ({ campaign }) => campaign)
   }).pipe(Effect.withSpan("Ledger.lastCampaign"))
 
-  /** Fails where there is no such campaign. Default: that of the last run. */
+  /** Returns the given campaign, and fails if it does not exist. Default: the campaign of the last run. */
   const campaignOf = Effect.fn("Ledger.campaignOf")(function* (campaign: Option.Option<number>) {
     if (Option.isNone(campaign)) return yield* lastCampaign
     const numbers = (yield* campaigns).map(({ campaign }) => campaign)
@@ -87,14 +87,14 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
   const isJudged = ({ campaign }: Pick<Model.Campaign, "campaign">) =>
     Effect.map(sql`SELECT 1 FROM item WHERE ${here} AND campaign = ${campaign} LIMIT 1`, (rows) => rows.length > 0)
 
-  /** The campaign that a run with these terms belongs to; other terms than the last run's need `newCampaign`. */
+  /** Returns the campaign of a run with these terms. Terms that differ from the last run's need `newCampaign`. */
   const campaignFor = Effect.fnUntraced(function* (terms: NewTerms) {
     const { taskType = rlhfRanking } = terms
     const guidelines = normalize(terms.guidelines)
     const fingerprint = Sha256.hex(JSON.stringify([taskType, guidelines ?? null]))
     const known = yield* campaigns
     const same = known.find((campaign) => campaign.fingerprint === fingerprint)
-    // A campaign without items gives its number to the next one.
+    // The next campaign reuses the number of one without items.
     const judged = yield* Effect.filter(known, isJudged)
     const before = yield* Effect.map(
       lastCampaign,
@@ -132,15 +132,15 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
       ({ campaign, maxRejects, overBudget, readFinished, run, shuffleSeed, votes, ...counts }) => ({
         run,
         campaign,
-        /** Whether its input was read to the end. */
+        /** Whether the run read its input to the end. */
         readFinished: readFinished === 1,
         /** Votes per new item. */
         votes,
-        /** New items that were not planned, since the budget did not allow it. */
+        /** New items that the budget did not allow to plan. */
         overBudget,
-        /** None where completions are sent in the order of the input. */
+        /** None if completions are sent in the order of the input. */
         shuffleSeed: Option.fromNullishOr(shuffleSeed),
-        /** The limit of rejects that was exceeded. */
+        /** The limit of rejects that the run exceeded. */
         maxRejects: Option.fromNullishOr(maxRejects),
         counts: counts satisfies Model.ReadCounts,
       }),
@@ -157,7 +157,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
     runWhere(sql`read_count > 0 AND campaign = ${campaign}`),
   )
 
-  /** The files of a campaign's runs, or of all, by name. */
+  /** The input files of a campaign or of all, by name. */
   const inputsOf = (campaign: Option.Option<number>): Effect.Effect<ReadonlyArray<InputFile>, SqlError> =>
     Effect.map(
       sql<
@@ -175,12 +175,12 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
         })),
     )
 
-  /** The identity of the service that the ledger is bound to; none before the first run. */
+  /** The identity of the service that the ledger belongs to. None before the first run. */
   const service = Effect.map(settingOf({ job, sql }, "service"), Option.fromUndefinedOr).pipe(
     Effect.withSpan("Ledger.service"),
   )
 
-  /** The key of experts' pseudonyms; none in a ledger that only an earlier version has written to. */
+  /** The key for experts' pseudonyms. None if only an earlier version has written to the ledger. */
   const expertKey = Effect.map(settingOf({ job, sql }, expertKeySetting), Option.fromUndefinedOr)
 
   return {
@@ -201,7 +201,7 @@ export const readRuns = ({ job, sql }: Model.LedgerContext) => {
 export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFor }: ReturnType<typeof readRuns>) => {
   const here = sql`job = ${job}`
 
-  /** Starts a run in the campaign of its terms; other terms than the last run's need `newCampaign`. */
+  /** Starts a run in the campaign of its terms. Terms that differ from the last run's need `newCampaign`. */
   const startRun = Effect.fn("Ledger.startRun")(function* (
     terms: NewTerms = {},
   ): Effect.fn.Return<Model.Run, SqlError | TermsChanged> {
@@ -239,14 +239,14 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
     )
   })
 
-  /** A run that was killed has no end. */
+  /** Records the end of a run. A killed run has none. */
   const endRun = Effect.fn("Ledger.endRun")(function* (
     { run }: Model.Run,
     {
       failure,
       maxRejects,
     }: {
-      /** The limit of rejects that was exceeded. */
+      /** The limit of rejects that the run exceeded. */
       readonly maxRejects?: string | undefined
       readonly failure?: string | undefined
     } = {},
@@ -270,7 +270,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
       last_modified: "",
       ...file,
     }))
-    // A statement updates a row once, although a run may read a file twice.
+    // A statement can update a row only once, but a run may read a file twice.
     const different = new Map(rows.map((row) => [JSON.stringify(Object.values(row)), row]))
     yield* write(
       inChunks(
@@ -284,7 +284,7 @@ export const writeRuns = ({ job, sql, write }: Model.LedgerContext, { campaignFo
   return { startRun, endRun, recordInputs }
 }
 
-/** Guidelines for comparison: line endings and whitespace at the end don't count. */
+/** Normalizes guidelines for comparison: line endings and whitespace at the end do not count. */
 const normalize = (guidelines: string | undefined): string | undefined => {
   const text = guidelines?.replaceAll("\r\n", "\n").trimEnd()
   return text === "" ? undefined : text
@@ -320,7 +320,7 @@ const guidelinesChange = (before: string | undefined, now: string | undefined): 
   ].join(" ")
 }
 
-/** Two texts from shortly before their first difference. */
+/** Quotes two texts from shortly before their first difference. */
 const apart = (a = "", b = ""): readonly [string, string] => {
   let same = 0
   while (same < a.length && a[same] === b[same]) same++

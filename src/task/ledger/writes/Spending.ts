@@ -1,12 +1,12 @@
 /**
- * The cost of a job's votes, and how many its budget allows.
+ * The cost of a job's votes, and the number of votes that its budget allows.
  *
- * A vote is an item in a task. It counts once it is planned: while it is sent, outstanding, or in doubt, and when it was
- * given. It does not count if the service refused its task or canceled it, if it was never sent and will not be, or if it was
- * imported. What it counts at, `Charges` says.
+ * A vote is an item in a task. It counts once it is planned: while it is being sent, outstanding, or in doubt, and
+ * after it was given. It does not count if the service refused or canceled its task, if it was never sent and will not
+ * be, or if it was imported. `Charges` decides its price.
  *
- * Guarantees: prices and budget of the last run that set them hold for the job; votes are counted from the rows of tasks
- * and attempts, never from a running total, so that a count inside a transaction is exact at each kill.
+ * Guarantees: the job has the prices and budget of the last run that set them. Votes are counted from the rows of tasks
+ * and attempts, never from a running total, so that a count inside a transaction is exact after any kill.
  */
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -17,24 +17,24 @@ import type { Charge, Here } from "../reads/Charges.ts"
 import type { BatchItem, LedgerContext, NewTask } from "../schema/Model.ts"
 import { priceListSetting, setSetting, settingOf } from "../schema/Rows.ts"
 
-/** The setting that counts the items that want another vote that is not planned, as it was last known. */
+/** The setting with the last known number of items that need another vote that is not planned. */
 export const wantedVotes = "votes_wanted"
 
-/** The setting that counts the votes that had ended when that was last known. */
+/** The setting with the number of votes that had ended at that time. */
 export const endedVotesSeen = "votes_ended_seen"
 
-/** Prices and budget. Those of an earlier run of the job hold without them. */
+/** Prices and budget. Default: those of an earlier run of the job. */
 export interface SpendingTerms {
   /**
-   * Price of a vote: of an item in a task; or by the kind of its expert, as the service tells it, with the price of all others
-   * under `default`. It holds for tasks that are planned from now on, in place of all prices before.
+   * Price of a vote (an item in a task), or prices by the kind of its expert, as the service reports it, with `default`
+   * for all other kinds. It replaces all earlier prices, for tasks that are planned from now on.
    */
   readonly price?: Prices.Price | undefined
-  /** What all votes of the job may cost at most, those of earlier runs included; `none` lifts it. Needs a price. */
+  /** Maximum cost of all votes of the job, including those of earlier runs. `none` removes the limit. Needs a price. */
   readonly budget?: Cost.Amount | undefined
 }
 
-/** The items that a budget allows to plan. */
+/** The tasks that a budget allows to plan. */
 export interface AllottedTasks {
   readonly tasks: ReadonlyArray<NewTask>
   /** Items of the input that are not planned. */
@@ -42,24 +42,29 @@ export interface AllottedTasks {
 }
 
 export interface Spending {
-  /** For what is planned next. */
+  /** Prices of tasks that are planned next. */
   readonly prices: Prices.Prices
   readonly budget: Option.Option<Cost.Decimal>
-  /** Votes of tasks that the service created, and that are not open any more. */
+  /** Votes of tasks that the service created and that are no longer open. */
   readonly spent: Charge
-  /** The same by the kind of expert, most votes first; the last is that of unknown ones, also of tasks that ended without a result. */
+  /**
+   * The spent votes by kind of expert, most votes first. The last entry is for unknown kinds, including tasks that
+   * ended without a result.
+   */
   readonly kinds: ReadonlyArray<Charge & { readonly kind: string | null }>
   /** Votes that are planned, being sent, outstanding, or in doubt. */
   readonly committed: Charge
-  /** How many more votes the budget allows. */
+  /** Number of further votes that the budget allows. */
   readonly votesLeft: number
-  /** Votes beyond the budget: of tasks of the last run's campaign that are held back, and further ones that items want. */
+  /**
+   * Votes that exceed the budget: those of held-back tasks of the last run's campaign, and further votes that items
+   * need.
+   */
   readonly held: number
   /** Items of the tasks that are held back. */
   readonly heldItems: number
 }
 
-/** The cost of a job's votes, and its budget. */
 export interface Terms {
   readonly prices: Option.Option<Prices.Prices>
   readonly budget: Option.Option<Cost.Decimal>
@@ -67,7 +72,6 @@ export interface Terms {
 
 const noTerms: Terms = { prices: Option.none(), budget: Option.none() }
 
-/** Prices and budget of the job. */
 const termsOf = Effect.fnUntraced(function* (here: Here) {
   const list = yield* settingOf(here, priceListSetting)
   const budget = yield* settingOf(here, "budget")
@@ -78,20 +82,20 @@ const termsOf = Effect.fnUntraced(function* (here: Here) {
   } satisfies Terms
 })
 
-/** Prices and budget with these terms; those of the job where they have none. */
+/** Combines these terms with those of the job, which are the default. */
 export const withTerms = ({ budget, price }: SpendingTerms, known: Terms = noTerms): Terms => ({
   prices: price === undefined ? known.prices : Prices.parse(price),
   budget: budget === undefined ? known.budget : Cost.parse(budget),
 })
 
-/** The spending of a job without votes. */
+/** The charge of a job without votes. */
 export const noVotes = ({ prices }: Pick<Terms, "prices">): Charge =>
   Charges.sum(
     [],
     Option.getOrElse(prices, () => Charges.free),
   )
 
-/** How many votes the budget leaves beside those that count; any number without one. */
+/** Number of votes that the budget still allows, in addition to the charge. Infinity without a budget. */
 export const leftOf = ({ budget, prices }: Terms, { cost }: Charge): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -108,7 +112,7 @@ const standing = Effect.fnUntraced(function* (here: Here, terms: Terms) {
   return { pricesOf, votes, charge, counted: charge(votes) }
 })
 
-/** How many votes the budget still allows; any number without one. */
+/** Number of votes that the budget still allows. Infinity without a budget. */
 export const votesLeft = Effect.fnUntraced(function* (here: Here) {
   const terms = yield* termsOf(here)
   return Option.isNone(terms.budget) ? Infinity : leftOf(terms, (yield* standing(here, terms)).counted)
@@ -117,13 +121,15 @@ export const votesLeft = Effect.fnUntraced(function* (here: Here) {
 const wanted = (here: Here) => Effect.map(settingOf(here, wantedVotes), (items) => Number(items ?? 0))
 
 export const readSpending = ({ job, sql }: LedgerContext) => ({
-  /** Prices and budget that a run has set. */
   spendingTerms: termsOf({ job, sql }),
 
-  /** How many votes the budget still allows; any number without one. */
+  /** Number of votes that the budget still allows. Infinity without a budget. */
   votesLeft: votesLeft({ job, sql }),
 
-  /** What a run in this campaign would make of the tasks of earlier ones as it begins: see `startRun` and `holdBack`. */
+  /**
+   * Predicts what a run in this campaign would do to the tasks of earlier runs when it starts: see `startRun` and
+   * `holdBack`.
+   */
   planOfNextRun: Effect.fn("Ledger.planOfNextRun")(function* (campaign: number, terms: Terms) {
     const here = { job, sql }
     const own = sql`campaign = ${campaign} AND state IN ('planned', 'superseded')`
@@ -149,10 +155,10 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
     }
   }),
 
-  /** Items that want another vote that is not planned. */
+  /** Number of items that need another vote that is not planned. */
   wantedVotes: wanted({ job, sql }),
 
-  /** None without a price. */
+  /** None if the job has no price. */
   spending: Effect.gen(function* () {
     const here = { job, sql }
     const terms = yield* termsOf(here)
@@ -183,7 +189,7 @@ export const readSpending = ({ job, sql }: LedgerContext) => ({
   }).pipe(Effect.withSpan("Ledger.spending")),
 })
 
-/** The prices hold for tasks that are planned from now on. */
+/** Sets the prices of tasks that are planned from now on. */
 const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Prices.Prices) {
   const text = Prices.encode(prices)
   const lists = yield* sql<{ list: number; prices: string }>`SELECT list, prices FROM price_list WHERE job = ${job}`
@@ -192,7 +198,7 @@ const setPrices = Effect.fnUntraced(function* ({ job, sql }: Here, prices: Price
   yield* setSetting({ job, sql }, priceListSetting, String(list))
 })
 
-/** Notes prices and budget, where a run has them. */
+/** Records the prices and budget of a run, if it has them. */
 export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price }: SpendingTerms) {
   const prices = Option.flatMap(Option.fromUndefinedOr(price), Prices.parse)
   if (Option.isSome(prices)) yield* setPrices(here, prices.value)
@@ -200,7 +206,9 @@ export const setTerms = Effect.fnUntraced(function* (here: Here, { budget, price
   else if (budget !== undefined) yield* setSetting(here, "budget", String(budget))
 })
 
-/** The condition for the last of these tasks, as many as cost so much together; none without an excess. */
+/**
+ * SQL condition for the last of these tasks, as many as needed to cover the excess. Without an excess, it matches none.
+ */
 const lastOf = Effect.fnUntraced(function* (
   { job, sql }: Here,
   unsent: Fragment,
@@ -220,7 +228,7 @@ const lastOf = Effect.fnUntraced(function* (
   return last === undefined ? sql`1 = 0` : sql`${unsent} AND seq >= ${last.seq}`
 })
 
-/** How many items the tasks of a condition ask for, gold items that were mixed in aside. */
+/** Number of items that tasks under this condition ask for, without gold items that were mixed in. */
 const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
   Effect.map(
     sql<{ items: number }>`SELECT COUNT(DISTINCT item.seq) AS items FROM (
@@ -234,8 +242,8 @@ const itemsOf = ({ job, sql }: Here, condition: Fragment) =>
 const isUnsent = "sent_at IS NULL AND resend_at IS NULL"
 
 /**
- * Holds back planned tasks that were never sent, the last ones first, until the others cost no more than the budget allows. They
- * are superseded, until a run begins that may spend more. What a person had sent again stays planned.
+ * Holds back planned tasks that were never sent, the last ones first, until the others cost no more than the budget
+ * allows. They are superseded until a run begins that may spend more. Tasks that a person asked to resend stay planned.
  */
 export const holdBack = Effect.fnUntraced(function* ({ job, sql }: Here) {
   const terms = yield* termsOf({ job, sql })

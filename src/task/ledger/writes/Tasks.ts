@@ -3,7 +3,7 @@
  *
  * Guarantees: a change of state is on disk when its effect succeeds.
  */
-/* oxlint-disable max-lines -- a task's states, whose changes share their statements */
+/* oxlint-disable max-lines -- the changes of a task's state share their statements */
 import { Duration, Effect, type Latch, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../../../io/SteadyClock.ts"
@@ -19,24 +19,24 @@ import { OtherService } from "../schema/WrongLedger.ts"
 
 const pageSize = 64
 
-/** States in which a task is polled once in each run, since the service may have repaired it. */
+/** States in which each run polls a task once, since the service may have repaired it. */
 const rechecked = ["failed", "invalid"] as const satisfies ReadonlyArray<Model.TaskState>
 
 const dueAtIn = (state: Model.TaskState): number => (rechecked.some((other) => other === state) ? notDue : 0)
 
-/** Reason of a task that is not resent under its key. */
+/** The reason of a task that is not resent because its key is too old. */
 const keyExpired = (lifetime: Duration.Duration): string =>
   `it may have been sent, so long ago that the service may have forgotten its Idempotency-Key (after ${Duration.format(lifetime)})`
 
-/** Reason of a task that is not resent, since the service ignores keys. */
+/** The reason of a task that is not resent because the service ignores keys. */
 const keyIgnored = "it may have been sent, when the service was said to honor Idempotency-Key"
 
-/** Reason of a task in doubt whose request was answered with the id of another task. */
+/** The reason of a task in doubt whose request the service answered with the id of another task. */
 const sharedId = (taskId: string, owner: number): string =>
   `the service answered with the task id ${taskId}, which task ${owner} already has: one result does not count for two tasks`
 
 export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
-  /** None where it was pruned. */
+  /** None if the request was pruned. */
   storedRequest: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array; items: Uint8Array }>`
       SELECT body, items FROM task_request WHERE job = ${job} AND seq = ${seq}`
@@ -46,7 +46,7 @@ export const readTasks = ({ job, sql }: Model.LedgerContext) => ({
     }))
   }),
 
-  /** None where there is none, or it was pruned. */
+  /** None if there is no result, or if it was pruned. */
   storedResult: Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ body: Uint8Array }>`SELECT body FROM task_result WHERE job = ${job} AND seq = ${seq}`
     return Option.map(Option.fromUndefinedOr(rows[0]), ({ body }) => body)
@@ -61,7 +61,7 @@ export const writeTasks = (
 ) => {
   const here = sql`job = ${job}`
 
-  /** One statement that is a change of the ledger. */
+  /** Commits one statement as a change of the ledger. */
   const change = (name: string, statement: Effect.Effect<unknown, SqlError>) =>
     write(statement).pipe(Effect.asVoid, Effect.withSpan(`Ledger.${name}`))
 
@@ -69,26 +69,30 @@ export const writeTasks = (
       reason = 'the process ended after the request may have been sent'
     WHERE ${here} AND state = 'submitting'`
 
-  /** Tasks that were being sent when a process ended are in doubt, where the service may ignore keys. */
+  /** For services that may ignore keys: holds tasks as in doubt that were being sent when a process ended. */
   const holdInterrupted = change("holdInterrupted", holdInterruptedRows)
 
-  /** Where keys are honored, such tasks are planned again. Tasks in doubt stay so until the next submit. */
+  /**
+   * For services that honor keys: plans tasks again that were being sent when a process ended. Tasks in doubt stay so
+   * until the next submit.
+   */
   const planInterrupted = change(
     "planInterrupted",
     sql`UPDATE task SET state = 'planned' WHERE ${here} AND state = 'submitting'`,
   )
 
   /**
-   * Before a submit: tasks that were being sent when a process ended, and tasks in doubt, are planned again where the
-   * service honors keys and still remembers theirs; elsewhere they are in doubt, as are planned tasks that may have been
-   * sent. A reason stays until the task is settled. What other workers are sending is left to them.
+   * Settles interrupted tasks before a submit: those that were being sent when a process ended, and those in doubt.
+   * They are planned again if the service honors keys and still remembers theirs. Otherwise they are in doubt, and so
+   * are planned tasks that may have been sent. A reason stays until the task is settled. Tasks that other workers are
+   * sending stay unchanged.
    */
   const settleInterrupted = Effect.fn("Ledger.settleInterrupted")(function* (
     outcome: "planned" | "in_doubt",
     /** How long the service remembers the keys that it honors. */
     lifetime: Duration.Duration = Duration.infinity,
   ) {
-    // A clock's earliest time, where that is for ever.
+    // An infinite lifetime gives the clock's earliest time.
     const since = Math.max(0, (yield* SteadyClock.now) - Duration.toMillis(lifetime))
     yield* write(
       Effect.gen(function* () {
@@ -107,7 +111,10 @@ export const writeTasks = (
     )
   })
 
-  /** Makes failed and invalid tasks due once more: a poll costs nothing. State and reason stay until it is answered. */
+  /**
+   * Makes failed and invalid tasks due once more, since a poll costs nothing. State and reason stay until the answer
+   * arrives.
+   */
   const recheck = Effect.suspend(() =>
     change(
       "recheck",
@@ -115,7 +122,10 @@ export const writeTasks = (
     ),
   )
 
-  /** Makes completed tasks due once more, whose results the service may have changed. What was pruned or imported stays so. */
+  /**
+   * Makes completed tasks due once more, since the service may have changed their results. Pruned and imported tasks
+   * are excluded.
+   */
   const recheckCompleted = Effect.suspend(() =>
     change(
       "recheckCompleted",
@@ -124,11 +134,11 @@ export const writeTasks = (
     ),
   )
 
-  /** The result of a completed task stays as it is. */
+  /** Keeps the result of a completed task, which is no longer due. */
   const keepResult = (seq: number) =>
     change("keepResult", sql`UPDATE task SET due_at = 0 WHERE ${here} AND seq = ${seq} AND state = 'completed'`)
 
-  /** Binds the ledger to a service. `moved` says that it is the same service at a new address. */
+  /** Binds the ledger to a service. `moved` means that it is the same service at a new address. */
   const bindService = Effect.fn("Ledger.bindService")(function* (identity: string, moved: boolean) {
     const bound = yield* Rows.settingOf({ job, sql }, "service")
     if (bound === identity) return
@@ -155,10 +165,10 @@ export const writeTasks = (
     }))
   })
 
-  /** The request of a task without a result, which is never pruned. */
+  /** The request of a task without a result. Such a request is never pruned. */
   const request = (seq: number) => Effect.map(storedRequest(seq), Option.getOrThrow)
 
-  /** The body of its request, as UTF-8. */
+  /** The body of a task's request, as UTF-8. */
   const requestBody = Effect.fnUntraced(function* (seq: number) {
     const body = bodies.get(seq)
     if (body !== undefined) return body
@@ -166,13 +176,15 @@ export const writeTasks = (
     return Payload.unpack(rows[0]!.body)
   })
 
-  /** Gives the prompts that a task's result must fit. */
+  /** The facts that a task's result must fit. */
   const expected = Effect.fnUntraced(function* (seq: number) {
     const rows = yield* sql<{ expected: string }>`SELECT expected FROM task_request WHERE ${here} AND seq = ${seq}`
     return Expected.decode(rows[0]!.expected)
   })
 
-  /** True while the task still has the id that was polled, misses its result or may have another, and nobody has given it up. */
+  /**
+   * SQL condition: the task still has the polled id, lacks a result or may have a changed one, and was not given up.
+   */
   const stillNamed = (taskId: string | undefined) =>
     taskId === undefined
       ? sql.literal("1 = 1")
@@ -185,8 +197,8 @@ export const writeTasks = (
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)} RETURNING seq`
 
   /**
-   * Claims a planned task for a request that may take so many milliseconds; false if it was sent or split after it was
-   * read, or its part was taken by another process.
+   * Claims a planned task for a request that may take `millis` milliseconds. False if it was sent or split after it was
+   * read, or if another process took its part.
    */
   const claim = Effect.fnUntraced(function* (
     { idempotencyKey, part = 0, seq }: Pick<Model.PlannedTask, "idempotencyKey" | "seq"> & { readonly part?: number },
@@ -201,7 +213,7 @@ export const writeTasks = (
     return rows.length > 0
   })
 
-  /** Claims a task once more, to send its request again; false if its part was taken by another process. */
+  /** Extends the claim of a task to send its request again. False if another process took its part. */
   const keepClaim = Effect.fnUntraced(function* (task: Pick<Model.PlannedTask, "part" | "seq">, millis: number) {
     if (owned.worker === undefined) return true
     const held = owned.isHeld(task.seq)
@@ -212,15 +224,17 @@ export const writeTasks = (
     return rows.length > 0
   })
 
-  /** Records what a request brought, unless the task was claimed again since. */
+  /**
+   * Commits the outcome of a request and forgets its claim. Statements check that the task was not claimed again since.
+   */
   const settled = <A>(seq: number, change: Effect.Effect<A, SqlError>) =>
     Effect.tap(write(change), () => Effect.sync(() => owned.forget(seq)))
 
-  /** Another worker may have begun another campaign meanwhile. */
+  /** Another worker may have started another campaign meanwhile. */
   const supersedeOwn = (seqs: ReadonlyArray<number>) =>
     owned.isShared ? Rows.supersede({ job, sql }, sql.in("seq", seqs)) : Effect.void
 
-  /** Gives back a claimed task that no try of this attempt can have created. */
+  /** Gives back a claimed task that no request of this attempt can have created. */
   const release = (seq: number) =>
     settled(
       seq,
@@ -231,7 +245,7 @@ export const writeTasks = (
       }),
     )
 
-  /** Plans a task that may have been created to be resent under its key. */
+  /** Plans a task that may have been created, so that it is resent under its key. */
   const markPlanned = (seq: number) =>
     Effect.asVoid(
       settled(seq, sql`UPDATE task SET state = 'planned' WHERE ${here} AND seq = ${seq} AND ${owned.isHeld(seq)}`),
@@ -251,13 +265,16 @@ export const writeTasks = (
   const markKeyExpired = (seq: number, lifetime: Duration.Duration) => markInDoubt(seq, keyExpired(lifetime))
   const markKeyIgnored = (seq: number) => markInDoubt(seq, keyIgnored)
 
-  /** The service gave two tasks the same id. */
+  /** Holds a task as in doubt because the service gave two tasks the same id. */
   const holdShared = (seq: number, taskId: string, owner: number) => {
     const reason = sharedId(taskId, owner + 1)
     return Effect.map(setHeld(seq, "in_doubt", reason), (rows) => ({ rows, reason: Option.some(reason) }))
   }
 
-  /** Records the task's id at the service. An id of another task puts it in doubt instead; gives that reason. */
+  /**
+   * Records the task's id at the service. If another task has the id, the task is in doubt instead, and the reason is
+   * returned.
+   */
   const markSubmitted = Effect.fnUntraced(function* (seq: number, taskId: string, firstPollDelay: number) {
     const now = yield* SteadyClock.now
     const { reason, rows } = yield* settled(
@@ -290,7 +307,7 @@ export const writeTasks = (
     return reason
   })
 
-  /** Replaces a task by two that share its items; the first keeps its place. */
+  /** Replaces a task by two that share its items. The first keeps its place. */
   const split = Effect.fnUntraced(function* (
     seq: number,
     halves: ReadonlyArray<{ readonly idempotencyKey: string } & Model.StoredRequest>,
@@ -334,7 +351,7 @@ export const writeTasks = (
         WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`),
     )
 
-  /** Makes every outstanding task due within `millis`: an earlier run may have polled less often. */
+  /** Makes every outstanding task due within `millis`, since an earlier run may have polled less often. */
   const dueWithin = Effect.fn("Ledger.dueWithin")(function* (millis: number) {
     const latest = Math.ceil((yield* SteadyClock.now) + millis)
     yield* write(sql`UPDATE task SET due_at = ${latest}
@@ -347,8 +364,8 @@ export const writeTasks = (
   )
 
   /**
-   * Outstanding tasks, and those to be polled once more, that are due (or were at `horizon`), longest due first.
-   * Hints are followed first, except for tasks under way.
+   * Returns due tasks, the longest due first: outstanding tasks and those to poll once more. With `horizon`, tasks must
+   * have been due at that time. Hints are followed first, except for tasks in `underWay`.
    */
   const due = Effect.fn("Ledger.due")(function* (
     limit: number,
@@ -357,7 +374,7 @@ export const writeTasks = (
   ) {
     const hintWait = yield* followHints(underWay)
     const at = Option.isSome(horizon) ? horizon.value : yield* SteadyClock.now
-    // One query per state, so that the index gives its rows in order.
+    // There is one query per state, so that the index returns its rows in order.
     const found = yield* Effect.forEach(["submitted", "completed", ...rechecked] as const, (state) =>
       sql<Model.OpenTask>`SELECT seq, task_id AS "taskId", idempotency_key AS "idempotencyKey", submitted_at AS "submittedAt",
         due_at AS "dueAt" FROM task
@@ -381,12 +398,15 @@ export const writeTasks = (
     const waits = [...Option.toArray(hintWait), ...rows.slice(0, 1).map(({ dueAt }) => Math.max(0, dueAt - at))]
     return {
       tasks,
-      /** Milliseconds until the next task is due, none where nothing is outstanding. */
+      /** Milliseconds until the next task is due. None if no task is outstanding. */
       wait: rows.length === 0 ? Option.none<number>() : Option.some(Math.min(...waits)),
     }
   })
 
-  /** Has a task polled again after so many milliseconds, unless it has another id than `taskId` since its items were planned again. */
+  /**
+   * Postpones the next poll of a task by `millis`, unless its items were planned again and it has another id than
+   * `taskId`.
+   */
   const postpone = Effect.fnUntraced(function* (seq: number, millis: number, taskId?: string) {
     const now = yield* SteadyClock.now
     const at = Math.ceil(now + millis)
@@ -395,13 +415,13 @@ export const writeTasks = (
       WHERE ${here} AND seq = ${seq} AND ${stillNamed(taskId)}`)
   })
 
-  /** States that a poll brings, besides the one that it completes. */
+  /** Records the state `failed` or `invalid` after a poll. */
   const markLost = (state: "failed" | "invalid", seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
     Effect.flatMap(write(setState(seq, state, reason, taskId, isCanceled)), ({ length }) =>
       Metrics.countTasks(state, length),
     )
 
-  /** @param isCanceled whether the service canceled it, so that its votes are not paid for */
+  /** @param isCanceled whether the service canceled the task, so that its votes are not paid for */
   const markFailed = (seq: number, reason: string, taskId?: string, isCanceled?: boolean) =>
     markLost("failed", seq, reason, taskId, isCanceled)
 
@@ -431,13 +451,13 @@ export const writeTasks = (
   })
 
   /**
-   * Stores a result, unless the task has another id than `taskId` since its items were planned again.
+   * Stores a result, unless the task's items were planned again and it has another id than `taskId`.
    *
-   * @param kinds those of its experts, as `VoteKinds` reads them
+   * @param kinds the kinds of its experts, as `VoteKinds` reads them
    */
   const markCompleted = (seq: number, result: string, taskId?: string, kinds?: string | null) =>
     storeResult(seq, result, "completed", null, taskId, kinds)
-  /** Without `result`, an earlier one is kept. */
+  /** Marks a task as invalid. Without `result`, an earlier result is kept. */
   const markInvalid = (seq: number, result: string | undefined, reason: string, taskId?: string) =>
     result === undefined
       ? markLost("invalid", seq, reason, taskId)
