@@ -25,7 +25,7 @@ export const configCommand = (
         Argument.withDescription("Command whose settings to show (default: run)"),
         Argument.variadic(),
       ),
-      dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings"),
+      dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings", { path: "whole" }),
       schema: toggle("schema", "Print the JSON Schema of prefstream.yaml, for editors", { isTypedOnly: true }),
       json: ledgerFlags.json,
     },

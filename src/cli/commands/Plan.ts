@@ -34,10 +34,7 @@ export const planCommand = makeCommand(
       "SHARE",
       "Share of items whose majority is to be right, such as 0.95: show how many votes that takes",
     ),
-    price: spendingFlags.price.pipe(
-      Flag.map(identity),
-      define({ group: "TASKS", isEssential: true, map: "prices", isRepeatable: true }),
-    ),
+    price: spendingFlags.price.pipe(Flag.map(identity), define({ isEssential: true })),
     campaign: campaignFlag("measure"),
     ...annotationFlags,
     ...inputFlags,

@@ -8,7 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
-import { text, toggle } from "../flags/Values.ts"
+import { required, text, toggle } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { count, printable, size } from "../output/Text.ts"
 
@@ -16,9 +16,10 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
-const repo = Flag.String("repo").pipe(
-  Flag.withMetavar("USER/NAME"),
-  Flag.withDescription("Dataset repository; created if there is none [token: HF_TOKEN]"),
+const repo = required(
+  Flag.String("repo"),
+  "USER/NAME",
+  "Dataset repository; created if there is none [token: HF_TOKEN]",
 )
 
 /** What a variable is set to, if it is. */

@@ -19,7 +19,7 @@ import * as LogFormat from "../output/LogFormat.ts"
 import { messageOf } from "../output/Failure.ts"
 import { makeCommand } from "../flags/Definition.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
-import { text, toggle } from "../flags/Values.ts"
+import { required, text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { duration } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -33,11 +33,10 @@ const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, Ex
 export const scheduleCommand = makeCommand(
   "schedule",
   {
-    cron: Flag.String("cron").pipe(
-      Flag.withMetavar("EXPRESSION"),
-      Flag.withDescription(
-        "Minute, hour, day of month, month, day of week, as in '0 2 * * *'; or @hourly, @daily, @weekly, …",
-      ),
+    cron: required(
+      Flag.String("cron"),
+      "EXPRESSION",
+      "Minute, hour, day of month, month, day of week, as in '0 2 * * *'; or @hourly, @daily, @weekly, …",
     ),
     timeZone: text("time-zone", "ZONE", "Time zone of the expression, such as Europe/Berlin", {
       default: "the machine's",

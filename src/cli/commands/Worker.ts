@@ -1,11 +1,11 @@
 /** `prefstream worker`: one of several processes, on one machine or many, that process a job together. */
-import { Console, Duration, Effect, Struct } from "effect"
-import { Command } from "effect/cli"
+import { Console, Duration, Effect, identity, Struct } from "effect"
+import { Command, Flag } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { defaultPartCount } from "../../task/ledger/Jobs.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
-import { makeCommand } from "../flags/Definition.ts"
+import { define, makeCommand } from "../flags/Definition.ts"
 import { filesArgument, sourceOf } from "../flags/InputFlags.ts"
 import { dirFlag } from "../flags/LedgerFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
@@ -43,6 +43,7 @@ const workerFlags = {
     path: "whole",
     environment: "PREFSTREAM_LEDGER",
   }),
+  job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
   address: address("address", "[HOST:]PORT", "Where other workers reach this one", {
     default: "the address that the database sees, a free port",
   }),

@@ -7,7 +7,7 @@
  */
 import { Context, Effect, Predicate } from "effect"
 import { UsageError } from "../output/ExitStatus.ts"
-import { CliError, Command, Flag, Param } from "effect/cli"
+import { Command, Flag, Param } from "effect/cli"
 
 /** The groups of help, in its order. A run saves the settings of the groups that are true in its job folder. */
 export const groups = {
@@ -56,9 +56,18 @@ export const define =
     return param
   }
 
-/** Flags of one group. */
+const innerOf = (param: Param.Any): Param.Any | undefined =>
+  Predicate.hasProperty(param, "param") && Param.isParam(param.param) ? param.param : undefined
+
+/** A flag that is made of another has its definition, too. */
+const definitionOf = (param: Param.Any): Definition => {
+  const inner = innerOf(param)
+  return { ...(inner && definitionOf(inner)), ...definitions.get(param) }
+}
+
+/** Flags of one group, but for those that have another. */
 export const inGroup = <F extends { readonly [name: string]: Param.Any }>(group: keyof typeof groups, flags: F): F => {
-  Object.values(flags).forEach(define({ group }))
+  for (const flag of Object.values(flags)) define({ group, ...definitionOf(flag) })(flag)
   return flags
 }
 
@@ -94,8 +103,9 @@ export const definitionsOf = (commands: ReadonlyArray<Command.Command.Any>): Def
       ]),
   )
 
-const nameOf = (param: Param.Any): string => {
-  if (Predicate.hasProperty(param, "param") && Param.isParam(param.param)) return nameOf(param.param)
+export const nameOf = (param: Param.Any): string => {
+  const inner = innerOf(param)
+  if (inner !== undefined) return nameOf(inner)
   return Predicate.hasProperty(param, "name") ? String(param.name) : ""
 }
 
@@ -107,24 +117,16 @@ export const makeCommand = <const Name extends string, const C extends Command.C
 ) => {
   const params = Object.values(config).filter(Param.isParam)
   const flags = params.filter(({ kind }) => kind === "flag")
-  const table = flags.map((flag) => [nameOf(flag), definitions.get(flag) ?? {}] as const)
+  const table = flags.map((flag) => [nameOf(flag), definitionOf(flag)] as const)
   return Command.make(name, config, handler).pipe(Command.annotate(Table, Object.fromEntries(table)))
 }
 
-/** `prefstream.yaml:3: votes`; a variable names its option. */
-const placeOf = (setting: Setting): string =>
-  isFromEnvironment(setting) ? setting.from : `${setting.from}: ${setting.name}`
-
-/** Refuses the value of an option, with the place that sets it. */
+/** Refuses the value of an option, by the name of its flag or of the variable that sets it. */
 export const refuse = Effect.fnUntraced(function* (name: string, problem: string) {
   const setting = (yield* Untyped).get(name)
-  return yield* new UsageError({ message: `${setting === undefined ? `--${name}` : placeOf(setting)}: ${problem}` })
+  const source = setting !== undefined && isFromEnvironment(setting) ? setting.from : `--${name}`
+  return yield* new UsageError({ message: `${source}: ${problem}` })
 })
-
-const problemOf = (error: CliError.CliError): string =>
-  error._tag === "InvalidValue"
-    ? `expected ${error.expected.replace(/^Expected:? /, "")}, found ${error.value}`
-    : error.message
 
 /** The flag, with the value of its setting where it is not typed. */
 export const orSetting = <A>(flag: Flag.Flag<A>): Flag.Flag<A> =>
@@ -134,11 +136,7 @@ export const orSetting = <A>(flag: Flag.Flag<A>): Flag.Flag<A> =>
       const setting = untyped.get(name)
       if (setting === undefined) return Effect.succeed(value)
       const texts = Predicate.isBoolean(setting.values) ? [String(setting.values)] : setting.values
-      return Effect.mapBoth(flag.parse({ flags: { [name]: texts }, arguments: [] }), {
-        onSuccess: ([, value]) => value,
-        onFailure: (error) =>
-          new CliError.UserError({ cause: error, userMessage: `${placeOf(setting)}: ${problemOf(error)}` }),
-      })
+      return Effect.map(flag.parse({ flags: { [name]: texts }, arguments: [] }), ([, value]) => value)
     }),
   )
 

@@ -2,7 +2,7 @@
 import { Flag } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
-import { inGroup } from "./Definition.ts"
+import { define, inGroup } from "./Definition.ts"
 import { choice, duration, formatDuration, toggle } from "./Values.ts"
 
 export const jobFlags = inGroup("JOB", {
@@ -23,7 +23,10 @@ export const jobFlags = inGroup("JOB", {
     "waiting-ok",
     `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding`,
   ),
-  quiet: toggle("quiet", "Print nothing unless something is wrong").pipe(Flag.withAlias("q")),
+  quiet: toggle("quiet", "Print nothing unless something is wrong").pipe(
+    Flag.withAlias("q"),
+    define({ isSwitch: true }),
+  ),
 })
 
 export const recheckCompleted = choice(

@@ -16,7 +16,7 @@ import { defaultShuffleSeed } from "../../task/ledger/Model.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import type { InputFlags } from "./InputFlags.ts"
-import { define, inGroup } from "./Definition.ts"
+import { inGroup } from "./Definition.ts"
 import { choice, file, integer, option, repeated, text, toggle } from "./Values.ts"
 
 const maxVotes = 100
@@ -140,10 +140,8 @@ export const spendingFlags = inGroup("TASKS", {
     Flag.String("price").pipe(Flag.filterMap(parsePrice, () => Prices.form)),
     "[KIND=]AMOUNT",
     "Price of a vote, such as 0.40, or of one kind of expert: judge=0.01; repeatable; the job keeps it",
-  ).pipe(
-    Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes"),
-    define({ isRepeatable: true, map: "prices" }),
-  ),
+    { map: "prices" },
+  ).pipe(Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes")),
   budget: option(
     Flag.String("budget").pipe(
       Flag.filterMap(

@@ -4,9 +4,9 @@
  * Guarantees: a flag has one line of help and names its value; its member in a command's flags has its name in
  * camel case, by which `Rules` spells it. The definition is complete: help, settings files, and their schema read it.
  */
-import { Duration, Option, Schema } from "effect"
-import { Flag } from "effect/cli"
-import { define, type Definition, orSetting } from "./Definition.ts"
+import { Duration, Effect, Option, Schema } from "effect"
+import { CliError, Flag } from "effect/cli"
+import { define, type Definition, nameOf, orSetting } from "./Definition.ts"
 
 /** The line of help: the description, the default, and the environment variable. */
 const lineOf = (description: string, definition: Definition): string =>
@@ -25,6 +25,14 @@ export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: stri
     define(definition),
   )
 
+/** A flag that must be given: typed, or as a setting. */
+export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition?: Definition) =>
+  option(flag, metavar, description, definition).pipe(
+    Flag.mapEffect((value) =>
+      value === undefined ? Effect.fail(new CliError.MissingOption({ option: nameOf(flag) })) : Effect.succeed(value),
+    ),
+  )
+
 /** A flag that is given any number of times. */
 export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
   flag.pipe(
@@ -38,7 +46,7 @@ export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: st
 /** A flag without a value: true if given. */
 export const toggle = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
-    Flag.withDescription(description),
+    Flag.withDescription(lineOf(description, definition)),
     Flag.withDefault(false),
     Flag.map((isOn): true | undefined => isOn || undefined),
     orSetting,
