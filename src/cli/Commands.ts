@@ -1,6 +1,7 @@
 /** The commands by name; see `commands/Schedulable` for how they are loaded. */
 import { Effect } from "effect"
-import { type Command, Completions } from "effect/cli"
+import type { Command } from "effect/cli"
+import { type Definitions, definitionsOf } from "./flags/Definition.ts"
 import { command, schedulable } from "./commands/Schedulable.ts"
 
 /** Their types would be those of `commands`, of which some are made with this. */
@@ -56,7 +57,7 @@ const commands = [
     import("./commands/Init.ts").then((module) => module.initCommand),
   ),
   command("config", "Show the settings that a command would use, and where each one is set", () =>
-    import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed)),
+    import("./commands/Config.ts").then((module) => module.configCommand(commandsNamed, allCommands)),
   ),
   command("doctor", "Check what a job needs: ledger, service, token, clock, webhooks", () =>
     import("./commands/Doctor.ts").then((module) => module.doctorCommand),
@@ -68,13 +69,7 @@ const commands = [
 
 export const commandNames: ReadonlySet<string> = new Set(commands.map(({ name }) => name))
 
-/** The names of all flags of all commands, which are loaded for it. */
-export const allFlagNames: Effect.Effect<ReadonlySet<string>> = Effect.map(allCommands, (all) => {
-  const flagsOf = ({ flags, subcommands }: Completions.CommandDescriptor): ReadonlyArray<string> => [
-    ...flags.map(({ name }) => name),
-    ...subcommands.flatMap(flagsOf),
-  ]
-  return new Set(all.flatMap((command) => flagsOf(Completions.fromCommand(command))))
-})
+/** The options of all commands, which are loaded for it; see `definitionsOf`. */
+export const allDefinitions: Effect.Effect<Definitions> = Effect.map(allCommands, definitionsOf)
 
 export const commandsFor = (args: ReadonlyArray<string>) => Effect.all(commands.map((each) => each.for(args)))

@@ -6,11 +6,11 @@
  * too; the status is that of `ExitStatus`.
  */
 import { Cause, Console, Effect, Schema, Struct } from "effect"
-import { CliConfig, CliOutput, Command, Completions, GlobalFlag } from "effect/cli"
-import { commandNames, commandsFor, allFlagNames } from "./Commands.ts"
-import * as Groups from "./flags/Groups.ts"
+import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
+import { allDefinitions, commandNames, commandsFor } from "./Commands.ts"
+import { secrets } from "./settings/Secrets.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
-import * as Help from "./output/Help.ts"
+import * as Help from "./flags/Help.ts"
 import * as LogFormat from "./output/LogFormat.ts"
 import * as Log from "./output/Log.ts"
 import { columns } from "./output/Stdout.ts"
@@ -66,21 +66,12 @@ const formatter = (isAll: boolean): CliOutput.Formatter => ({
   formatHelpDoc: (doc) =>
     Help.text(doc, {
       columns: columns(),
-      groups: Groups.groups,
-      maxUngrouped: Groups.maxUngrouped,
-      isShown: (name) => isAll || Groups.isEssential(name, doc.usage),
+      isAll,
     }),
 })
 
-/** Secrets that are read from the environment alone. */
-const secrets: { readonly [flag: string]: string } = {
-  "--token": "PREFSTREAM_TOKEN",
-  "--webhook-secret": "PREFSTREAM_WEBHOOK_SECRET",
-  "--judge-api-key": "PREFSTREAM_JUDGE_API_KEY",
-}
-
 const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-  for (const [flag, variable] of Object.entries(secrets)) {
+  for (const [flag, variable] of secrets) {
     if (args.some((word) => word === flag || word.startsWith(`${flag}=`))) {
       return yield* new ExitStatus.UsageError({
         message: `${flag}: a secret on the command line can be read by everybody on this machine: set it in ${variable}`,
@@ -107,12 +98,12 @@ const statusOf = Effect.fnUntraced(function* (failure: unknown) {
 const carriedOut = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
   yield* refuseSecrets(args)
   const command = yield* commandFor(args)
-  const settings = yield* Settings.of(args, Completions.fromCommand(command))
-  return yield* Command.runWith(command, { version })(settings.args).pipe(
+  const settings = yield* Settings.of(args, command)
+  return yield* Command.runWith(command, { version })(args).pipe(
     Effect.catchTag("UsageError", ({ message }) =>
       Effect.fail(new ExitStatus.UsageError({ message: Settings.withSources(message, settings) })),
     ),
-    Effect.provideService(Settings.Current, settings),
+    Settings.provide(settings),
   )
 })
 
@@ -140,7 +131,7 @@ export const main = (given: ReadonlyArray<string>) => {
     Effect.provide(Telemetry.layer(args)),
     Effect.catchTag(["OtlpSettingInvalid", "ConfigError"], wrongUsage),
     Effect.provide(Log.layer),
-    Effect.provideService(Settings.Commands, { names: commandNames, allFlagNames }),
+    Effect.provideService(Settings.Commands, { names: commandNames, allDefinitions }),
     Effect.provideService(CliOutput.Presenter, presenter),
     Effect.provideService(CliConfig.CliConfig, config),
     Effect.provide(CliOutput.layer(formatter(isAll))),

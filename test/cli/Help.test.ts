@@ -2,8 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Option } from "effect"
 import type { HelpDoc } from "effect/cli/HelpDoc"
-import * as Groups from "../../src/cli/flags/Groups.ts"
-import * as Help from "../../src/cli/output/Help.ts"
+import * as Help from "../../src/cli/flags/Help.ts"
 import { cli } from "../support/cli.ts"
 import { test } from "../support/job.ts"
 
@@ -50,15 +49,6 @@ describe("help", () => {
       }
     }))
 
-  test("has each flag of a group in some command", () =>
-    Effect.gen(function* () {
-      const found = new Set<string>()
-      for (const command of commands) {
-        for (const name of namesIn((yield* cli([...command.split(" "), "--help-all"])).stdout)) found.add(name.slice(2))
-      }
-      for (const name of [...Object.values(Groups.groups).flat(), ...Groups.essential]) assert.include([...found], name)
-    }))
-
   test("and version are words, too", () =>
     Effect.gen(function* () {
       for (const [word, flag] of [
@@ -99,7 +89,7 @@ describe("help", () => {
       ],
       examples: [{ command: "program --short 1", description: "word ".repeat(30).trim() }],
     } // prettier-ignore
-    const all = { groups: {}, maxUngrouped: 20, isShown: () => true }
+    const all = { isAll: true }
     const lines = Help.text(doc, { ...all, columns: 60 }).split("\n")
     assert.isAtMost(Math.max(...lines.map((line) => line.length)), 60)
     assert.isAbove(lines.length, Help.text(doc, { ...all, columns: 0 }).split("\n").length)

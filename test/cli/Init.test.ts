@@ -62,7 +62,7 @@ describe("init", () => {
       const folder = yield* folderOfItems
       const fs = yield* FileSystem.FileSystem
       yield* fs.makeDirectory(`${folder}/in/here`, { recursive: true })
-      const settings = "src/cli/settings"
+      const settings = "dist"
       yield* fs.makeDirectory(`${folder}/node_modules/prefstream/${settings}`, { recursive: true })
       const yaml = Effect.suspend(() => fs.readFileString(`${folder}/in/here/prefstream.yaml`))
       const stdin = yield* cliIn(`${folder}/in/here`, ["init", "-"])

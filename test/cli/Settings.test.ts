@@ -1,20 +1,14 @@
 /** Settings from `prefstream.yaml`, the environment, and the last run, and what `prefstream config` says of them. */
-import { readFileSync, writeFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { Ajv } from "ajv"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { Command, Completions } from "effect/cli"
 import { parse } from "yaml"
-import { commandNames, commandsFor } from "../../src/cli/Commands.ts"
-import { commandLineOnly } from "../../src/cli/settings/Scopes.ts"
 import * as FileLock from "../../src/node/FileLock.ts"
 import { cli, cliIn, itemLines, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
-
-const writesReference = process.env["WRITE_REFERENCE"] !== undefined
-const schemaFile = `${root}src/cli/settings/prefstream.schema.json`
 
 /** A folder with items and this `prefstream.yaml`, and another one in it. */
 const project = Effect.fnUntraced(function* (yaml: string) {
@@ -117,6 +111,18 @@ describe("prefstream.yaml", () => {
       }
     }))
 
+  test("has flags that a command requires, and switches with a short name", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* project("cron: often\nquiet: true\n")
+      const schedule = yield* cliIn(folder, ["schedule", "--", "run", "items.jsonl"])
+      assert.strictEqual(schedule.status, 2)
+      assert.match(schedule.stderr, /--cron: .*\(cron is set in prefstream\.yaml:1\)$/m)
+      assert.deepStrictEqual((yield* settingsOf(folder, [])).quiet, [true, "prefstream.yaml:2"])
+      const { folder: empty } = yield* project("")
+      const without = yield* cliIn(empty, ["schedule", "--", "run", "items.jsonl"])
+      assert.match(without.stderr, /^prefstream: Missing required flag: --cron$/m)
+    }))
+
   test("may be another file, by PREFSTREAM_CONFIG", () =>
     Effect.gen(function* () {
       const { folder, inner } = yield* project("votes: 2")
@@ -164,14 +170,16 @@ describe("prefstream.yaml", () => {
       }
     }))
 
-  test("has a schema for editors (WRITE_REFERENCE=1 writes it)", () =>
+  test("has a schema for editors", () =>
     Effect.gen(function* () {
-      const schema = yield* schemaOf
-      if (!writesReference) {
-        assert.deepStrictEqual(JSON.parse(readFileSync(schemaFile, "utf8")), schema)
-      } else writeFileSync(schemaFile, `${JSON.stringify(schema, undefined, 2)}\n`)
-      const validate = new Ajv({ allowUnionTypes: true }).compile(schema)
-      assert.isTrue(validate(parse(`${usual}votes: 3\nserve: { port: 8484 }`)), JSON.stringify(validate.errors))
+      const { stdout } = yield* cli(["config", "--schema"])
+      const validate = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(stdout))
+      for (const yaml of [
+        `${usual}votes: 3\nserve: { port: 8484 }`,
+        "price: { default: 0.4, judge: 0.01 }\nthreshold: { kappa: 0.2 }\nformat: [trl]\nrun: { dir: a }",
+      ]) {
+        assert.isTrue(validate(parse(yaml)), JSON.stringify(validate.errors))
+      }
       for (const yaml of [
         "vots: 3",
         "once: perhaps",
@@ -293,50 +301,4 @@ describe("a job folder", () => {
       assert.deepStrictEqual((yield* settingsOf(folder, ["status", "--dir", "job"])).ledger?.[0], ["a.db"])
       assert.isUndefined((yield* settingsOf(folder, ["export", "--dir", "job"], { PREFSTREAM_JOB: "b" })).title)
     }))
-})
-
-/** Of each flag that may be a key, in the words of its help. */
-const schemaOf = Effect.gen(function* () {
-  const command = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor([...commandNames])))
-  const text = { type: ["string", "number"] }
-  const typeOf = ({ description = "", name, type }: Completions.FlagDescriptor) => {
-    if (type._tag === "Boolean") return { type: "boolean" }
-    const one = type._tag === "Choice" ? { enum: type.values } : type._tag === "Int" ? { type: "integer" } : text
-    const map =
-      name === "judge-body"
-        ? [{ type: "object" }]
-        : ["split", "threshold"].includes(name)
-          ? [{ type: "object", additionalProperties: { type: "number" } }]
-          : name === "price"
-            ? [{ type: "object", required: ["default"], additionalProperties: text }]
-            : []
-    const many = /repeat/.test(description) ? [{ type: "array", items: one }] : []
-    return map.length + many.length === 0 ? one : { anyOf: [one, ...many, ...map] }
-  }
-  const flags = new Map<string, Completions.FlagDescriptor>()
-  const collect = (each: Completions.CommandDescriptor) => {
-    for (const flag of each.flags)
-      if (!flags.has(flag.name) && !commandLineOnly.has(flag.name)) flags.set(flag.name, flag)
-    each.subcommands.forEach(collect)
-  }
-  collect(Completions.fromCommand(command))
-  const properties = Object.fromEntries([
-    ["files", { description: "Files of items, or a pipeline file", anyOf: [text, { type: "array", items: text }] }],
-    ...[...flags].map(([name, flag]) => [name, { description: flag.description, ...typeOf(flag) }]),
-  ])
-  const references = Object.fromEntries(
-    Object.keys(properties).map((name) => [name, { $ref: `#/$defs/settings/properties/${name}` }]),
-  )
-  const ofCommand = { $ref: "#/$defs/settings" }
-  return {
-    $schema: "http://json-schema.org/draft-07/schema#",
-    title: "prefstream.yaml",
-    type: "object",
-    properties: {
-      ...references,
-      ...Object.fromEntries([...commandNames].filter((name) => !(name in properties)).map((name) => [name, ofCommand])),
-    },
-    additionalProperties: false,
-    $defs: { settings: { type: "object", properties, additionalProperties: false } },
-  }
 })

@@ -90,7 +90,7 @@ describe("--listen", () => {
     ["with a tolerance for a scheme that signs no time", [...listening, "--webhook-scheme", "github", "--webhook-tolerance", "5m"], {}, /--webhook-tolerance: github does not sign a time$/m],
     ["with no tolerance at all", [...listening, "--webhook-tolerance", "0s"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
     ["with a tolerance for longer than deliveries are remembered", [...listening, "--webhook-tolerance", "61m"], {}, /--webhook-tolerance: expected 1s to 1h$/m],
-    ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: expected a duration such as/],
+    ["with a tolerance that is none", [...listening, "--webhook-tolerance", "5"], {}, /--webhook-tolerance: "5". Expected: a duration such as/],
     ["with a path of task ids that is none", [...listening, "--webhook-task-ids", "data..id"], {}, /--webhook-task-ids: expected a path such as/],
     ["with a place of the delivery's id that is none", [...listening, "--webhook-delivery-id", "header:"], {}, /--webhook-delivery-id: expected header:NAME or a path/],
     ["with a shared secret that no header has", [...listening, "--webhook-scheme", "shared-secret"], { PREFSTREAM_WEBHOOK_SECRET: "hunter2\u00e9" }, /for shared-secret: it holds characters that no header has$/m],

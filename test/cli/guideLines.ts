@@ -95,6 +95,7 @@ export const lines: { readonly [line: string]: Line | string } = {
   "npx prefstream config": ok,
   "npx prefstream config export --dir week-48": { ends: 0, before: "results" },
   "source <(prefstream completion bash)": ok,
+  "prefstream config --schema": ok,
   'prefstream completion zsh > "${fpath[1]}/_prefstream"': ok,
   "prefstream completion fish > ~/.config/fish/completions/prefstream.fish": ok,
   "prefstream help COMMAND": ok,

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { once, recheckCompleted } from "../flags/JobFlags.ts"
 import { existingLedger } from "../flags/LedgerFlags.ts"
@@ -10,7 +11,7 @@ import { pipelineArgument } from "../flags/PipelineFile.ts"
 import { webhookFlags, webhookOf } from "../flags/WebhookFlags.ts"
 import * as Job from "./Job.ts"
 
-export const collectCommand = Command.make(
+export const collectCommand = makeCommand(
   "collect",
   { once, recheckCompleted, pipeline: pipelineArgument, ...webhookFlags, ...Job.commonFlags },
   Effect.fn("prefstream collect")(function* (given) {

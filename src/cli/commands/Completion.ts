@@ -5,27 +5,12 @@
  */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
-import { schemes } from "../../api/WebhookScheme.ts"
-import { Split } from "../../domain/Split.ts"
-import * as Checks from "../../pair/Checks.ts"
-import { paths } from "../settings/SettingsFile.ts"
-
-/** Values of flags that take others, too. One that ends with : or = is a beginning. */
-const values: { readonly [flag: string]: ReadonlyArray<string> } = {
-  expert: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"],
-  split: Split.literals.map((name) => `${name}=`),
-  threshold: Checks.names.map((name) => `${name}=`),
-  "webhook-scheme": schemes,
-}
+import { type Definitions, definitionsOf } from "../flags/Definition.ts"
 
 const file: Completions.ArgumentType = { _tag: "Path", pathType: "either" }
 
-const typeOf = ({ name, type }: Completions.FlagDescriptor): Completions.FlagType =>
-  values[name] !== undefined
-    ? { _tag: "Choice", values: values[name] }
-    : paths.has(name) || name === "rejects"
-      ? file
-      : type
+const typeOf = ({ name, type }: Completions.FlagDescriptor, { [name]: { path, values } = {} }: Definitions) =>
+  values !== undefined ? ({ _tag: "Choice", values } as const) : path === "whole" ? file : type
 
 /** Flags that are read before the library reads the arguments, or that each command has. */
 const common = [
@@ -46,7 +31,9 @@ const common = [
 ] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
 /** The descriptor with what the types of flags and arguments do not say. */
-const completed = (names: ReadonlyArray<string>) => {
+const completed = (all: ReadonlyArray<Command.Command.Any>) => {
+  const names = all.map(({ name }) => name)
+  const definitions = definitionsOf(all)
   const commands: Completions.ArgumentType = { _tag: "Choice", values: names }
   const argument = (each: Completions.ArgumentDescriptor): Completions.ArgumentDescriptor => ({
     ...each,
@@ -54,7 +41,7 @@ const completed = (names: ReadonlyArray<string>) => {
   })
   const command = (each: Completions.CommandDescriptor): Completions.CommandDescriptor => ({
     ...each,
-    flags: [...each.flags.map((flag) => ({ ...flag, type: typeOf(flag) })), ...common],
+    flags: [...each.flags.map((flag) => ({ ...flag, type: typeOf(flag, definitions) })), ...common],
     arguments: each.arguments.map(argument),
     subcommands: each.subcommands.map(command),
   })
@@ -89,7 +76,7 @@ export const completionCommand = (everyCommand: Effect.Effect<ReadonlyArray<Comm
     Effect.fn("prefstream completion")(function* ({ shell }) {
       const commands = yield* everyCommand
       const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
-      const descriptor = completed(commands.map(({ name }) => name))(Completions.fromCommand(root))
+      const descriptor = completed(commands)(Completions.fromCommand(root))
       const script = Completions.generate("prefstream", shell, descriptor)
       // The library's own flag for it would take `--completions` from the join.
       const named = script.replaceAll("prefstream --completions", "prefstream completion")

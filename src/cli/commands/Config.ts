@@ -1,14 +1,14 @@
 /** `prefstream config`: the settings that a command would use, and where each one is set. */
 import { Config, Console, Effect, Option, Predicate } from "effect"
-import { Argument, Command, Completions } from "effect/cli"
+import { Argument, Command } from "effect/cli"
+import { makeCommand } from "../flags/Definition.ts"
+import { secrets } from "../settings/Secrets.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
-import { text } from "../flags/Values.ts"
+import { text, toggle } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { printable } from "../output/Text.ts"
+import { schemaOf } from "../settings/Schema.ts"
 import * as Settings from "../settings/Settings.ts"
-
-/** Read from the environment alone, and never shown. */
-const secrets = ["PREFSTREAM_TOKEN", "PREFSTREAM_WEBHOOK_SECRET", "PREFSTREAM_JUDGE_API_KEY"]
 
 /** A URL without its password, such as that of a ledger. */
 const masked = (text: string): string =>
@@ -16,28 +16,31 @@ const masked = (text: string): string =>
 
 export const configCommand = (
   commandsFor: (args: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Command.Command.Any>>,
+  allCommands: Effect.Effect<ReadonlyArray<Command.Command.Any>>,
 ) =>
-  Command.make(
+  makeCommand(
     "config",
     {
       command: Argument.String("COMMAND").pipe(
         Argument.withDescription("Command whose settings to show (default: run)"),
         Argument.variadic(),
       ),
-      dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings"),
+      dir: text("dir", "DIR", "Job folder, for commands that reuse its last run's settings", { path: "whole" }),
+      schema: toggle("schema", "Print the JSON Schema of prefstream.yaml, for editors", { isTypedOnly: true }),
       json: ledgerFlags.json,
     },
-    Effect.fn("prefstream config")(function* ({ command, json }) {
+    Effect.fn("prefstream config")(function* ({ command, json, schema }) {
+      if (schema) return yield* Console.log(JSON.stringify(schemaOf(yield* allCommands), undefined, 2))
       const names = command.length === 0 ? ["run"] : command
       const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor(names)))
       // A folder from a file is the command's to find, too.
       const directory = (yield* Settings.Current).parsed?.given.get("dir")
       const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
-      const { all, parsed } = yield* Settings.of(args, Completions.fromCommand(root))
+      const { all, parsed } = yield* Settings.of(args, root)
       if (parsed?.command !== names.join(" ")) {
         return yield* new UsageError({ message: `config: expected a command, found ${names.join(" ")}` })
       }
-      const present = yield* Effect.filter(secrets, (name) =>
+      const present = yield* Effect.filter([...secrets.values()], (name) =>
         Effect.map(Config.option(Config.String(name)), Option.isSome),
       )
       const shown = all.map(({ values, ...setting }) => ({

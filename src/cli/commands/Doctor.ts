@@ -7,13 +7,14 @@
  */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
-import { CliOutput, Command, Completions } from "effect/cli"
+import { CliOutput, Command } from "effect/cli"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import * as HttpFailure from "../../io/HttpFailure.ts"
 import { statusText } from "../../node/StatusText.ts"
 import { version } from "../../node/Version.ts"
 import { noAnswer } from "../../task/client/AnnotationClientError.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { datasetOf } from "../flags/DatasetFlags.ts"
 import { ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
@@ -31,16 +32,14 @@ import { webhook } from "./WebhookCheck.ts"
 /** Deliveries are accepted within 5 minutes by default; half of that leaves time for the delivery itself. */
 const maxClockDifference = 150_000
 
-export const doctorCommand = Command.make(
+export const doctorCommand = makeCommand(
   "doctor",
   {
     baseUrl: serviceFlags.baseUrl,
     ...webhookFlags,
-    webhookUrl: text(
-      "webhook-url",
-      "URL",
-      "Public webhook URL to which the test delivery is sent (default: the --listen address)",
-    ),
+    webhookUrl: text("webhook-url", "URL", "Public webhook URL to which the test delivery is sent", {
+      default: "the --listen address",
+    }),
     ...ledgerFlags,
   },
   Effect.fn("prefstream doctor")(function* (given) {
@@ -96,7 +95,7 @@ const settings = Effect.fnUntraced(
 
 /** Fails if `run` would refuse what the files and the environment say. */
 const checkRun = Effect.gen(function* () {
-  const run = Command.make(
+  const run = makeCommand(
     "run",
     runFlags,
     Effect.fnUntraced(function* (given) {
@@ -107,8 +106,8 @@ const checkRun = Effect.gen(function* () {
     }),
   )
   const root = Command.make("prefstream").pipe(Command.withSubcommands([run]))
-  const settings = yield* Settings.of(["run"], Completions.fromCommand(root))
-  yield* Command.runWith(root, { version })(settings.args).pipe(
+  const settings = yield* Settings.of(["run"], root)
+  yield* Command.runWith(root, { version })(["run"]).pipe(
     Effect.catchTag("ShowHelp", ({ errors }) => {
       const message = errors.map(({ message }) => inOneLine(message)).join("; ")
       return new ExitStatus.UsageError({ message })
@@ -116,6 +115,7 @@ const checkRun = Effect.gen(function* () {
     Effect.catchTag("UsageError", ({ message }) =>
       Effect.fail(new ExitStatus.UsageError({ message: Settings.withSources(message, settings) })),
     ),
+    Settings.provide(settings),
     Effect.provideService(CliOutput.Presenter, { present: () => Effect.void }),
   )
 })

@@ -7,6 +7,7 @@ import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as RunReport from "../../pipeline/RunReport.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
@@ -17,12 +18,12 @@ import * as Settings from "../settings/Settings.ts"
 import * as Summary from "../output/Summary.ts"
 import { reportExpectedFailures } from "./Job.ts"
 
-export const exportCommand = Command.make(
+export const exportCommand = makeCommand(
   "export",
   {
     pipeline: pipelineArgument,
     campaign: campaignFlag("export"),
-    force: toggle("force", "Write the dataset even if it is up to date"),
+    force: toggle("force", "Write the dataset even if it is up to date", { isTypedOnly: true }),
     ...datasetFlags,
     ...ledgerFlags,
   },

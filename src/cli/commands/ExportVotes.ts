@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { formats } from "../../domain/VoteRow.ts"
 import * as VoteTable from "../../pipeline/VoteTable.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
@@ -15,10 +16,10 @@ const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
 
 const { json: _json, ...where } = ledgerFlags
 
-export const exportVotesCommand = Command.make(
+export const exportVotesCommand = makeCommand(
   "export-votes",
   {
-    as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table (default: jsonl)"),
+    as: option(Flag.Literals("as", formats), "FORMAT", "Format of the table", { default: "jsonl" }),
     raw,
     campaign: campaignFlag("print"),
     ...annotationFlags,

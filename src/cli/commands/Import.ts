@@ -4,6 +4,7 @@ import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import type { ImportReport } from "../../pipeline/ImportVotes.ts"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { maxRejects, printDetected } from "../flags/InputFlags.ts"
 import { ledgerFlags, type Place, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
@@ -14,13 +15,13 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import * as Summary from "../output/Summary.ts"
 import { count, number, printable, table } from "../output/Text.ts"
 
-export const importCommand = Command.make(
+export const importCommand = makeCommand(
   "import",
   {
     ...voteFlags,
-    maxRejects: maxRejects(
-      "Maximum rejects; above it, exit status 5 (default: stop after 100,000 records if none is usable)",
-    ),
+    maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
+      default: "stop after 100,000 records if none is usable",
+    }),
     guidelines: itemFlags.guidelines,
     guidelinesFile: itemFlags.guidelinesFile,
     newCampaign: resubmitFlags.newCampaign,

@@ -7,6 +7,7 @@
 import { Console, Effect, FileSystem, Path, Predicate, Schema, Stdio } from "effect"
 import { Command, Prompt } from "effect/cli"
 import * as Inspection from "../../pipeline/Inspection.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags } from "../flags/DatasetFlags.ts"
 import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
@@ -43,7 +44,7 @@ PREFSTREAM_WEBHOOK_SECRET=
 const schemaComment = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const file = "src/cli/settings/prefstream.schema.json"
+  const file = "dist/prefstream.schema.json"
   for (let folder = path.resolve(); ; folder = path.dirname(folder)) {
     for (const found of [path.join(folder, "node_modules/prefstream", file), path.join(folder, file)]) {
       if (yield* fs.exists(found)) return [`# yaml-language-server: $schema=${path.relative("", found)}`]
@@ -52,7 +53,7 @@ const schemaComment = Effect.gen(function* () {
   }
 })
 
-export const initCommand = Command.make(
+export const initCommand = makeCommand(
   "init",
   {
     ...inputFlags,

@@ -10,6 +10,7 @@ import { excerpt, shorten } from "../../io/Values.ts"
 import * as Inspection from "../../pipeline/Inspection.ts"
 import type { InputSummary } from "../../source/record/SourceRecord.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { describeUnused, inputFlags, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
@@ -20,14 +21,14 @@ import { counts } from "../output/PreviewSummary.ts"
 import { rejectCount } from "../output/Summary.ts"
 import { count, number, printable, type Rows, rowsOf, table } from "../output/Text.ts"
 
-export const inspectCommand = Command.make(
+export const inspectCommand = makeCommand(
   "inspect",
   {
     ...inputFlags,
     ...batchFlags,
     baseUrl: serviceFlags.baseUrl,
     maxCompletions: serviceFlags.maxCompletions,
-    show: option(integer("show", { min: 0 }), "N", "Number of items to show (default: 3)"),
+    show: option(integer("show", { min: 0 }), "N", "Number of items to show", { default: 3, isTypedOnly: true }),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream inspect")(function* (given) {

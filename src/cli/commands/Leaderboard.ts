@@ -3,6 +3,7 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { datasetLeaderboards, leaderboards } from "../../pipeline/Leaderboard.ts"
 import { controlNames, defaultPrior, defaultResamples, tieModels } from "../../pair/rating/Leaderboard.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
@@ -12,7 +13,7 @@ import * as ExitStatus from "../output/ExitStatus.ts"
 import * as LeaderboardTable from "../output/LeaderboardTable.ts"
 import { present, printable, say } from "../output/Text.ts"
 
-export const leaderboardCommand = Command.make(
+export const leaderboardCommand = makeCommand(
   "leaderboard",
   {
     dataset: Argument.String("DATASET").pipe(
@@ -31,7 +32,8 @@ export const leaderboardCommand = Command.make(
     tieModel: option(
       Flag.Literals("tie-model", tieModels),
       "MODEL",
-      "Ties: with a probability of their own, as half a win each, or left out (default: davidson)",
+      "Ties: with a probability of their own, as half a win each, or left out",
+      { default: "davidson" },
     ),
     weighted: toggle("weighted", "Weight votes by the estimated reliability of their experts"),
     control: repeated(
@@ -47,16 +49,18 @@ export const leaderboardCommand = Command.make(
         ),
       ),
       "SD",
-      `Standard deviation of the abilities' prior, in natural log odds (default: ${defaultPrior})`,
+      "Standard deviation of the abilities' prior, in natural log odds",
+      { default: defaultPrior },
     ),
     resamples: option(
       integer("resamples", { min: 0, max: 100_000 }),
       "N",
-      `Resamples of the items, for 95% intervals; 0 for none (default: ${defaultResamples})`,
+      "Resamples of the items, for 95% intervals; 0 for none",
+      { default: defaultResamples },
     ),
-    resampleSeed: option(integer("resample-seed"), "N", "Seed for drawing resamples (default: 0)"),
+    resampleSeed: option(integer("resample-seed"), "N", "Seed for drawing resamples", { default: 0 }),
     ...annotationFlags,
-    csv: toggle("csv", "Print the table as CSV on stdout"),
+    csv: toggle("csv", "Print the table as CSV on stdout", { isTypedOnly: true }),
     raw,
     ...ledgerFlags,
   },

@@ -7,6 +7,7 @@ import * as LedgerMaintenance from "../../task/ledger/care/LedgerMaintenance.ts"
 import type { CheckReport } from "../../task/ledger/care/LedgerCheck.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags, noSuchLedger, placeOf } from "../flags/LedgerFlags.ts"
 import { endOfDryRun } from "../flags/PipelineFile.ts"
 import { check } from "../flags/Rules.ts"
@@ -29,10 +30,10 @@ const print = (json: boolean | undefined, report: object, text: string) =>
 const pruned = ({ items, tasks }: CheckReport["pruned"]): string =>
   tasks === 0 ? "" : `; ${count(tasks, "result")} of ${count(items, "item")} pruned`
 
-const checkCommand = Command.make(
+const checkCommand = makeCommand(
   "check",
   {
-    quick: toggle("quick", "Skip requests and results, which take most of the time"),
+    quick: toggle("quick", "Skip requests and results, which take most of the time", { isTypedOnly: true }),
     ...ledgerFlags,
   },
   Effect.fn("prefstream ledger check")(function* (flags) {
@@ -71,7 +72,7 @@ const backupFile = Effect.fnUntraced(function* (name: string) {
   return path.join(name, `ledger-${time}.db`)
 })
 
-const backupCommand = Command.make(
+const backupCommand = makeCommand(
   "backup",
   {
     file: Argument.String("FILE").pipe(
@@ -106,7 +107,7 @@ const backupCommand = Command.make(
   ]),
 )
 
-const compactCommand = Command.make(
+const compactCommand = makeCommand(
   "compact",
   ledgerFlags,
   Effect.fn("prefstream ledger compact")(function* (flags) {
@@ -143,14 +144,17 @@ const before = option(
   ),
   "TIME",
   "Remove only older data: a date such as 2026-01-31 (UTC), or an age such as 90d",
+  { isTypedOnly: true },
 )
 
-const pruneCommand = Command.make(
+const pruneCommand = makeCommand(
   "prune",
   {
     before,
-    results: toggle("results", "Also remove requests and results of completed tasks; later datasets lack them"),
-    dryRun: toggle("dry-run", "Print what would be removed, and change nothing"),
+    results: toggle("results", "Also remove requests and results of completed tasks; later datasets lack them", {
+      isTypedOnly: true,
+    }),
+    dryRun: toggle("dry-run", "Print what would be removed, and change nothing", { isTypedOnly: true }),
     ...ledgerFlags,
   },
   Effect.fn("prefstream ledger prune")(function* (flags) {

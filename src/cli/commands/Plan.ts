@@ -1,8 +1,9 @@
 /** `prefstream plan`: how many votes per item an input needs, and what they cost. */
-import { Console, Effect, Schema, Struct } from "effect"
+import { Console, Effect, identity, Schema, Struct } from "effect"
 import { Command, Flag } from "effect/cli"
 import { maxVotes, minGoldVotes, pilot, type VotePlan, votePlan, type VotePlanRow } from "../../pipeline/VotePlan.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { define, makeCommand } from "../flags/Definition.ts"
 import { annotationFlags, annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { inputFlags, printDetected, sourceOf } from "../flags/InputFlags.ts"
@@ -19,20 +20,21 @@ const Share = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThan(1))
 
 const itemFlags = ["keepReordered", "completionsPerItem", "completionsSeed"] as const
 
-export const planCommand = Command.make(
+export const planCommand = makeCommand(
   "plan",
   {
     accuracy: option(
       Flag.Finite("accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
-      "Assumed probability that a vote is right, such as 0.8 (default: by the votes of the job)",
+      "Assumed probability that a vote is right, such as 0.8",
+      { default: "by the votes of the job" },
     ),
     targetAccuracy: option(
       Flag.Finite("target-accuracy").pipe(Flag.withSchema(Share)),
       "SHARE",
       "Share of items whose majority is to be right, such as 0.95: show how many votes that takes",
     ),
-    price: spendingFlags.price,
+    price: spendingFlags.price.pipe(Flag.map(identity), define({ isEssential: true })),
     campaign: campaignFlag("measure"),
     ...annotationFlags,
     ...inputFlags,

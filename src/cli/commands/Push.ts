@@ -6,8 +6,9 @@
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
-import { text, toggle } from "../flags/Values.ts"
+import { required, text, toggle } from "../flags/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { count, printable, size } from "../output/Text.ts"
 
@@ -15,9 +16,10 @@ const directory = Argument.Directory("DIR", { mustExist: true }).pipe(
   Argument.withDescription("Dataset folder, such as week-48/dataset"),
 )
 
-const repo = Flag.String("repo").pipe(
-  Flag.withMetavar("USER/NAME"),
-  Flag.withDescription("Dataset repository; created if there is none [token: HF_TOKEN]"),
+const repo = required(
+  Flag.String("repo"),
+  "USER/NAME",
+  "Dataset repository; created if there is none [token: HF_TOKEN]",
 )
 
 /** What a variable is set to, if it is. */
@@ -78,14 +80,14 @@ const textOf = ({ branch, bytes, commit, deleted, files, repository, rows, url, 
     : `Pushed to ${where}, commit ${commit.slice(0, 12)}: ${what}${gone}.\n${url}`
 }
 
-export const pushCommand = Command.make(
+export const pushCommand = makeCommand(
   "push",
   {
     directory,
     repo,
-    branch: text("branch", "NAME", "Branch; created if there is none (default: main)"),
-    public: toggle("public", "Let everybody see a repository that is created (default: private)"),
-    expertNames: toggle("expert-names", "Push a dataset that names its experts (default: refuse it)"),
+    branch: text("branch", "NAME", "Branch; created if there is none", { default: "main" }),
+    public: toggle("public", "Let everybody see a repository that is created", { default: "private" }),
+    expertNames: toggle("expert-names", "Push a dataset that names its experts", { default: "refuse it" }),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream push")(function* (flags) {

@@ -15,6 +15,7 @@ import { Ledger, LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import type { TaskState } from "../../task/ledger/schema/Model.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, givenOf, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
 import { option, text, toggle } from "../flags/Values.ts"
@@ -39,14 +40,22 @@ const flags = {
     Argument.withDescription("Task numbers, as listed without a decision"),
     Argument.variadic(),
   ),
-  all: option(Flag.Literals("all", states), "STATE", "All tasks in STATE, instead of task numbers"),
-  adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on"),
-  sendAgain: toggle("send-again", "Send the tasks again in the next run; a task that had arrived is billed twice"),
-  giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items without another vote are rejected"),
+  all: option(Flag.Literals("all", states), "STATE", "All tasks in STATE, instead of task numbers", {
+    isTypedOnly: true,
+  }),
+  adopt: text("adopt", "TASK_ID", "Link one task to TASK_ID at the service, and poll it from now on", {
+    isTypedOnly: true,
+  }),
+  sendAgain: toggle("send-again", "Send the tasks again in the next run; a task that had arrived is billed twice", {
+    isTypedOnly: true,
+  }),
+  giveUp: toggle("give-up", "Neither send the tasks again nor wait for them; items without another vote are rejected", {
+    isTypedOnly: true,
+  }),
   ...ledgerFlags,
 }
 
-export const resolveCommand = Command.make(
+export const resolveCommand = makeCommand(
   "resolve",
   flags,
   Effect.fn("prefstream resolve")(

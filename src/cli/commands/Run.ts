@@ -4,6 +4,7 @@ import { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { datasetFlags, datasetOf } from "../flags/DatasetFlags.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { scratchIn, sourceOf } from "../flags/InputFlags.ts"
@@ -27,7 +28,7 @@ export const runFlags = {
 /** Without `--expert`: a rule that needs no answers, said to be one. */
 const trialExpert = "longest"
 
-export const runCommand = Command.make(
+export const runCommand = makeCommand(
   "run",
   runFlags,
   Effect.fn("prefstream run")(function* (given) {

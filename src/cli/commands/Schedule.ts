@@ -9,7 +9,7 @@
  */
 import process from "node:process"
 import { Duration, Effect } from "effect"
-import { Argument, Command, Completions, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { ChildProcess } from "effect/process"
 import * as CronJob from "../../pipeline/CronJob.ts"
 import { joinWords } from "../../io/Values.ts"
@@ -17,8 +17,9 @@ import { version } from "../../node/Version.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
 import * as LogFormat from "../output/LogFormat.ts"
 import { messageOf } from "../output/Failure.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { DryRun } from "../flags/PipelineFile.ts"
-import { text, toggle } from "../flags/Values.ts"
+import { required, text, toggle } from "../flags/Values.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { duration } from "../output/Text.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -29,17 +30,18 @@ const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 /** Statuses that do not end a schedule with `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
-export const scheduleCommand = Command.make(
+export const scheduleCommand = makeCommand(
   "schedule",
   {
-    cron: Flag.String("cron").pipe(
-      Flag.withMetavar("EXPRESSION"),
-      Flag.withDescription(
-        "Minute, hour, day of month, month, day of week, as in '0 2 * * *'; or @hourly, @daily, @weekly, …",
-      ),
+    cron: required(
+      Flag.String("cron"),
+      "EXPRESSION",
+      "Minute, hour, day of month, month, day of week, as in '0 2 * * *'; or @hourly, @daily, @weekly, …",
     ),
-    timeZone: text("time-zone", "ZONE", "Time zone of the expression, such as Europe/Berlin (default: the machine's)"),
-    now: toggle("now", "Also run immediately"),
+    timeZone: text("time-zone", "ZONE", "Time zone of the expression, such as Europe/Berlin", {
+      default: "the machine's",
+    }),
+    now: toggle("now", "Also run immediately", { isTypedOnly: true }),
     stopOnFailure: toggle("stop-on-failure", "End the schedule with a run's exit status if it is not 0, 3 or 75"),
     command: Argument.String("COMMAND").pipe(
       Argument.withDescription(`After --: ${joinWords(names, "or")}, with its flags`),
@@ -90,10 +92,10 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   }
   const commands = yield* Effect.all(schedulable.map((each) => each.for(command)))
   const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
-  const settings = yield* Settings.of(command, Completions.fromCommand(root))
-  return yield* Command.runWith(root, { version })(settings.args).pipe(
+  const settings = yield* Settings.of(command, root)
+  return yield* Command.runWith(root, { version })(command).pipe(
     Effect.as(false),
-    Effect.provideService(Settings.Current, settings),
+    Settings.provide(settings),
     Effect.provideService(DryRun, true),
     Effect.catchTags({
       Finished: (end) => (end.status === ExitStatus.done ? Effect.succeed(true) : end),

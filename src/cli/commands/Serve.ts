@@ -13,6 +13,7 @@ import { Tokens } from "../../service/account/Tokens.ts"
 import { Webhooks } from "../../service/webhook/Webhooks.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { expertFlags, expertsOf } from "../flags/ExpertFlags.ts"
 import { monitor, monitored } from "../flags/MonitorFlag.ts"
 import { check } from "../flags/Rules.ts"
@@ -82,33 +83,39 @@ const announce = Effect.fnUntraced(function* (flags: {
   }
 })
 
-export const serveCommand = Command.make(
+export const serveCommand = makeCommand(
   "serve",
   {
-    database: text("database", "FILE", `SQLite file of the service, created if absent (default: ${defaults.database})`),
-    host: text("host", "ADDRESS", `Address to listen on (default: ${defaults.host})`),
-    port: option(
-      integer("port", { min: 0, max: 65_535 }),
-      "PORT",
-      `Port to listen on; 0 picks a free one (default: ${defaults.port})`,
-    ),
+    database: text("database", "FILE", "SQLite file of the service, created if absent", {
+      default: defaults.database,
+      path: "whole",
+    }),
+    host: text("host", "ADDRESS", "Address to listen on", { default: defaults.host }),
+    port: option(integer("port", { min: 0, max: 65_535 }), "PORT", "Port to listen on; 0 picks a free one", {
+      default: defaults.port,
+    }),
     publicUrl: text("public-url", "URL", "Address of the service behind a proxy, such as https://annotate.example"),
-    signInLink: toggle("sign-in-link", "Print a one-time link to the dashboard, for a lost password or a new operator"),
+    signInLink: toggle(
+      "sign-in-link",
+      "Print a one-time link to the dashboard, for a lost password or a new operator",
+      { isTypedOnly: true },
+    ),
     apiOnly: toggle("api-only", "Serve the HTTP interface only: no dashboard, and no annotation page"),
     votes: option(
       integer("votes", { min: 1, max: maxVotes }),
       "N",
-      `Votes per prompt, unless a task sets its own number (default: ${defaults.votes})`,
+      "Votes per prompt, unless a task sets its own number",
+      { default: defaults.votes },
     ),
-    undoGrace: duration(
-      "undo-grace",
-      "How long a task with all its votes stays open, so that the last can be undone (default: 30s)",
-    ),
+    undoGrace: duration("undo-grace", "How long a task with all its votes stays open, so that the last can be undone", {
+      default: "30s",
+    }),
     gold: file("gold", "Gold items (known answers), in any input format, to measure experts"),
     rateLimit: option(
       integer("rate-limit", { min: 0, max: 100_000 }),
       "N",
-      `Requests per second for each token, with bursts of twice as many; 0: no limit (default: ${defaultRateLimit.perSecond})`,
+      "Requests per second for each token, with bursts of twice as many; 0: no limit",
+      { default: defaultRateLimit.perSecond },
     ),
     webhookUrl: text("webhook-url", "URL", "Where to send webhooks; can also be set in the dashboard"),
     allowPrivateWebhooks: toggle("allow-private-webhooks", "Allow webhooks to private networks and this machine"),

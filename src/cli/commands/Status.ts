@@ -3,12 +3,13 @@ import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as JobStatus from "../../pipeline/JobStatus.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import * as StatusSummary from "../output/StatusSummary.ts"
 import * as Summary from "../output/Summary.ts"
 import { printable } from "../output/Text.ts"
 
-export const statusCommand = Command.make(
+export const statusCommand = makeCommand(
   "status",
   ledgerFlags,
   Effect.fn("prefstream status")(function* (flags) {

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { annotationPathsOf } from "../flags/AnnotationPath.ts"
 import { inputFlags, maxRejects, scratchIn, sourceOf } from "../flags/InputFlags.ts"
 import type { Loaded } from "../flags/PipelineFile.ts"
@@ -16,12 +17,15 @@ import * as Job from "./Job.ts"
 
 export const submitFlags = {
   ...inputFlags,
-  maxRejects: maxRejects(
-    "Maximum rejects; above it, exit status 5 (default: stop after 100,000 records if none is usable)",
-  ),
+  maxRejects: maxRejects("Maximum rejects; above it, exit status 5", {
+    default: "stop after 100,000 records if none is usable",
+  }),
   ...taskFlags,
   ...Job.commonFlags,
-  dryRun: toggle("dry-run", "Show what would be submitted; send and record nothing"),
+  dryRun: toggle("dry-run", "Show what would be submitted; send and record nothing", {
+    group: "JOB",
+    isTypedOnly: true,
+  }),
 }
 
 /** The pipeline file among the arguments, which must then be the only one. */
@@ -48,7 +52,7 @@ export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
   maxRejects: job.flags.maxRejects ?? pipeline.maxRejects,
 })
 
-export const submitCommand = Command.make(
+export const submitCommand = makeCommand(
   "submit",
   submitFlags,
   Effect.fn("prefstream submit")(function* (given) {

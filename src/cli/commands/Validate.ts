@@ -9,6 +9,7 @@ import * as Inspection from "../../pipeline/Inspection.ts"
 import { allows, TooManyRejects } from "../../task/plan/RejectLimit.ts"
 import { counts } from "../output/PreviewSummary.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { type InputFlags, inputFlags, localInputs, maxRejects, printDetected, sourceOf } from "../flags/InputFlags.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { check } from "../flags/Rules.ts"
@@ -30,15 +31,21 @@ const refuseInput = Effect.fnUntraced(function* (rejects: string, flags: Pick<In
   }
 })
 
-export const validateCommand = Command.make(
+export const validateCommand = makeCommand(
   "validate",
   {
     ...inputFlags,
     baseUrl: serviceFlags.baseUrl,
     maxCompletions: serviceFlags.maxCompletions,
-    maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5 (default: 0)"),
-    show: option(integer("show", { min: 0 }), "N", `Number of rejected records to print (default: ${defaultShown})`),
-    rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text"),
+    maxRejects: maxRejects("Maximum number or share of rejected records; above it, exit status 5", { default: 0 }),
+    show: option(integer("show", { min: 0 }), "N", "Number of rejected records to print", {
+      default: defaultShown,
+      isTypedOnly: true,
+    }),
+    rejects: text("rejects", "FILE", "Write all rejected records to FILE as JSON Lines: file, line, reason, text", {
+      isTypedOnly: true,
+      path: "whole",
+    }),
     json: ledgerFlags.json,
   },
   Effect.fn("prefstream validate")(function* (given) {

@@ -5,6 +5,7 @@ import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as Dataset from "../../dataset/Dataset.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import { makeCommand } from "../flags/Definition.ts"
 import { ledgerFlags } from "../flags/LedgerFlags.ts"
 import { count, printable } from "../output/Text.ts"
 
@@ -23,7 +24,7 @@ const textOf = (verification: Dataset.Verification) => {
   return [...lines, ...(hasErrors(verification) ? [] : [summary])].join("\n")
 }
 
-export const verifyCommand = Command.make(
+export const verifyCommand = makeCommand(
   "verify",
   { directory, json: ledgerFlags.json },
   Effect.fn("prefstream verify")(function* (flags) {

@@ -1,10 +1,11 @@
 /** `prefstream worker`: one of several processes, on one machine or many, that process a job together. */
-import { Console, Duration, Effect, Struct } from "effect"
-import { Command } from "effect/cli"
+import { Console, Duration, Effect, identity, Struct } from "effect"
+import { Command, Flag } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
 import * as Stop from "../../pipeline/Stop.ts"
 import { defaultPartCount } from "../../task/ledger/schema/Jobs.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
+import { define, makeCommand } from "../flags/Definition.ts"
 import { filesArgument, sourceOf } from "../flags/InputFlags.ts"
 import { dirFlag } from "../flags/LedgerFlags.ts"
 import { itemOptionsOf } from "../flags/TaskFlags.ts"
@@ -35,24 +36,29 @@ const workerFlags = {
   ...webhookFlags,
   files: filesArgument("https:// and s3:// URLs"),
   dir: dirFlag("Job folder of this worker, for rejects"),
-  ledger: text("ledger", "URL", "Ledger of all workers, required: postgres://user@host/database [PREFSTREAM_LEDGER]"),
-  address: address(
-    "address",
-    "[HOST:]PORT",
-    "Where other workers reach this one (default: the address that the database sees, a free port)",
-  ),
+  ledger: text("ledger", "URL", "Ledger of all workers, required: postgres://user@host/database", {
+    group: "JOB",
+    isEssential: true,
+    isKept: true,
+    path: "whole",
+    environment: "PREFSTREAM_LEDGER",
+  }),
+  job: submitFlags.job.pipe(Flag.map(identity), define({ isEssential: true })),
+  address: address("address", "[HOST:]PORT", "Where other workers reach this one", {
+    default: "the address that the database sees, a free port",
+  }),
   parts: option(
     integer("parts", { min: 1, max: 4096 }),
     "N",
-    `Number of parts of a new job, fixed afterwards; at least 8 per expected worker (default: ${defaultPartCount})`,
+    "Number of parts of a new job, fixed afterwards; at least 8 per expected worker",
+    { default: defaultPartCount },
   ),
-  lease: duration(
-    "lease",
-    `Maximum silence of a worker, 5s or more, before others take its parts (default: ${formatDuration(Worker.defaultLease)})`,
-  ),
+  lease: duration("lease", "Maximum silence of a worker, 5s or more, before others take its parts", {
+    default: formatDuration(Worker.defaultLease),
+  }),
 }
 
-export const workerCommand = Command.make(
+export const workerCommand = makeCommand(
   "worker",
   workerFlags,
   Effect.fn("prefstream worker")(function* (given) {

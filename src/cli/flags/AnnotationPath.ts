@@ -3,9 +3,10 @@ import { Option, Record, Result } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
 import * as FieldPath from "../../io/FieldPath.ts"
+import { inGroup } from "./Definition.ts"
 import { assignment, repeated } from "./Values.ts"
 
-export const annotationPath = repeated(
+const annotationPath = repeated(
   Flag.String("annotation-path").pipe(
     Flag.filterMap(
       (text) => {
@@ -22,7 +23,7 @@ export const annotationPath = repeated(
 )
 
 /** For commands that read results. */
-export const annotationFlags = { annotationPath }
+export const annotationFlags = inGroup("DATASET", { annotationPath })
 
 export const annotationPathsOf = ({ annotationPath }: Command.Command.Config.Infer<typeof annotationFlags>) =>
   annotationPath.length > 0 ? Record.fromEntries(annotationPath) : undefined

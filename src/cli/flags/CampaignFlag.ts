@@ -11,5 +11,6 @@ export const campaignFlag = (verb: string) =>
   option(
     Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),
     "N|all",
-    `Campaign (runs under the same guidelines) to ${verb}, or all (default: that of the last run)`,
+    `Campaign (runs under the same guidelines) to ${verb}, or all`,
+    { default: "that of the last run", isTypedOnly: true },
   )

@@ -16,6 +16,7 @@ import * as Source from "../../source/Source.ts"
 import { defined } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
+import { inGroup } from "./Definition.ts"
 import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
 /** By a seed, for those that draw. */
@@ -54,20 +55,19 @@ const split = Flag.String("split").pipe(
   ),
 )
 
-export const datasetFlags = {
-  pairs: option(
-    Flag.Literals("pairs", Struct.keys(strategies)),
-    "STRATEGY",
-    "Pairs made of an item (default: best-against-rest)",
-  ),
-  pairSeed: option(integer("pair-seed"), "N", "Seed for drawing pairs by best-against-one (default: 0)"),
+export const datasetFlags = inGroup("DATASET", {
+  pairs: option(Flag.Literals("pairs", Struct.keys(strategies)), "STRATEGY", "Pairs made of an item", {
+    default: "best-against-rest",
+  }),
+  pairSeed: option(integer("pair-seed"), "N", "Seed for drawing pairs by best-against-one", { default: 0 }),
   aggregate: option(
     Flag.Literals("aggregate", Consensus.aggregations),
     "METHOD",
-    `Majority vote, or votes weighted by estimated expert reliability (default: ${Consensus.defaultAggregation})`,
+    "Majority vote, or votes weighted by estimated expert reliability",
+    { default: Consensus.defaultAggregation },
   ),
   ...annotationFlags,
-  minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item (default: 1)"),
+  minVotes: option(integer("min-votes", { min: 1 }), "N", "Minimum votes per item", { default: 1 }),
   minAgreement: option(
     Flag.String("min-agreement").pipe(
       Flag.filterMap(
@@ -76,55 +76,67 @@ export const datasetFlags = {
       ),
     ),
     "SHARE",
-    "Minimum share of an item's votes for the best completion, from 0 to 1 (default: 0)",
+    "Minimum share of an item's votes for the best completion, from 0 to 1",
+    { default: 0 },
   ),
   ties: option(
     Flag.Literals("ties", ["drop", "keep"]),
     "drop|keep",
-    "Tied votes: drop the item, or keep it with the better mean rank or first choice (default: drop)",
+    "Tied votes: drop the item, or keep it with the better mean rank or first choice",
+    { default: "drop" },
   ),
   drop: repeated(Flag.Literals("drop", Checks.dropNames), "CHECK", "Leave out items that CHECK finds; repeatable"),
   threshold: repeated(
     threshold,
     "CHECK=VALUE",
     "Fail with exit status 6 if the value of CHECK is worse than VALUE; repeatable",
+    { isEssential: true, map: "numbers", values: Checks.names.map((name) => `${name}=`) },
   ),
   evaluationPrompts: repeated(
     Flag.File("evaluation-prompts", { mustExist: true }),
     "FILE",
     "JSONL file of evaluation prompts, to find contaminated items; repeatable",
+    { path: "whole" },
   ),
-  evaluationPath: text("evaluation-path", "PATH", "Prompt in those files, such as turns[0].content (default: prompt)"),
-  split: repeated(split, "SPLIT=SHARE", "Share of items in a split, such as test=0.1; the rest is train; repeatable"),
-  splitSeed: option(integer("split-seed"), "N", "Seed for splitting items (default: 0)"),
+  evaluationPath: text("evaluation-path", "PATH", "Prompt in those files, such as turns[0].content", {
+    default: "prompt",
+  }),
+  split: repeated(split, "SPLIT=SHARE", "Share of items in a split, such as test=0.1; the rest is train; repeatable", {
+    map: "numbers",
+    values: Split.literals.map((name) => `${name}=`),
+  }),
+  splitSeed: option(integer("split-seed"), "N", "Seed for splitting items", { default: 0 }),
   format: repeated(
     Flag.Literals("format", formatNames),
     "FORMAT",
     "Trainer format to write to formats/FORMAT; repeatable",
+    { isEssential: true },
   ),
   margin: choice("margin", "Add a margin, in formats that support it"),
   marginFrom: option(
     Flag.Literals("margin-from", ["votes", "strength"]),
     "votes|strength",
-    "With --margin: from the votes, or from the strengths that experts gave (default: votes)",
+    "With --margin: from the votes, or from the strengths that experts gave",
+    { default: "votes" },
   ),
   edited: option(
     Flag.Literals("edited", ["chosen", "none"]),
     "chosen|none",
-    "In trainer formats, an expert's edit takes the place of chosen, or not (default: none)",
+    "In trainer formats, an expert's edit takes the place of chosen, or not",
+    { default: "none" },
   ),
-  conversational: choice(
-    "conversational",
-    "Write lists of messages; --no-conversational: text (default: if any prompt is a list of messages)",
-  ),
-  expertNames: choice("expert-names", "Write experts' names in dataset and report (default: a pseudonym for each)"),
-  allowEmpty: choice(
-    "allow-empty",
-    "Write a dataset without pairs, too (default: keep the existing one, exit status 7)",
-  ),
+  conversational: choice("conversational", "Write lists of messages; --no-conversational: text", {
+    default: "if any prompt is a list of messages",
+  }),
+  expertNames: choice("expert-names", "Write experts' names in dataset and report", {
+    default: "a pseudonym for each",
+  }),
+  allowEmpty: choice("allow-empty", "Write a dataset without pairs, too", {
+    default: "keep the existing one, exit status 7",
+  }),
   title: text("title", "TEXT", "Name of the dataset, on its card"),
   license: text("license", "NAME", "License of the dataset, as a Hugging Face identifier: apache-2.0, cc-by-4.0, …"),
-}
+})
 
 type DatasetFlags = Command.Command.Config.Infer<typeof datasetFlags>
 

@@ -4,32 +4,33 @@
  * The endpoint's key has no flag: it comes from the environment alone, where other users of the machine don't see
  * it. See `JudgeSettings`.
  */
-import { Config, Effect, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
 import { defaults } from "../../service/expert/JudgeEndpoint.ts"
 import type { JudgeSettings } from "../../service/expert/JudgeSettings.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { duration, file, integer, integerFrom, option, repeated, text } from "./Values.ts"
+import { inGroup } from "./Definition.ts"
+import { duration, file, integer, option, repeated, text } from "./Values.ts"
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
 /** What a pipeline file says itself. */
-export const embeddedFlags = {
+export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
     "EXPERT",
     "judge:MODEL, gold:FILE, first, last, longest, shortest or random; repeatable: tried in this order",
+    { isEssential: true, path: "gold", values: ["first", "last", "longest", "shortest", "random", "judge:", "gold:"] },
   ),
-  turnaround: duration("turnaround", "Simulated time per task of automatic experts (default: 0s)"),
-}
+  turnaround: duration("turnaround", "Simulated time per task of automatic experts", { default: "0s" }),
+})
 
-export const expertFlags = {
+export const expertFlags = inGroup("EXPERTS", {
   ...embeddedFlags,
-  judgeBaseUrl: text(
-    "judge-base-url",
-    "URL",
-    "OpenAI-compatible endpoint of a judge [PREFSTREAM_JUDGE_BASE_URL; key: PREFSTREAM_JUDGE_API_KEY]",
-  ),
+  judgeBaseUrl: text("judge-base-url", "URL", "OpenAI-compatible endpoint of a judge", {
+    environment: "PREFSTREAM_JUDGE_BASE_URL",
+    note: "; key: PREFSTREAM_JUDGE_API_KEY",
+  }),
   judgeTemplate: file(
     "judge-template",
     "Prompt template for a judge, with {prompt}, {completions}, optionally {guidelines}",
@@ -40,20 +41,19 @@ export const expertFlags = {
     ),
     "JSON",
     "Fields to add to each request to a judge; null removes a field, such as temperature",
+    { map: "json" },
   ),
-  judgeConcurrency: option(
-    integer("judge-concurrency", { min: 1 }).pipe(
-      Flag.withFallbackConfig(Config.schema(integerFrom(1), "PREFSTREAM_JUDGE_CONCURRENCY")),
-    ),
-    "N",
-    `Concurrent requests to a judge (default: ${defaults.concurrency}) [PREFSTREAM_JUDGE_CONCURRENCY]`,
-  ),
+  judgeConcurrency: option(integer("judge-concurrency", { min: 1 }), "N", "Concurrent requests to a judge", {
+    default: defaults.concurrency,
+    environment: "PREFSTREAM_JUDGE_CONCURRENCY",
+  }),
   judgeDisagreement: option(
     Flag.Literals("judge-disagreement", ["tie", "abstain"]),
     "tie|abstain",
-    "Vote of a judge whose answers depend on the order: a tie, or no vote (default: tie)",
+    "Vote of a judge whose answers depend on the order: a tie, or no vote",
+    { default: "tie" },
   ),
-}
+})
 
 /** How a judge is asked, if one is. */
 const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>

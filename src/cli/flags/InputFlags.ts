@@ -12,6 +12,7 @@ import type { InputSummary, Source } from "../../source/Source.ts"
 import * as Sources from "../../source/Source.ts"
 import { parseLimit } from "../../task/plan/RejectLimit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { type Definition, inGroup, orFiles } from "./Definition.ts"
 import { choice, duration, option, repeated, size, text, toggle } from "./Values.ts"
 
 /** @param others what is read besides files of this machine */
@@ -21,50 +22,34 @@ export const filesArgument = (others: string) =>
       `JSONL, JSON, CSV, TSV or Parquet, also compressed: files, folders, patterns in quotes, ${others}`,
     ),
     Argument.variadic(),
+    Argument.mapEffect(orFiles),
   )
 
-export const inputFlags = {
+export const inputFlags = inGroup("INPUT", {
   files: filesArgument("https:// and s3:// URLs, or - for stdin"),
-  inputFormat: option(
-    Flag.Literals("input-format", formatNames),
-    "FORMAT",
-    "Format of the files (default: detected from their content)",
-  ),
-  encoding: text("encoding", "NAME", "Text encoding, such as windows-1252 or utf-16le (default: utf-8)"),
-  delimiter: text("delimiter", "CHARACTER", "CSV delimiter: one character, or tab (default: detected)"),
-  quote: option(
-    Flag.Literals("quote", ["double", "none"]),
-    "double|none",
-    "CSV quotes: around cells, doubled within; or none, each is text (default: detected)",
-  ),
-  header: choice(
-    "header",
-    "CSV: the first record names the columns; --no-header: column_1, column_2, … (default: true)",
-  ),
-  idleTimeout: duration("idle-timeout", "Remote files: maximum time without data (default: 2m)"),
-  maxRowGroupBytes: size("max-row-group-bytes", "Parquet: maximum memory for the columns read (default: 1GiB)"),
-  layout: option(Flag.Literals("layout", layoutNames), "LAYOUT", "How records form items (default: detected)"),
-  promptPath: text(
-    "prompt-path",
-    "PATH",
-    "Prompt: turns[0].content, or a template '{instruction}\\n\\n{input}' (default: detected)",
-  ),
-  systemPath: text("system-path", "PATH", "System prompt (default: system, system_prompt or system_message)"),
-  historyPath: text(
-    "history-path",
-    "PATH",
-    "Earlier turns: messages, or pairs of texts (default: history, chat_history, …)",
-  ),
-  completionsPath: text("completions-path", "PATH", "Layout items: list of completions (default: detected)"),
+  layout: option(Flag.Literals("layout", layoutNames), "LAYOUT", "How records form items", { default: "detected" }),
+  promptPath: text("prompt-path", "PATH", "Prompt: turns[0].content, or a template '{instruction}\\n\\n{input}'", {
+    default: "detected",
+    isEssential: true,
+  }),
+  systemPath: text("system-path", "PATH", "System prompt", { default: "system, system_prompt or system_message" }),
+  historyPath: text("history-path", "PATH", "Earlier turns: messages, or pairs of texts", {
+    default: "history, chat_history, …",
+  }),
+  completionsPath: text("completions-path", "PATH", "Layout items: list of completions", { default: "detected" }),
   completionPath: repeated(
     Flag.String("completion-path"),
     "PATH",
-    "Completion, such as choices[0].message.content; repeat in layouts wide and pairs (default: detected)",
+    "Completion, such as choices[0].message.content; repeat in layouts wide and pairs",
+    { default: "detected", isEssential: true },
   ),
-  key: text("key", "PATH", "Join key in all files (default: id); layout long: key of an item (default: detected)"),
+  key: text("key", "PATH", "Join key in all files (default: id); layout long: key of an item", {
+    default: "detected",
+    isEssential: true,
+  }),
   modelPath: text("model-path", "PATH", "Name of a completion's model; layout items: list of names"),
   modelsFromColumns: toggle("models-from-columns", "Layout wide: name models after the columns of completions"),
-  idPath: text("id-path", "PATH", "Item id (default: id or question_id, if present)"),
+  idPath: text("id-path", "PATH", "Item id", { default: "id or question_id, if present" }),
   goldPath: text(
     "gold-path",
     "PATH",
@@ -85,23 +70,42 @@ export const inputFlags = {
     Flag.String("completions"),
     "FILE",
     "Completions of one model: a file, folder or pattern, joined to FILE by --key; repeatable",
+    { isEssential: true, path: "whole" },
   ),
   missing: option(
     Flag.Literals("missing", ["reject", "keep"]),
     "reject|keep",
-    "Prompts that a model did not answer, in joins and layout wide (default: reject)",
+    "Prompts that a model did not answer, in joins and layout wide",
+    { default: "reject" },
   ),
-}
+  inputFormat: option(Flag.Literals("input-format", formatNames), "FORMAT", "Format of the files", {
+    default: "detected from their content",
+  }),
+  encoding: text("encoding", "NAME", "Text encoding, such as windows-1252 or utf-16le", { default: "utf-8" }),
+  delimiter: text("delimiter", "CHARACTER", "CSV delimiter: one character, or tab", { default: "detected" }),
+  quote: option(
+    Flag.Literals("quote", ["double", "none"]),
+    "double|none",
+    "CSV quotes: around cells, doubled within; or none, each is text",
+    { default: "detected" },
+  ),
+  header: choice("header", "CSV: the first record names the columns; --no-header: column_1, column_2, …", {
+    default: "true",
+  }),
+  idleTimeout: duration("idle-timeout", "Remote files: maximum time without data", { default: "2m" }),
+  maxRowGroupBytes: size("max-row-group-bytes", "Parquet: maximum memory for the columns read", { default: "1GiB" }),
+})
 
 export type InputFlags = Command.Command.Config.Infer<typeof inputFlags>
 
-export const maxRejects = (description: string) =>
+export const maxRejects = (description: string, more: Definition = {}) =>
   option(
     Flag.String("max-rejects").pipe(
       Flag.filterMap(parseLimit, () => "a number of records, such as 0, or a share of them, such as 1%"),
     ),
     "N|P%",
     description,
+    { group: "INPUT", ...more },
   )
 
 const expandLocal = (names: ReadonlyArray<string>) =>

@@ -1,30 +1,42 @@
 /** The flags of the commands that run a job (`run`, `submit`, and `collect`): when they stop, wait, and print nothing. */
+import { Flag } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
+import { define, inGroup } from "./Definition.ts"
 import { choice, duration, formatDuration, toggle } from "./Values.ts"
 
-export const jobFlags = {
+export const jobFlags = inGroup("JOB", {
   timeout: duration(
     "timeout",
-    `Stop after this time, with exit status ${ExitStatus.waiting} if anything is left to do (default: no limit)`,
+    `Stop after this time, with exit status ${ExitStatus.waiting} if anything is left to do`,
+    { default: "no limit" },
   ),
-  grace: duration(
-    "grace",
-    `Maximum time for pending requests after a stop (default: ${formatDuration(defaultGrace)}, 5s more than a request may take)`,
-  ),
+  grace: duration("grace", "Maximum time for pending requests after a stop", {
+    default: `${formatDuration(defaultGrace)}, 5s more than a request may take`,
+  }),
   lockWait: duration(
     "lock-wait",
-    `Maximum wait for another run of the same job, before exit status ${ExitStatus.busy} (default: 0s)`,
+    `Maximum wait for another run of the same job, before exit status ${ExitStatus.busy}`,
+    { default: "0s" },
   ),
   waitingOk: toggle(
     "waiting-ok",
     `Exit with ${ExitStatus.done}, not ${ExitStatus.waiting}, while results are outstanding`,
   ),
-  quiet: toggle("quiet", "Print nothing unless something is wrong", "q"),
-}
+  quiet: toggle("quiet", "Print nothing unless something is wrong").pipe(
+    Flag.withAlias("q"),
+    define({ isSwitch: true }),
+  ),
+})
 
 export const recheckCompleted = choice(
   "recheck-completed",
   "Poll completed tasks again, whose results the service may have changed",
 )
-export const once = choice("once", "Don't wait: poll each outstanding task once")
+
+/** Webhooks are for runs that wait. */
+export const once = choice("once", "Don't wait: poll each outstanding task once", {
+  group: "JOB",
+  isEssential: true,
+  replaces: ["WEBHOOK"],
+})

@@ -4,46 +4,52 @@
  * Guarantees: the same in every command; a password is in no message, and is refused on the command line, where
  * every user of the machine could read it.
  */
-import { Config, Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
 import { LedgerReader } from "../../task/ledger/Ledger.ts"
 import * as LedgerLocation from "../../task/ledger/LedgerLocation.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { shellWord } from "../output/Text.ts"
+import { inGroup, isFromEnvironment, Untyped } from "./Definition.ts"
 import { option, text, toggle } from "./Values.ts"
 
 export const dirFlag = (what: string) =>
-  option(
-    Flag.String("dir").pipe(Flag.withAlias("d"), Flag.withFallbackConfig(Config.String("PREFSTREAM_DIR"))),
-    "DIR",
-    `${what} (default: ${JobFolder.defaultDirectory}) [PREFSTREAM_DIR]`,
-  )
+  option(Flag.String("dir").pipe(Flag.withAlias("d")), "DIR", what, {
+    group: "JOB",
+    isEssential: true,
+    path: "whole",
+    default: JobFolder.defaultDirectory,
+    environment: "PREFSTREAM_DIR",
+  })
 
-export const ledgerFlags = {
+export const ledgerFlags = inGroup("JOB", {
   dir: dirFlag("Job folder with ledger, rejects and dataset"),
-  ledger: text(
-    "ledger",
-    "URL",
-    "Ledger file, or postgres://user@host/database (default: DIR/ledger.db) [PREFSTREAM_LEDGER]",
-  ),
-  job: option(
-    Flag.String("job").pipe(Flag.withFallbackConfig(Config.String("PREFSTREAM_JOB"))),
-    "NAME",
-    "Name of the job, if several share a database (default: default) [PREFSTREAM_JOB]",
-  ),
-  json: toggle("json", "Print the result as JSON on stdout"),
-}
+  ledger: text("ledger", "URL", "Ledger file, or postgres://user@host/database", {
+    default: "DIR/ledger.db",
+    environment: "PREFSTREAM_LEDGER",
+    isKept: true,
+    path: "whole",
+  }),
+  job: option(Flag.String("job"), "NAME", "Name of the job, if several share a database", {
+    default: "default",
+    environment: "PREFSTREAM_JOB",
+    isKept: true,
+  }),
+  json: toggle("json", "Print the result as JSON on stdout", { isTypedOnly: true, isEssential: true }),
+})
 
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
 /** The flags that name a job to another command: those that were given, without what the environment says. */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
-  const environment = yield* Config.option(Config.String("PREFSTREAM_JOB"))
-  const job = Option.contains(environment, flags.job) ? undefined : flags.job
-  const given = { dir: directory, ledger: flags.ledger, job }
-  return Object.entries(given)
-    .flatMap(([name, value]) => (value === undefined ? [] : [`--${name} ${shellWord(value)}`]))
+  const untyped = yield* Untyped
+  const isFound = (name: string) => {
+    const setting = untyped.get(name)
+    return name !== "dir" && setting !== undefined && isFromEnvironment(setting)
+  }
+  return Object.entries({ dir: directory, ledger: flags.ledger, job: flags.job })
+    .flatMap(([name, value]) => (value === undefined || isFound(name) ? [] : [`--${name} ${shellWord(value)}`]))
     .join(" ")
 })
 
@@ -63,17 +69,16 @@ export interface Place {
 export const placeOf = Effect.fnUntraced(function* (
   flags: LedgerFlags,
   pipeline?: LedgerLocation.LedgerSettings & { readonly directory?: string },
-): Effect.fn.Return<Place, UsageError | Config.ConfigError> {
-  if (flags.ledger !== undefined && hasPassword(flags.ledger)) {
+): Effect.fn.Return<Place, UsageError> {
+  if (flags.ledger !== undefined && hasPassword(flags.ledger) && !(yield* Untyped).has("ledger")) {
     return yield* new UsageError({
       message:
         "--ledger: a password on the command line can be read by everybody on this machine: set it in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
     })
   }
   const directory = flags.dir ?? pipeline?.directory ?? JobFolder.defaultDirectory
-  const environment = yield* Config.option(Config.Redacted("PREFSTREAM_LEDGER"))
   const location = yield* LedgerLocation.of({
-    ledger: flags.ledger ?? Option.getOrElse(environment, () => pipeline?.ledger),
+    ledger: flags.ledger ?? pipeline?.ledger,
     job: flags.job ?? pipeline?.job,
     file: JobFolder.ledger(directory),
   }).pipe(Effect.catchTag("LedgerLocationError", ({ message }) => new UsageError({ message })))

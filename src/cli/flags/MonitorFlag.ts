@@ -6,6 +6,7 @@ export const monitor = address(
   "monitor",
   "[HOST:]PORT",
   "Serve /healthz, /readyz and /metrics (Prometheus) here (default host: 127.0.0.1)",
+  { group: "JOB" },
 )
 
 const onListening = (origin: string) => Console.error(`Health and metrics are at ${origin}`)

@@ -16,6 +16,7 @@ import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { done, Finished, UsageError } from "../output/ExitStatus.ts"
 import { messageOf } from "../output/Failure.ts"
 import { didYouMean } from "../../io/NearestName.ts"
+import { orFiles } from "./Definition.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
 /** The annotation service that a pipeline names could not be reached or started. */
@@ -34,7 +35,7 @@ export interface Loaded extends Pipeline.Settings {
 export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.withDescription("Pipeline file of the job, if it has one"),
   Argument.optional,
-  Argument.map(Option.getOrUndefined),
+  Argument.mapEffect((file) => Effect.map(orFiles(Option.toArray(file)), ([first]) => first)),
 )
 
 /** `npm init` makes projects whose files are no ES modules. */

@@ -7,6 +7,7 @@ import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
 import { joinWords } from "../../io/Values.ts"
 import { UsageError } from "../output/ExitStatus.ts"
+import { isFromEnvironment, Untyped } from "./Definition.ts"
 import { embeddedFlags } from "./ExpertFlags.ts"
 import { inputFlags } from "./InputFlags.ts"
 import { itemFlags } from "./TaskFlags.ts"
@@ -32,8 +33,9 @@ type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
 const isGiven = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
 /** As it is typed: `--batch-size`, `--no-header`. */
-const spelled = (flag: string, value?: unknown): string =>
-  `--${value === false ? "no-" : ""}${flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+const spelled = (flag: string, value?: unknown): string => `--${value === false ? "no-" : ""}${kebab(flag)}`
+
+const kebab = (flag: string): string => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 const given = (flag: string): Condition => ({ text: spelled(flag), holds: (flags) => isGiven(flags[flag]) })
 
@@ -108,8 +110,11 @@ const rules: ReadonlyArray<Rule> = [
 /** Fails with the first rule that is broken. */
 export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline?: Settings) {
   const all: Given = { ...flags }
+  const untyped = yield* Untyped
   for (const rule of rules) {
-    const said = rule.flags.filter((flag) => isGiven(all[flag]))
+    // A variable is set for all commands: it may be of no use to this one.
+    const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))
+    const said = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
     if (said.length === 0) continue
     const isOnly = Predicate.hasProperty(rule, "onlyWith")
     const condition = isOnly ? rule.onlyWith : rule.notWith

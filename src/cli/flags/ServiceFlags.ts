@@ -18,81 +18,63 @@ import { defined } from "../../io/Values.ts"
 import * as TaskLimits from "../../service/http/TaskLimits.ts"
 import * as PublishedLimits from "../../task/client/PublishedLimits.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import { annotationPath } from "./AnnotationPath.ts"
-import {
-  choice,
-  duration,
-  durationForm,
-  formatDuration,
-  integer,
-  integerFrom,
-  option,
-  parseDuration,
-  text,
-} from "./Values.ts"
+import { annotationFlags } from "./AnnotationPath.ts"
+import { inGroup } from "./Definition.ts"
+import { choice, duration, durationForm, formatDuration, integer, option, parseDuration, text } from "./Values.ts"
 
 /** The organization token. It has no flag: a command line can be read by everybody on the machine. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 export const serviceFlags = {
-  baseUrl: text(
-    "base-url",
-    "URL",
-    "Annotation service, such as https://host/v1 [PREFSTREAM_BASE_URL; its token: PREFSTREAM_TOKEN]",
-  ),
-  idempotencyKey: option(
-    Flag.Literals("idempotency-key", ["honored", "ignored"]).pipe(
-      Flag.withFallbackConfig(Config.Literals(["honored", "ignored"], "PREFSTREAM_IDEMPOTENCY_KEY")),
+  ...inGroup("SERVICE", {
+    baseUrl: text("base-url", "URL", "Annotation service, such as https://host/v1", {
+      environment: "PREFSTREAM_BASE_URL",
+      note: "; its token: PREFSTREAM_TOKEN",
+      isEssential: true,
+    }),
+    idempotencyKey: option(
+      Flag.Literals("idempotency-key", ["honored", "ignored"]),
+      "honored|ignored",
+      "Whether the service honors Idempotency-Key",
+      { default: "from openapi.json", environment: "PREFSTREAM_IDEMPOTENCY_KEY" },
     ),
-    "honored|ignored",
-    "Whether the service honors Idempotency-Key (default: from openapi.json) [PREFSTREAM_IDEMPOTENCY_KEY]",
-  ),
-  idempotencyKeyLifetime: option(
-    Flag.String("idempotency-key-lifetime").pipe(
-      Flag.withFallbackConfig(Config.String("PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME")),
-      Flag.filterMap(
-        (text) => (text === "forever" ? Option.some(Duration.infinity) : parseDuration(text)),
-        () => `${durationForm}, or forever`,
+    idempotencyKeyLifetime: option(
+      Flag.String("idempotency-key-lifetime").pipe(
+        Flag.filterMap(
+          (text) => (text === "forever" ? Option.some(Duration.infinity) : parseDuration(text)),
+          () => `${durationForm}, or forever`,
+        ),
       ),
+      "DURATION",
+      "How long the service keeps keys, or forever",
+      { default: formatDuration(defaults.idempotencyKeyLifetime), environment: "PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME" },
     ),
-    "DURATION",
-    `How long the service keeps keys, or forever (default: ${formatDuration(defaults.idempotencyKeyLifetime)}) [PREFSTREAM_IDEMPOTENCY_KEY_LIFETIME]`,
-  ),
-  concurrency: option(
-    integer("concurrency", { min: 1 }).pipe(
-      Flag.withFallbackConfig(Config.schema(integerFrom(1), "PREFSTREAM_CONCURRENCY")),
-    ),
-    "N",
-    `Concurrent requests (default: ${defaults.concurrency}) [PREFSTREAM_CONCURRENCY]`,
-  ),
-  requestsPerSecond: option(
-    integer("requests-per-second", { min: 1 }).pipe(
-      Flag.withFallbackConfig(Config.schema(integerFrom(1), "PREFSTREAM_REQUESTS_PER_SECOND")),
-    ),
-    "N",
-    `Rate limit, in requests per second (default: ${defaults.requestsPerSecond}) [PREFSTREAM_REQUESTS_PER_SECOND]`,
-  ),
-  maxCompletions: option(
-    integer("max-completions", { min: 2 }).pipe(
-      Flag.withFallbackConfig(Config.schema(integerFrom(2), "PREFSTREAM_MAX_COMPLETIONS")),
-    ),
-    "N",
-    "Reject items with more completions (default: from openapi.json) [PREFSTREAM_MAX_COMPLETIONS]",
-  ),
-  annotationPath,
-  moved: choice("moved", "Accept a changed base URL: the service of this job has a new address"),
-  pollMin: duration(
-    "poll-min",
-    `Minimum interval between polls of a task (default: ${formatDuration(defaults.pollInterval.min)})`,
-  ),
-  pollMax: duration(
-    "poll-max",
-    `Maximum interval between polls of a task (default: ${formatDuration(defaults.pollInterval.max)})`,
-  ),
-  patience: duration(
-    "patience",
-    `Maximum wait for a service that is down, before exit status 1 (default: ${formatDuration(defaults.patience)})`,
-  ),
+    concurrency: option(integer("concurrency", { min: 1 }), "N", "Concurrent requests", {
+      default: defaults.concurrency,
+      environment: "PREFSTREAM_CONCURRENCY",
+    }),
+    requestsPerSecond: option(integer("requests-per-second", { min: 1 }), "N", "Rate limit, in requests per second", {
+      default: defaults.requestsPerSecond,
+      environment: "PREFSTREAM_REQUESTS_PER_SECOND",
+    }),
+    maxCompletions: option(integer("max-completions", { min: 2 }), "N", "Reject items with more completions", {
+      default: "from openapi.json",
+      environment: "PREFSTREAM_MAX_COMPLETIONS",
+    }),
+    moved: choice("moved", "Accept a changed base URL: the service of this job has a new address", {
+      isTypedOnly: true,
+    }),
+    pollMin: duration("poll-min", "Minimum interval between polls of a task", {
+      default: formatDuration(defaults.pollInterval.min),
+    }),
+    pollMax: duration("poll-max", "Maximum interval between polls of a task", {
+      default: formatDuration(defaults.pollInterval.max),
+    }),
+    patience: duration("patience", "Maximum wait for a service that is down, before exit status 1", {
+      default: formatDuration(defaults.patience),
+    }),
+  }),
+  ...annotationFlags,
 }
 
 export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>

@@ -16,6 +16,7 @@ import { defaultShuffleSeed } from "../../task/ledger/schema/Model.ts"
 import { defaultMaxAttempts, type SubmitOptions } from "../../task/Submit.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import type { InputFlags } from "./InputFlags.ts"
+import { inGroup } from "./Definition.ts"
 import { choice, file, integer, option, repeated, text, toggle } from "./Values.ts"
 
 const maxVotes = 100
@@ -35,73 +36,84 @@ const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "
     : Option.none()
 }
 
-export const batchFlags = {
+export const batchFlags = inGroup("TASKS", {
   keepReordered: toggle(
     "keep-reordered",
     "Treat items that differ only in the order of their completions as different items",
+    { group: "INPUT" },
   ),
-  batchSize: option(
-    integer("batch-size", { min: 1 }),
-    "N",
-    `Maximum prompts per task (default: ${defaultLimits.maxPrompts})`,
-  ),
-  batchBytes: option(
-    integer("batch-bytes", { min: 1 }),
-    "N",
-    `Maximum bytes of prompts and completions per task (default: ${defaultLimits.maxBytes})`,
-  ),
+  batchSize: option(integer("batch-size", { min: 1 }), "N", "Maximum prompts per task", {
+    default: defaultLimits.maxPrompts,
+  }),
+  batchBytes: option(integer("batch-bytes", { min: 1 }), "N", "Maximum bytes of prompts and completions per task", {
+    default: defaultLimits.maxBytes,
+  }),
   votes: option(
     Flag.String("votes").pipe(Flag.filterMap(parseVotes, () => votesForm)),
     "N[..M]",
-    "Votes per new item, each a separate, billable task; 2..5: more while uncertain (default: 1)",
+    "Votes per new item, each a separate, billable task; 2..5: more while uncertain",
+    { default: 1, isEssential: true },
   ),
   confidence: option(
     Flag.Finite("confidence").pipe(Flag.withSchema(Confidence)),
     "SHARE",
-    `With --votes N..M: probability of the best completion that ends an item's votes (default: ${defaultConfidence})`,
+    "With --votes N..M: probability of the best completion that ends an item's votes",
+    { default: defaultConfidence },
   ),
   completionsPerItem: option(
     integer("completions-per-item", { min: 2 }),
     "N",
-    "Send at most N completions of each item, drawn evenly over the models (default: all)",
+    "Send at most N completions of each item, drawn evenly over the models",
+    { default: "all" },
   ),
-  completionsSeed: option(integer("completions-seed"), "N", `Seed for drawing completions (default: ${defaultSeed})`),
-}
+  completionsSeed: option(integer("completions-seed"), "N", "Seed for drawing completions", { default: defaultSeed }),
+})
 
 /** What a pipeline file says itself. */
-export const itemFlags = {
-  guidelines: text("guidelines", "TEXT", "Instructions for the experts"),
-  guidelinesFile: file("guidelines-file", "File with the instructions for the experts"),
+export const itemFlags = inGroup("TASKS", {
+  guidelines: text("guidelines", "TEXT", "Instructions for the experts", {
+    replaces: ["guidelines-file"],
+  }),
+  guidelinesFile: file("guidelines-file", "File with the instructions for the experts", {
+    isEssential: true,
+    replaces: ["guidelines"],
+  }),
   rubric: file("rubric", "File (YAML) with what experts are asked besides the choice; goes into the guidelines"),
   ...batchFlags,
-  shuffle: choice(
-    "shuffle",
-    "Shuffle each item's completions for each vote; --no-shuffle keeps their order (default: true)",
-  ),
-  shuffleSeed: option(integer("shuffle-seed"), "N", `Seed for shuffling completions (default: ${defaultShuffleSeed})`),
+  shuffle: choice("shuffle", "Shuffle each item's completions for each vote; --no-shuffle keeps their order", {
+    default: "true",
+  }),
+  shuffleSeed: option(integer("shuffle-seed"), "N", "Seed for shuffling completions", { default: defaultShuffleSeed }),
   gold: file("gold", "Gold items (known answers), in any input format, to measure experts; never exported"),
   goldRate: option(
     Flag.Finite("gold-rate").pipe(Flag.withSchema(Rate)),
     "SHARE",
-    `Share of gold items among all judged items, at most ${maxRate} (default: ${defaultRate})`,
+    `Share of gold items among all judged items, at most ${maxRate}`,
+    { default: defaultRate },
   ),
-}
+})
 
 /** Flags that can be combined with a pipeline file. */
-export const resubmitFlags = {
-  newLedger: choice("new-ledger", "Begin a new ledger where that of the job folder is gone: submit all items again"),
-  newCampaign: choice("new-campaign", "Allow guidelines that differ from the last run's: judge all items anew"),
+export const resubmitFlags = inGroup("TASKS", {
+  newLedger: choice("new-ledger", "Begin a new ledger where that of the job folder is gone: submit all items again", {
+    isTypedOnly: true,
+  }),
+  newCampaign: choice("new-campaign", "Allow guidelines that differ from the last run's: judge all items anew", {
+    isTypedOnly: true,
+  }),
   resubmit: repeated(
     Flag.Literals("resubmit", ["failed", "invalid", "refused"]),
     "STATE",
     "Resubmit tasks in STATE as new, billable tasks; repeatable",
+    { isTypedOnly: true },
   ),
   maxAttempts: option(
     integer("max-attempts", { min: 1 }),
     "N",
-    `With --resubmit: attempts per task, including the first (default: ${defaultMaxAttempts})`,
+    "With --resubmit: attempts per task, including the first",
+    { default: defaultMaxAttempts },
   ),
-}
+})
 
 /** `0.40`, or `judge=0.01`. The amount is what follows the last sign, so that a kind may have any name. */
 const parsePrice = (text: string): Option.Option<readonly [kind: string, amount: string]> => {
@@ -123,11 +135,12 @@ const pricesOf = (
 }
 
 /** What votes may cost: also in combination with a pipeline file. */
-export const spendingFlags = {
+export const spendingFlags = inGroup("TASKS", {
   price: repeated(
     Flag.String("price").pipe(Flag.filterMap(parsePrice, () => Prices.form)),
     "[KIND=]AMOUNT",
     "Price of a vote, such as 0.40, or of one kind of expert: judge=0.01; repeatable; the job keeps it",
+    { map: "prices" },
   ).pipe(Flag.filterMap(pricesOf, () => "one price of each kind, among them one without a kind, for all other votes")),
   budget: option(
     Flag.String("budget").pipe(
@@ -139,7 +152,7 @@ export const spendingFlags = {
     "AMOUNT",
     "Maximum cost of all votes of the job; above it, exit status 8; the job keeps it (none: no limit)",
   ),
-}
+})
 
 export const taskFlags = { ...itemFlags, ...resubmitFlags, ...spendingFlags }
 

@@ -1,51 +1,80 @@
 /**
- * What every flag has, and the values that several flags take.
+ * The kinds of flags, and the values that several flags take.
  *
  * Guarantees: a flag has one line of help and names its value; its member in a command's flags has its name in
- * camel case, by which `Rules` spells it.
+ * camel case, by which `Rules` spells it. The definition is complete: help, settings files, and their schema read it.
  */
-import { Duration, Option, Schema } from "effect"
-import { Flag } from "effect/cli"
+import { Duration, Effect, Option, Schema } from "effect"
+import { CliError, Flag } from "effect/cli"
+import { define, type Definition, nameOf, orSetting } from "./Definition.ts"
+
+/** The line of help: the description, the default, and the environment variable. */
+const lineOf = (description: string, definition: Definition): string =>
+  description +
+  (definition.default === undefined ? "" : ` (default: ${definition.default})`) +
+  (definition.environment === undefined ? "" : ` [${definition.environment}${definition.note ?? ""}]`)
 
 /** A flag that is given at most once; undefined if it is not. */
-export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<A | undefined> =>
+export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
   flag.pipe(
     Flag.withMetavar(metavar),
-    Flag.withDescription(description),
+    Flag.withDescription(lineOf(description, definition)),
     Flag.optional,
     Flag.map(Option.getOrUndefined),
+    orSetting,
+    define(definition),
+  )
+
+/** A flag that must be given: typed, or as a setting. */
+export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition?: Definition) =>
+  option(flag, metavar, description, definition).pipe(
+    Flag.mapEffect((value) =>
+      value === undefined ? Effect.fail(new CliError.MissingOption({ option: nameOf(flag) })) : Effect.succeed(value),
+    ),
   )
 
 /** A flag that is given any number of times. */
-export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string): Flag.Flag<ReadonlyArray<A>> =>
-  flag.pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
+export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
+  flag.pipe(
+    Flag.withMetavar(metavar),
+    Flag.withDescription(lineOf(description, definition)),
+    Flag.atLeast(0),
+    orSetting,
+    define({ ...definition, isRepeatable: true }),
+  )
 
 /** A flag without a value: true if given. */
-export const toggle = (name: string, description: string, alias?: string): Flag.Flag<true | undefined> => {
-  const flag = Flag.Boolean(name).pipe(
-    Flag.withDescription(description),
+export const toggle = (name: string, description: string, definition: Definition = {}) =>
+  Flag.Boolean(name).pipe(
+    Flag.withDescription(lineOf(description, definition)),
     Flag.withDefault(false),
-    Flag.map((isOn) => isOn || undefined),
+    Flag.map((isOn): true | undefined => isOn || undefined),
+    orSetting,
+    define({ ...definition, isSwitch: true }),
   )
-  return alias === undefined ? flag : Flag.withAlias(flag, alias)
-}
 
 /** A flag without a value whose negation, `--no-NAME`, differs from leaving it out. */
-export const choice = (name: string, description: string): Flag.Flag<boolean | undefined> =>
-  Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.optional, Flag.map(Option.getOrUndefined))
+export const choice = (name: string, description: string, definition: Definition = {}) =>
+  Flag.Boolean(name).pipe(
+    Flag.withDescription(lineOf(description, definition)),
+    Flag.optional,
+    Flag.map(Option.getOrUndefined),
+    orSetting,
+    define({ ...definition, isSwitch: true }),
+  )
 
-export const text = (name: string, metavar: string, description: string) =>
-  option(Flag.String(name), metavar, description)
+export const text = (name: string, metavar: string, description: string, definition?: Definition) =>
+  option(Flag.String(name), metavar, description, definition)
 
 /** The path of an existing file. */
-export const file = (name: string, description: string) =>
-  option(Flag.File(name, { mustExist: true }), "FILE", description)
+export const file = (name: string, description: string, definition?: Definition) =>
+  option(Flag.File(name, { mustExist: true }), "FILE", description, { ...definition, path: "whole" })
 
 /** A whole number within these bounds. */
 export const integer = (name: string, { min, max }: { readonly min?: number; readonly max?: number } = {}) =>
   Flag.Int(name).pipe(Flag.withSchema(min === undefined ? Schema.Int : integerFrom(min, max)))
 
-export const integerFrom = (min: number, max?: number) =>
+const integerFrom = (min: number, max?: number) =>
   Schema.Int.check(
     max === undefined ? Schema.isGreaterThanOrEqualTo(min) : Schema.isBetween({ minimum: min, maximum: max }),
   )
@@ -65,12 +94,14 @@ export const parseDuration = (text: string): Option.Option<Duration.Duration> =>
 }
 
 /** For tables that are printed as CSV. */
-export const raw = toggle("raw", "CSV: leave texts that begin like a formula (= + - @) without an apostrophe")
+export const raw = toggle("raw", "CSV: leave texts that begin like a formula (= + - @) without an apostrophe", {
+  isTypedOnly: true,
+})
 
 export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
 
-export const duration = (name: string, description: string) =>
-  option(Flag.String(name).pipe(Flag.filterMap(parseDuration, () => durationForm)), "DURATION", description)
+export const duration = (name: string, description: string, definition?: Definition) =>
+  option(Flag.String(name).pipe(Flag.filterMap(parseDuration, () => durationForm)), "DURATION", description, definition)
 
 /** `512MiB`, `2GiB`, `1000000`: a whole number of bytes above zero. */
 export const parseSize = (text: string): Option.Option<number> => {
@@ -79,11 +110,12 @@ export const parseSize = (text: string): Option.Option<number> => {
   return Number.isSafeInteger(bytes) ? Option.some(bytes) : Option.none()
 }
 
-export const size = (name: string, description: string) =>
+export const size = (name: string, description: string, definition?: Definition) =>
   option(
     Flag.String(name).pipe(Flag.filterMap(parseSize, () => "a number of bytes, such as 512MiB or 2GiB")),
     "SIZE",
     description,
+    definition,
   )
 
 /** `8485`, `0.0.0.0:8485`, `[::1]:8485`. */
@@ -94,13 +126,14 @@ const parseAddress = (text: string) => {
     : Option.none()
 }
 
-export const address = (name: string, form: string, description: string) =>
+export const address = (name: string, form: string, description: string, definition?: Definition) =>
   option(
     Flag.String(name).pipe(
       Flag.filterMap(parseAddress, () => "a port, or an address and a port, such as 8485, 0.0.0.0:8485 or [::1]:8485"),
     ),
     form,
     description,
+    definition,
   )
 
 export const formatDuration = (duration: Duration.Input): string => Duration.format(Duration.fromInputUnsafe(duration))

@@ -6,32 +6,41 @@ import * as ChoiceMap from "../../source/vote/ChoiceMap.ts"
 import * as Source from "../../source/Source.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 import { filesArgument, formatOptionsOf, type InputFlags, inputFlags } from "./InputFlags.ts"
+import { inGroup } from "./Definition.ts"
 import { option, repeated, text } from "./Values.ts"
 
 const { completions: _completions, files: _files, key: _key, ...itemFlags } = inputFlags
 
 export const voteFlags = {
   files: filesArgument("https:// and s3:// URLs, or - for stdin"),
-  choicePath: repeated(
-    Flag.String("choice-path"),
-    "PATH",
-    "Choice of the vote; repeat if each expert, or each completion, has a column (default: detected)",
-  ),
-  choiceAs: option(
-    Flag.Literals("choice-as", choiceKinds),
-    "KIND",
-    "What a choice is: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
-  ),
-  choiceMap: text(
-    "choice-map",
-    "MAP",
-    "What values mean: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
-  ),
-  votesPath: text("votes-path", "PATH", "List of votes, if a record has all votes of an item (default: detected)"),
-  expertPath: text("expert-path", "PATH", "Name of the expert (default: detected)"),
-  rationalePath: text("rationale-path", "PATH", "Rationale of the vote (default: detected)"),
-  strengthPath: text("strength-path", "PATH", "Strength of the preference (default: detected)"),
-  judgedAtPath: text("judged-at-path", "PATH", "Time of the vote (default: detected)"),
+  ...inGroup("VOTES", {
+    choicePath: repeated(
+      Flag.String("choice-path"),
+      "PATH",
+      "Choice of the vote; repeat if each expert, or each completion, has a column",
+      { default: "detected", isEssential: true },
+    ),
+    choiceAs: option(
+      Flag.Literals("choice-as", choiceKinds),
+      "KIND",
+      "What a choice is: index counts from 0, number from 1; scores, ranks, one-hot: one per completion",
+      { isEssential: true },
+    ),
+    choiceMap: text(
+      "choice-map",
+      "MAP",
+      "What values mean: '0=first,1=second,2=tie'; also all_bad, none, a model, or '>0.5=second'",
+      { isEssential: true },
+    ),
+    votesPath: text("votes-path", "PATH", "List of votes, if a record has all votes of an item", {
+      default: "detected",
+      isEssential: true,
+    }),
+    expertPath: text("expert-path", "PATH", "Name of the expert", { default: "detected", isEssential: true }),
+    rationalePath: text("rationale-path", "PATH", "Rationale of the vote", { default: "detected" }),
+    strengthPath: text("strength-path", "PATH", "Strength of the preference", { default: "detected" }),
+    judgedAtPath: text("judged-at-path", "PATH", "Time of the vote", { default: "detected" }),
+  }),
   ...itemFlags,
 }
 

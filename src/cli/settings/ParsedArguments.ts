@@ -1,12 +1,11 @@
 /** The arguments of a command line, parsed: which command they name, with which flags and operands. */
-import type { CommandDescriptor, FlagDescriptor } from "effect/cli/Completions"
+import { type Command, Completions } from "effect/cli"
+import { type Definitions, definitionsOf } from "../flags/Definition.ts"
 
 export interface ParsedArguments {
   /** `run`, `ledger check`. */
   readonly command: string
-  /** The number of arguments up to the last one of the command's name. */
-  readonly end: number
-  readonly flags: ReadonlyArray<FlagDescriptor>
+  readonly definitions: Definitions
   /** Of the command: `FILE`, `PIPELINE`. */
   readonly operandName: string | undefined
   readonly given: ReadonlyMap<string, ReadonlyArray<string> | boolean>
@@ -22,22 +21,24 @@ const literals = new Map([
 ])
 
 /** Undefined for a command line without a command, or one that asks for help. */
-export const parse = (args: ReadonlyArray<string>, root: CommandDescriptor): ParsedArguments | undefined => {
-  let found = root
+export const parse = (args: ReadonlyArray<string>, root: Command.Command.Any): ParsedArguments | undefined => {
+  let command = root
   const names: Array<string> = []
   let end = 0
   for (const [i, argument] of args.entries()) {
-    if (argument === "--" || found.subcommands.length === 0) break
-    const next = found.subcommands.find(({ name }) => name === argument)
+    const subcommands = command.subcommands.flatMap(({ commands }) => commands)
+    if (argument === "--" || subcommands.length === 0) break
+    const next = subcommands.find(({ name }) => name === argument)
     if (next === undefined) continue
-    found = next
+    command = next
     names.push(argument)
     end = i + 1
   }
-  if (names.length === 0 || found.subcommands.length > 0) return undefined
+  if (names.length === 0 || command.subcommands.length > 0) return undefined
 
-  const byName = new Map<string, { readonly flag: FlagDescriptor; readonly isOn: boolean }>()
-  for (const flag of found.flags) {
+  const { arguments: operandTypes, flags } = Completions.fromCommand(command)
+  const byName = new Map<string, { readonly flag: Completions.FlagDescriptor; readonly isOn: boolean }>()
+  for (const flag of flags) {
     byName.set(`--${flag.name}`, { flag, isOn: true })
     for (const alias of flag.aliases) byName.set(`${alias.length === 1 ? "-" : "--"}${alias}`, { flag, isOn: true })
     if (flag.type._tag === "Boolean" && flag.negation !== false) {
@@ -73,5 +74,11 @@ export const parse = (args: ReadonlyArray<string>, root: CommandDescriptor): Par
       given.set(flag.name, [...(Array.isArray(before) ? before : []), attached ?? args[++i] ?? ""])
     }
   }
-  return { command: names.join(" "), end, flags: found.flags, operandName: found.arguments[0]?.name, given, operands }
+  return {
+    command: names.join(" "),
+    definitions: definitionsOf([command]),
+    operandName: operandTypes[0]?.name,
+    given,
+    operands,
+  }
 }

@@ -3,17 +3,23 @@
  * its settings), else `prefstream.yaml` in this folder or the nearest parent that has one. Of what that file said to the
  * last run, what it says now comes first.
  *
- * Guarantees: a setting is taken whole from the first place that has it; settings from files are appended to the
- * arguments, so that the flags check them; a message that names such a flag also names its place. A pipeline file has
- * settings of its own: with one, no other file is read.
+ * Guarantees: a setting is taken whole from the first place that has it; the flags read and check the values of settings
+ * that are not typed, and their messages name the place. A pipeline file has settings of its own: with one, no other file
+ * is read.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
-import type { CommandDescriptor } from "effect/cli/Completions"
+import type { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
+import {
+  type Definition,
+  type Definitions,
+  groups,
+  isFromEnvironment,
+  type Setting,
+  Untyped,
+} from "../flags/Definition.ts"
 import { isPipelineFile } from "../flags/PipelineName.ts"
 import { UsageError } from "../output/ExitStatus.ts"
-import type { Setting, SettingsFile } from "./SettingsFile.ts"
-import { commandLineOnly, followers, kept, replaced } from "./Scopes.ts"
 import * as ParsedArguments from "./ParsedArguments.ts"
 
 export const fileName = "prefstream.yaml"
@@ -27,8 +33,6 @@ export interface Settings {
   readonly project: Project | undefined
   /** What is wrong with a file of settings, for the command that diagnoses it. */
   readonly problem: unknown
-  /** The command line, with the settings from files. */
-  readonly args: ReadonlyArray<string>
 }
 
 /** A file of settings, and what it says for a command. */
@@ -37,33 +41,33 @@ export interface Project {
   readonly settings: ReadonlyArray<Setting>
 }
 
-const none = (args: ReadonlyArray<string>): Settings => ({
-  parsed: undefined,
-  all: [],
-  fromLastRun: [],
-  project: undefined,
-  problem: undefined,
-  args,
-})
+const none: Settings = { parsed: undefined, all: [], fromLastRun: [], project: undefined, problem: undefined }
 
 /** The settings of the running command. */
-export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none([]) })
+export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none })
 
-const variableIn = (description: string | undefined): string | undefined =>
-  /\[(PREFSTREAM_[A-Z_]+)/.exec(description ?? "")?.[1]
+/** Runs a command with these settings. */
+export const provide =
+  (settings: Settings) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    const untyped = settings.all.filter(({ from }) => from !== typed)
+    return effect.pipe(
+      Effect.provideService(Current, settings),
+      Effect.provideService(Untyped, new Map(untyped.map((setting) => [setting.name, setting]))),
+    )
+  }
 
-const fromEnvironment = (parsed: ParsedArguments.ParsedArguments) =>
-  Effect.forEach(parsed.flags, ({ description, name }) => {
-    const variable = variableIn(description)
-    if (variable === undefined || parsed.given.has(name)) return Effect.succeed([])
-    return Effect.map(Config.option(Config.String(variable)), (value) =>
+const fromEnvironment = ({ definitions, given }: ParsedArguments.ParsedArguments) =>
+  Effect.forEach(Object.entries(definitions), ([name, { environment }]) => {
+    if (environment === undefined || given.has(name)) return Effect.succeed([])
+    return Effect.map(Config.option(Config.String(environment)), (value) =>
       Option.match(value, {
         onNone: () => [],
         onSome: (text): ReadonlyArray<Setting> =>
-          text.trim() === "" ? [] : [{ name, values: [text], from: variable }],
+          text.trim() === "" ? [] : [{ name, values: [text], from: environment }],
       }),
     )
-  }).pipe(Effect.map((found) => found.flat()))
+  }).pipe(Effect.map((settings) => settings.flat()))
 
 /** The file that PREFSTREAM_CONFIG names, or the nearest one upward from here. */
 const projectFile = Effect.gen(function* () {
@@ -102,58 +106,73 @@ const isOfOther = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>)
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
   })
 
-/** All commands and their flags; the latter are read only where a key is not a flag of the command itself. */
+/** All commands and their options; the latter are read only where a key is no option of the command itself. */
 export const Commands = Context.Reference<{
   readonly names: ReadonlySet<string>
-  readonly allFlagNames: Effect.Effect<ReadonlySet<string>>
-}>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), allFlagNames: Effect.succeed(new Set()) }) })
+  readonly allDefinitions: Effect.Effect<Definitions>
+}>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), allDefinitions: Effect.succeed({}) }) })
 
-/** Completes a command line with the settings from elsewhere. */
-export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: CommandDescriptor) {
+/** Keys that are no flags. */
+const otherKeys: Definitions = { files: { path: "whole" }, [fileName]: { path: "whole" } }
+
+const finder = ({ definitions }: ParsedArguments.ParsedArguments) =>
+  Effect.fnUntraced(function* (name: string): Effect.fn.Return<Definition | undefined> {
+    return otherKeys[name] ?? definitions[name] ?? (yield* (yield* Commands).allDefinitions)[name]
+  })
+
+/** The settings of a command line, and those from elsewhere. */
+export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: Command.Command.Any) {
   const parsed = ParsedArguments.parse(args, root)
+  if (parsed === undefined) return none
   // What `init` is given is what it writes.
-  if (parsed === undefined || parsed.command === "init" || parsed.operands.some(isPipelineFile))
-    return { ...none(args), all: parsed === undefined ? [] : given(parsed), parsed }
+  if (parsed.command === "init") return { ...none, all: given(parsed), parsed }
   const chosen = [...given(parsed), ...(yield* fromEnvironment(parsed))]
-  const filled = filledIn(args, parsed, chosen)
+  if (parsed.operands.some(isPipelineFile)) return { ...none, all: withoutService(chosen), parsed }
+  const filled = filledIn(parsed, chosen)
   return parsed.command !== "doctor"
     ? yield* filled
-    : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none(args), all: chosen, parsed, problem })))
+    : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none, all: chosen, parsed, problem })))
 })
 
-const filledIn = Effect.fnUntraced(function* (
-  args: ReadonlyArray<string>,
-  parsed: ParsedArguments.ParsedArguments,
-  chosen: ReadonlyArray<Setting>,
-) {
+/** A pipeline file names its own service; a flag replaces it, and the environment does not. */
+const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting> =>
+  settings.filter((setting) => setting.name !== "base-url" || !isFromEnvironment(setting))
+
+const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArguments, chosen: ReadonlyArray<Setting>) {
   const project = yield* projectOf(parsed)
   const directory = textOf("dir", [...chosen, ...(project?.settings ?? [])]) ?? JobFolder.defaultDirectory
   const left = followers.has(parsed.command) ? yield* lastRun(directory, parsed) : nothing
   const last = isOfOther(left.all, chosen) ? nothing : left
   const isOfPipeline = isPipelineFile(textOf("files", last.given) ?? "")
 
-  const gone = new Set([...parsed.given.keys()].flatMap((name) => replaced[name] ?? []))
-  const all = [...chosen]
-  const extra: Array<string> = []
+  const replaced = new Set([...parsed.given.keys()].flatMap((name) => parsed.definitions[name]?.replaces ?? []))
+  const isWanted = (setting: Setting) =>
+    setting.name === "files"
+      ? takesFiles(setting, parsed)
+      : parsed.definitions[setting.name] !== undefined &&
+        !replaced.has(setting.name) &&
+        !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
   // What the same file says by now comes first.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
+  const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
-    if (gone.has(setting.name) || all.some(({ name }) => name === setting.name)) continue
-    const texts = yield* argumentsOf(setting, parsed)
-    if (texts.length === 0) continue
-    extra.push(...texts)
-    all.push(setting)
+    if (isWanted(setting) && !all.some(({ name }) => name === setting.name)) all.push(setting)
   }
   return {
     parsed,
-    all,
+    all: isPipelineFile(textOf("files", all) ?? "") ? withoutService(all) : all,
     fromLastRun: last.all.filter((setting) => all.includes(setting)),
     project,
     problem: undefined,
-    args: [...args.slice(0, parsed.end), ...extra, ...args.slice(parsed.end)],
   } satisfies Settings
 })
+
+/** Whether files of settings take the place of operands: a command that reads no items takes a pipeline file alone. */
+const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
+  operands.length === 0 &&
+  !Predicate.isBoolean(values) &&
+  (operandName === "FILE" || (operandName === "PIPELINE" && values.every(isPipelineFile)))
 
 /** Reads a file of settings whose keys are flags. */
 const read = Effect.fnUntraced(function* (
@@ -162,9 +181,7 @@ const read = Effect.fnUntraced(function* (
   parsed: ParsedArguments.ParsedArguments,
 ) {
   const reader = yield* Effect.promise(() => import("./SettingsFile.ts"))
-  const settings = yield* reader.read(file, sections)
-  yield* checkKeys(settings, parsed, (yield* Commands).allFlagNames)
-  return settings
+  return yield* reader.read(file, sections, finder(parsed))
 })
 
 const projectOf = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArguments) {
@@ -199,43 +216,6 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-const checkKeys = Effect.fnUntraced(function* (
-  file: SettingsFile,
-  parsed: ParsedArguments.ParsedArguments,
-  allFlagNames: Effect.Effect<ReadonlySet<string>>,
-) {
-  const own = new Set(["files", fileName, ...parsed.flags.map(({ name }) => name)])
-  for (const { from, name } of file.all) {
-    if (commandLineOnly.has(name)) {
-      return yield* new UsageError({
-        message: `${from}: ${name} cannot be set in a file: give it on the command line as --${name}`,
-      })
-    }
-    if (own.has(name) || (yield* allFlagNames).has(name)) continue
-    return yield* new UsageError({
-      message: `${from}: there is no setting ${JSON.stringify(name)}: expected files, or the name of a flag without its dashes`,
-    })
-  }
-})
-
-/** A setting as it would be typed; nothing if the command has no such flag. */
-const argumentsOf = Effect.fnUntraced(function* (setting: Setting, parsed: ParsedArguments.ParsedArguments) {
-  const { from, name, values } = setting
-  if (name === "files") {
-    if (Predicate.isBoolean(values)) return yield* new UsageError({ message: `${from}: files: expected files` })
-    const isWanted =
-      parsed.operandName === "FILE" || (parsed.operandName === "PIPELINE" && values.every(isPipelineFile))
-    return parsed.operands.length === 0 && isWanted ? values : []
-  }
-  const flag = parsed.flags.find((flag) => flag.name === name)
-  if (flag === undefined) return []
-  const isSwitch = flag.type._tag === "Boolean"
-  if (isSwitch !== Predicate.isBoolean(values)) {
-    return yield* new UsageError({ message: `${from}: ${name}: expected ${isSwitch ? "true or false" : "a value"}` })
-  }
-  return Predicate.isBoolean(values) ? [`--${values ? "" : "no-"}${name}`] : values.map((value) => `--${name}=${value}`)
-})
-
 /** A message, with the sources of the flags that it names but that were not typed. */
 export const withSources = (message: string, { all }: Settings): string => {
   const places = all.filter(({ from, name }) => from !== typed && new RegExp(`--(no-)?${name}(?![\\w-])`).test(message))
@@ -259,6 +239,17 @@ export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefi
   return isOfOther((yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)).all, all)
 })
 
+/** Whether later commands of the job reuse the setting. */
+const isKept = ({ name }: Setting, { definitions }: ParsedArguments.ParsedArguments): boolean => {
+  const { group, isKept, isTypedOnly } = definitions[name] ?? {}
+  return isTypedOnly !== true && (isKept ?? (group !== undefined && groups[group]))
+}
+
+/** Commands that reuse the settings of the last run. */
+const followers: ReadonlySet<string> = new Set([
+  "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
+]) // prettier-ignore
+
 /** Saves the settings of this run in its job folder, and of the run before those that this command has no flags for. */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
@@ -266,8 +257,9 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { write } = yield* Effect.promise(() => import("./SettingsFile.ts"))
   const program = parsed.operands.filter(isPipelineFile)
   const left = yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)
-  const flags = new Set(["files", ...parsed.flags.map(({ name }) => name)])
-  const without = isOfOther(left.all, all) ? [] : left.all.filter(({ name }) => !flags.has(name))
+  const without = isOfOther(left.all, all)
+    ? []
+    : left.all.filter(({ name }) => name !== "files" && parsed.definitions[name] === undefined)
   const file = project?.file ?? left.project.file
   const ofFiles = new Set([
     ...(project?.settings ?? []),
@@ -276,7 +268,7 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
     // A job is found by its name; other variables apply only where they are set.
-    ...all.filter(({ from, name }) => kept.has(name) && (!from.startsWith("PREFSTREAM_") || from === "PREFSTREAM_JOB")),
+    ...all.filter((setting) => isKept(setting, parsed) && (!isFromEnvironment(setting) || setting.name === "job")),
     ...without,
   ]
   const ofProject = settings.filter((setting) => ofFiles.has(setting))
@@ -284,5 +276,6 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
     JobFolder.settings(directory),
     settings.filter((setting) => !ofFiles.has(setting)),
     ofProject.length === 0 ? [] : [{ name: fileName, values: [file], from: "" }, ...ofProject],
+    finder(parsed),
   )
 })

@@ -15,32 +15,20 @@
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
+import { secrets } from "./Secrets.ts"
 import * as Sync from "../../node/Sync.ts"
-import { groups } from "../flags/Groups.ts"
+import type { Definition, Setting } from "../flags/Definition.ts"
 import { hasPassword } from "../flags/LedgerFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 
-/** Values as they are typed on a command line; a flag without a value is true or false. */
-export interface Setting {
-  readonly name: string
-  readonly values: ReadonlyArray<string> | boolean
-  /** `prefstream.yaml:3`, or the name of a variable. */
-  readonly from: string
+/** Finds the definition of a key; undefined for what is no option of any command. */
+export type Find = (name: string) => Effect.Effect<Definition | undefined>
+
+/** The value with its path as `move` gives it, if it has one. */
+const located = ({ path }: Definition, value: string, move: (path: string) => string): string => {
+  if (path === "gold") return value.startsWith("gold:") ? `gold:${move(value.slice(5))}` : value
+  return path === undefined || value === "-" || /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : move(value)
 }
-
-/** Flags whose values are paths. */
-export const paths: ReadonlySet<string> = new Set([
-  "completions", "database", "dir", "evaluation-prompts", "files", "gold", "guidelines-file", "judge-template", "ledger",
-  "prefstream.yaml", "rubric",
-]) // prettier-ignore
-
-const isPath = (name: string, value: string): boolean =>
-  (paths.has(name) && value !== "-" && !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) ||
-  (name === "expert" && value.startsWith("gold:"))
-
-/** The same file as the path names in its own folder, for this process's folder. */
-const located = (name: string, value: string, move: (path: string) => string): string =>
-  !isPath(name, value) ? value : name === "expert" ? `gold:${move(value.slice(5))}` : move(value)
 
 /** Paths as another folder would name them. */
 const movedTo = (path: Path.Path, from: string, to: string) => (value: string) =>
@@ -52,29 +40,16 @@ const shown = (path: Path.Path, file: string, from: string): string => {
   return relative.length < file.length ? relative : file
 }
 
-const moved = (setting: Setting, move: (path: string) => string): Setting => ({
+const moved = (setting: Setting, definition: Definition, move: (path: string) => string): Setting => ({
   ...setting,
   values: Predicate.isBoolean(setting.values)
     ? setting.values
-    : setting.values.map((value) => located(setting.name, value, move)),
+    : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** Flags that may be written as a map: each of its members is a value `NAME=VALUE`, or all of it is one, as JSON. */
-const maps = new Map<string, "members" | "json">([
-  ["judge-body", "json"],
-  ["price", "members"],
-  ["split", "members"],
-  ["threshold", "members"],
-])
-
-const secrets = new Map([
-  ["token", "PREFSTREAM_TOKEN"],
-  ["webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],
-  ["judge-api-key", "PREFSTREAM_JUDGE_API_KEY"],
-])
-
 /** What `serve` takes from its own section alone: elsewhere it is said of runs, and would multiply votes or replace people. */
-const ofRuns = new Set(["votes", "gold", ...(groups["EXPERTS"] ?? [])])
+const isOfRuns = (name: string, { group }: Definition): boolean =>
+  group === "EXPERTS" || name === "votes" || name === "gold"
 
 const textOf = (node: unknown): string | undefined => {
   if (!isScalar(node) || node.value === null) return undefined
@@ -82,12 +57,12 @@ const textOf = (node: unknown): string | undefined => {
   return Predicate.isString(node.value) ? node.value : (node.source ?? JSON.stringify(node.value))
 }
 
-const valuesOf = (name: string, node: ParsedNode | null): Setting["values"] | undefined => {
-  if (isScalar(node) && Predicate.isBoolean(node.value)) return node.value
-  const form = maps.get(name)
-  if (isMap(node) && form === "json") return [JSON.stringify(node.toJSON())]
+const valuesOf = ({ isSwitch, map }: Definition, node: ParsedNode | null): Setting["values"] | undefined => {
+  if (isScalar(node) && Predicate.isBoolean(node.value)) return isSwitch === true ? node.value : undefined
+  if (isSwitch === true) return undefined
+  if (isMap(node) && map === "json") return [JSON.stringify(node.toJSON())]
   const texts =
-    isMap(node) && form === "members"
+    isMap(node) && map !== undefined
       ? node.items.map(({ key, value }) => {
           const [name, text] = [textOf(key), textOf(value)]
           return name === undefined || text === undefined ? undefined : `${name}=${text}`
@@ -102,7 +77,7 @@ export interface SettingsFile {
   readonly all: ReadonlyArray<Setting>
 }
 
-export const read = Effect.fn("SettingsFile.read")(function* (file: string, commands: ReadonlySet<string>) {
+export const read = Effect.fn("SettingsFile.read")(function* (file: string, commands: ReadonlySet<string>, find: Find) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const text = yield* fs.readFileString(file)
@@ -122,20 +97,33 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   const settingOf = Effect.fnUntraced(function* ({ key, value }: Pair<ParsedNode, ParsedNode | null>) {
     const name = textOf(key)
     if (name === undefined) return yield* refuse(key.range[0], "expected the name of a setting")
-    const secret = secrets.get(name)
+    const secret = secrets.get(`--${name}`)
     if (secret !== undefined) {
       return yield* refuse(key.range[0], `${name}: files are copied and committed: set the secret in ${secret}`)
     }
-    const values = valuesOf(name, value)
+    const definition = yield* find(name)
+    if (definition === undefined) {
+      return yield* refuse(
+        key.range[0],
+        `there is no setting ${JSON.stringify(name)}: expected files, or the name of a flag without its dashes`,
+      )
+    }
+    if (definition.isTypedOnly === true) {
+      return yield* refuse(key.range[0], `${name} cannot be set in a file: give it on the command line as --${name}`)
+    }
+    const values = valuesOf(definition, value)
     if (name === "ledger" && Array.isArray(values) && values.some(hasPassword)) {
       return yield* refuse(
         key.range[0],
         "ledger: files are copied and committed: set a password in PGPASSWORD, or the whole URL in PREFSTREAM_LEDGER",
       )
     }
-    if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, move)
-    const other = maps.has(name) ? ", or a map" : ""
-    return yield* refuse(key.range[0], `${name}: expected a value, or a list of values${other}`)
+    if (values !== undefined) return moved({ name, values, from: at(key.range[0]) }, definition, move)
+    const expected =
+      definition.isSwitch === true
+        ? "true or false"
+        : `a value, or a list of values${definition.map === undefined ? "" : ", or a map"}`
+    return yield* refuse(key.range[0], `${name}: expected ${expected}`)
   })
   const isSection = ({ key, value }: Pair<ParsedNode, ParsedNode | null>) =>
     isMap(value) && commands.has(textOf(key) ?? "")
@@ -148,11 +136,14 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
       own.set(textOf(key) ?? "", yield* Effect.forEach(value.items, settingOf))
     }
   }
+  const forServe = yield* Effect.filter(shared, ({ name }) =>
+    Effect.map(find(name), (definition) => !isOfRuns(name, definition ?? {})),
+  )
   return {
     of: (command) => [
       // A section is that of all subcommands.
       ...(own.get(command.split(" ")[0] ?? "") ?? []),
-      ...(command === "serve" ? shared.filter(({ name }) => !ofRuns.has(name)) : shared),
+      ...(command === "serve" ? forServe : shared),
     ],
     all: [...shared, ...[...own.values()].flat()],
   } satisfies SettingsFile
@@ -185,13 +176,16 @@ export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,
   project: ReadonlyArray<Setting>,
+  find: Find,
 ) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const move = movedTo(path, path.resolve(), path.dirname(path.resolve(file)))
-  const [given, ofProject] = [settings, project].map((all) => all.map((setting) => moved(setting, move)))
+  const movedAll = Effect.forEach((setting: Setting) =>
+    Effect.map(find(setting.name), (definition) => moved(setting, definition ?? {}, move)),
+  )
   const partial = `${file}.partial`
-  yield* fs.writeFileString(partial, header + text(given ?? [], ofProject))
+  yield* fs.writeFileString(partial, header + text(yield* movedAll(settings), yield* movedAll(project)))
   yield* Sync.file(partial)
   yield* fs.rename(partial, file)
 })

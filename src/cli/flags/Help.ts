@@ -3,18 +3,19 @@
  *
  * Guarantees: what is not written to a terminal is not wrapped.
  */
-import { Array as Arr, Option } from "effect"
+import { Array as Arr, Context, Option } from "effect"
 import type { FlagDoc, HelpDoc, SubcommandDoc } from "effect/cli/HelpDoc"
+import { type Definition, groups, Table } from "./Definition.ts"
 
 export interface Layout {
   /** Columns of the terminal, 0 if there is none. */
   readonly columns: number
-  /** The flags of each group. */
-  readonly groups: { readonly [heading: string]: ReadonlyArray<string> }
-  /** A command with more flags is shown in groups, and of them those that `isShown`. */
-  readonly maxUngrouped: number
-  readonly isShown: (name: string) => boolean
+  /** Whether to show also the flags of groups that are not essential. */
+  readonly isAll: boolean
 }
+
+/** A command with more flags has groups, and shows all of them only by `--help-all`. */
+const maxUngrouped = 20
 
 type Row = readonly [name: string, text: string]
 
@@ -57,18 +58,18 @@ const commandRow = ({ description, name, shortDescription }: SubcommandDoc): Row
   shortDescription ?? description,
 ]
 
-export const text = (doc: HelpDoc, { columns, groups, isShown, maxUngrouped }: Layout): string => {
+export const text = (doc: HelpDoc, { columns, isAll }: Layout): string => {
   const width = columns === 0 ? Infinity : Math.min(columns, maxColumns)
   const flags = Arr.map(doc.flags, (flag) => [flag.name, rowOf(flag)] as const)
-  const known = new Set(Object.values(groups).flat())
+  const definitions = Context.get(doc.annotations, Table)
   const isGrouped = flags.length > maxUngrouped
   const pick = (isWanted: (name: string) => boolean) => flags.filter(([name]) => isWanted(name)).map(([, row]) => row)
-  const own = pick((name) => !isGrouped || !known.has(name))
+  const own = pick((name) => !isGrouped || definitions[name]?.group === undefined)
   const grouped = isGrouped
-    ? Object.entries(groups).map(([heading, names]) => {
-        const places = new Map(names.map((name, i) => [name, i]))
-        const found = flags.filter(([name]) => places.has(name) && isShown(name))
-        return [heading, found.toSorted(([a], [b]) => places.get(a)! - places.get(b)!).map(([, row]) => row)] as const
+    ? Object.keys(groups).map((heading) => {
+        const isShown = ({ group, isEssential }: Definition = {}) =>
+          group === heading && (isAll || isEssential === true)
+        return [heading, pick((name) => isShown(definitions[name]))] as const
       })
     : []
   const hidden = flags.length - own.length - grouped.reduce((sum, [, rows]) => sum + rows.length, 0)

@@ -1,0 +1,6 @@
+/** Secrets are read from the environment alone: others could read a command line, and files are copied and committed. */
+export const secrets: ReadonlyMap<string, string> = new Map([
+  ["--token", "PREFSTREAM_TOKEN"],
+  ["--webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],
+  ["--judge-api-key", "PREFSTREAM_JUDGE_API_KEY"],
+])
