@@ -1,8 +1,8 @@
 /**
- * Members of a vote besides the choice: how much better the best is, whether all are bad, an edit of the best, and
- * ratings by aspect. They are read from a vote or from the annotations of a result, and combined over several votes.
+ * The parts of a vote besides the choice: strength, whether all completions are bad, an edit of the best one, and
+ * ratings by aspect. This module reads them from a vote or from a result's annotations, and combines several votes.
  *
- * Guarantees: what has another shape is left out, and stops nothing. Flags are read by `Flag`.
+ * Guarantees: a member with an unexpected shape is left out and never causes a failure. `Flag` reads flags.
  */
 import { Predicate, Schema, Struct } from "effect"
 import { firstOfText } from "./CompletionTexts.ts"
@@ -20,7 +20,7 @@ export const fields = {
   ),
 }
 
-/** Each member is present if the rubric asks for it, and an expert says it. */
+/** A member is present only if the rubric asks for it and an expert answered. */
 export const Assessment = Schema.Struct(fields).mapFields(Struct.map(Schema.optionalKey))
 export type Assessment = typeof Assessment.Type
 
@@ -36,8 +36,8 @@ const ratingsOf = (value: unknown, best: number, completions: number): Ratings |
 }
 
 /**
- * The assessment among the members of a vote or of annotations. Of a strength with a sign, the sign says what the
- * choice says. An aspect with one number is about the best completion.
+ * Reads the assessment from the members of a vote or of annotations. A negative strength becomes positive, because the
+ * choice already says which completion is better. An aspect with a single number rates the best completion.
  */
 export const read = (members: { readonly [name: string]: unknown }, best: number, completions: number): Assessment => {
   const { all_bad, aspects, edited, strength } = members
@@ -59,11 +59,11 @@ const mean = (numbers: ReadonlyArray<number>): number =>
   numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 
 /**
- * The assessment of several votes:
- * - strength: the mean over the votes that prefer the best text alone and say one
- * - all bad: if more than half of all votes say so; absent if no vote says yes or no
- * - edited: that of the earliest vote for the best text
- * - aspects: the mean of each rating over the votes that rate it
+ * Combines the assessments of several votes:
+ * - strength: the mean over the votes that give a strength and rank the best text alone at the top
+ * - all_bad: true if more than half of all votes say so; absent if no vote says yes or no
+ * - edited: the edit of the earliest vote for the best text that has one
+ * - aspects: the mean of each rating over the votes that give it
  */
 export const combine = (
   completions: ReadonlyArray<string>,

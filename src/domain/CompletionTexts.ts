@@ -1,9 +1,9 @@
 /**
- * The completions of an item as bytes of its request, which become strings where somebody reads them: most of an export only counts,
- * compares and copies them.
+ * The completions of an item as bytes of its request. A completion becomes a string only when somebody reads it,
+ * because most of an export only counts, compares and copies completions.
  *
- * Guarantees: `make` gives a list like any other, with the same texts. The functions take any list of completions, and are quick for one
- * of `make`. A list keeps the whole request in memory.
+ * Guarantees: `make` returns a list that behaves like any other, with the same texts. The functions take any list of
+ * completions; they are fast for a list from `make`. Such a list keeps the whole request in memory.
  */
 import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
@@ -13,7 +13,7 @@ export interface Source {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
   readonly body: JsonText.Bytes
   readonly prompt: { readonly text: string; readonly place: JsonText.Place }
-  /** Of the completions, in the order of the list. */
+  /** The place of each completion, in the order of the list. */
   readonly places: ReadonlyArray<JsonText.Place>
 }
 
@@ -30,7 +30,7 @@ const textAt = (list: ReadonlyArray<string>, index: number): string => {
   return (decoded[index] ??= JsonText.decode(body, places[index]!))
 }
 
-/** An element by its index, for each list. */
+/** Property descriptors by index, shared by all lists. */
 const elements: Array<PropertyDescriptor> = []
 
 const elementAt = (index: number): PropertyDescriptor =>
@@ -49,7 +49,7 @@ export const make = (source: Source): ReadonlyArray<string> => {
   return list
 }
 
-/** Where the texts are, if the list is one of `make`. */
+/** The source of a list that `make` returned; undefined for any other list. */
 export const of = (completions: ReadonlyArray<string>): Source | undefined => texts.of(completions)
 
 /** For each completion, the index of the first one with the same text. */

@@ -8,8 +8,8 @@ import { Array as Arr, Option } from "effect"
 import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Message.ts"
 
 /**
- * The text of a prompt; a prompt that is text is returned unchanged. Each message begins with its role in brackets;
- * an empty line separates messages:
+ * Renders a prompt as text. It returns a text prompt unchanged. Each message begins with its role in brackets; an empty
+ * line separates messages:
  *
  * ```
  * [system]
@@ -19,10 +19,12 @@ import { isJsonObject, type Message, type Prompt, type ToolCall } from "./Messag
  * Hello
  * ```
  *
- * A content line that `parse` would read as a header (in brackets, after an empty line) is prefixed with a backslash,
- * as is such a line that already has backslashes. In a role, a line feed is written `\n`, a backslash `\\`.
+ * If `parse` would read a line of content as a header (in brackets, after an empty line), `render` prefixes the line
+ * with a backslash. It does the same if such a line already has backslashes. In a role, a line feed is written `\n`, a
+ * backslash `\\`.
  *
- * Each call of a tool has a header of its own, above its arguments. Without content, its message has no other header:
+ * Each tool call has a header of its own, above its arguments. A message that has calls but no content has no other
+ * header:
  *
  * ```
  * [tool call get_weather, id call_1]
@@ -48,12 +50,12 @@ const sectionsOf = (message: Message, before: Message | undefined): ReadonlyArra
     toolHeader(callHeader, call.function.name, call.id),
     call.function.arguments,
   ])
-  // After a message of the assistant, the calls would be read as its own.
+  // After an assistant message, `parse` would add the calls to that message.
   const isImplied = calls.length > 0 && role === caller && content === "" && before?.role !== caller
   return isImplied ? calls : [[headerOf(message), content], ...calls]
 }
 
-/** Whose messages have calls. */
+/** The role whose messages can have tool calls. */
 const caller = "assistant"
 const callHeader = "tool call"
 const resultHeader = "tool result"
@@ -74,7 +76,7 @@ const escapeName = (name: string): string => name.replaceAll("\\", "\\\\").repla
 const unescapeName = (name: string): string =>
   name.replace(/\\(.)/gs, (_, character: string) => (character === "n" ? "\n" : character))
 
-/** The prompt as a text column has it: the content of a single user message, else the rendered conversation. */
+/** The prompt for a text column: the content of a single user message, otherwise the rendered conversation. */
 export const toText = (prompt: Prompt): string =>
   typeof prompt !== "string" && prompt.length === 1 && prompt[0].role === "user" ? prompt[0].content : render(prompt)
 
@@ -105,7 +107,7 @@ export const parse = (text: string): Option.Option<Arr.NonEmptyReadonlyArray<Mes
   return starts[0] === 0 && Arr.isReadonlyArrayNonEmpty(messages) ? Option.some(messages) : Option.none()
 }
 
-/** The name and the id of a header of this kind. */
+/** Reads the tool name and the id from a header that begins with `kind`. */
 const parseTool = (header: string, kind: string) => {
   const parts = header.startsWith(kind)
     ? /^(?: ((?:[^\\,]|\\.)+))?(?:, id (.+))?$/s.exec(header.slice(kind.length))

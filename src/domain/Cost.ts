@@ -1,12 +1,12 @@
 /**
- * Prices and budgets as exact decimals, in the currency that the user thinks of.
+ * Prices and budgets as exact decimals, without a currency.
  *
- * Guarantees: prices, budgets, and multiples of a price are never rounded, and how many votes a budget buys is exact. Only
- * what a quotient says, such as the cost of a pair, is rounded.
+ * Guarantees: prices, budgets, and multiples of a price are never rounded, and the number of votes that a budget buys
+ * is exact. Only quotients, such as the cost per pair, are rounded.
  */
 import { Option } from "effect"
 
-/** `0.40`, as text; or a number, which counts as its shortest decimal form. */
+/** A decimal as text, such as `0.40`, or a number, which is read in its shortest decimal form. */
 export type Amount = string | number
 
 export interface Decimal {
@@ -20,7 +20,7 @@ const grammar = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 /** The form of an amount, for messages. */
 export const amountForm = "a decimal such as 0.40 or 5000, with at most 15 digits before the point and 9 after it"
 
-/** None where it is no such decimal. */
+/** None if the amount does not have this form. */
 export const parse = (amount: Amount): Option.Option<Decimal> => {
   const found = grammar.exec(String(amount))
   if (found === null) return Option.none()
@@ -28,7 +28,7 @@ export const parse = (amount: Amount): Option.Option<Decimal> => {
   return Option.some({ units: BigInt(whole + digits), scale: digits.length })
 }
 
-/** A price is above zero. */
+/** None if the amount is not a decimal above zero. */
 export const parsePrice = (amount: Amount): Option.Option<Decimal> =>
   Option.filter(parse(amount), ({ units }) => units > 0n)
 
@@ -42,7 +42,7 @@ const ten = (scale: number): bigint => 10n ** BigInt(scale)
 
 const atScale = ({ scale, units }: Decimal, wanted: number): bigint => units * ten(wanted - scale)
 
-/** What so many votes cost. */
+/** The cost of this many votes. */
 export const times = ({ scale, units }: Decimal, votes: number): Decimal => ({ units: units * BigInt(votes), scale })
 
 const combined =
@@ -64,14 +64,14 @@ export const min = (a: Decimal, b: Decimal): Decimal => (minus(b, a).units < 0n 
 
 export const zero: Decimal = { units: 0n, scale: 0 }
 
-/** How many votes a budget buys; none where it is below zero. */
+/** The number of votes that a budget buys; 0 if the budget is negative. */
 export const votesWithin = (budget: Decimal, price: Decimal): number => {
   if (budget.units < 0n) return 0
   const votes = (budget.units * ten(price.scale)) / (price.units * ten(budget.scale))
   return votes > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(votes)
 }
 
-/** The cost divided among so many, rounded half up to two digits more than the cost has; null among none. */
+/** The cost divided by `count`, rounded half up to two digits more than the cost has; null if `count` is 0. */
 export const among = (cost: Decimal, count: number): string | null => {
   if (count === 0) return null
   const divisor = BigInt(count)

@@ -1,8 +1,8 @@
 /**
  * One field of a CSV record (RFC 4180).
  *
- * Guarantees: readers that trim fields get the same text, since spaces at the ends are quoted. Null is an empty field, and what
- * is neither text, number nor boolean is JSON.
+ * Guarantees: a field that starts or ends with spaces is quoted, so readers that trim fields get the same text. Null
+ * becomes an empty field; a value other than text, a number or a boolean becomes JSON.
  */
 export const encode = (value: unknown): string => {
   const text = value === null ? "" : typeof value === "string" ? value : JSON.stringify(value)

@@ -1,10 +1,11 @@
 /**
- * A lead's decision on an item, which counts instead of its votes; in a table of votes and its import, also the choice of a
- * service whose only result on an item names another completion than its votes.
+ * A lead's decision on an item, which counts instead of the item's votes. Vote tables also use it if a service's only
+ * result on an item names a completion other than the one its votes prefer.
  *
- * Guarantees: a decided item's result names the completion that the lead chose, who decided, and when, in
- * `annotations.decision`; its votes stay in it. `agreement` is the share of their first choices for that completion, and
- * the assessment is what they say with it as the best: nobody's edit of another completion.
+ * Guarantees: the result of a decided item names the completion that the lead chose; `annotations.decision` says who
+ * decided and when. The votes stay in the result. `agreement` is the share of first choices for the decided completion.
+ * The assessment comes from the votes, with the decided completion as the best; an edit of another completion is not
+ * included.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -14,7 +15,7 @@ import type { Annotations, ResultItem } from "./Task.ts"
 import type { ImportedVote, Vote } from "./Vote.ts"
 import * as VotedResult from "./VotedResult.ts"
 
-/** As a vote table has it. Members that a service does not give are null. */
+/** A decision in a vote table. Members are null if the service does not give them. */
 export const Decision = Schema.Struct({
   /** Zero-based index of the completion that the lead chose. */
   chosen_index: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -22,15 +23,15 @@ export const Decision = Schema.Struct({
   /** The lead's name. */
   by: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** Whether no lead decided, but the service. Absent counts as false. */
+  /** True if the service decided, not a lead. Absent counts as false. */
   is_service: Schema.optionalKey(Schema.Boolean),
 })
 export type Decision = typeof Decision.Type
 
-/** Whether a result says what a lead decided rather than what its votes come to. */
+/** Whether a result contains a lead's decision. */
 export const isIn = (annotations: Annotations): boolean => Predicate.isObject(annotations["decision"])
 
-/** What a result says of a decision; undefined if nobody decided. */
+/** Reads the decision in a result; undefined if there is none. */
 export const readIn = (annotations: Annotations, best: number): Decision | undefined => {
   const { decision } = annotations
   if (!Predicate.isObject(decision)) return undefined
@@ -39,7 +40,9 @@ export const readIn = (annotations: Annotations, best: number): Decision | undef
   return Option.getOrElse(asDecision(told), () => ({ ...told, by: null, at: null }))
 }
 
-/** The choice of a result that differs from its votes without a decision; undefined if it is theirs. */
+/**
+ * The service's choice, if it differs from the votes and no lead decided; undefined if it is the choice of the votes.
+ */
 export const ofService = (
   { rationale }: Annotations,
   best: number,
@@ -66,7 +69,10 @@ const agreementWith = (
   return parts.reduce((sum, part) => sum + part, 0) / votes.length
 }
 
-/** The result of an item's votes, as the lead, or the service, decided. What only holds of the votes' best completion is left out. */
+/**
+ * The result of an item's votes after a decision of the lead or the service. Members that only hold for the votes' best
+ * completion are removed.
+ */
 export const decided = <A extends ResultItem>(
   result: A,
   completions: ReadonlyArray<string>,

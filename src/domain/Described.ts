@@ -1,6 +1,6 @@
-/** Descriptions of fields, from which documents for people and programs are made. */
+/** Attaches descriptions to fields. Documents for people and programs are generated from them. */
 import type { Schema } from "effect"
 
-/** The schema with a description: one sentence or more, in Markdown. */
+/** Adds a description to the schema: one or more sentences in Markdown. */
 export const described = <S extends Schema.Top>(description: string, schema: S): S["Rebuild"] =>
   schema.annotate({ description })

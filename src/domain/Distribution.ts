@@ -1,17 +1,17 @@
 /**
  * Numbers in summary, as `report.json` has them.
  *
- * Guarantees: `null` means that there is no number to compute a value from.
+ * Guarantees: a value is `null` if there are no numbers to compute it from.
  */
 
 /** Counts of values in half-open bins: bin i is [edges[i], edges[i + 1]), the last one closed. */
 export interface Histogram {
-  /** One more than `counts`; empty if there are no values. */
+  /** The bounds of the bins: one more than `counts`; empty if there are no values. */
   readonly edges: ReadonlyArray<number>
   readonly counts: ReadonlyArray<number>
 }
 
-/** Summary of a set of numbers; quantiles by linear interpolation between the two nearest ranks. */
+/** Summary of a set of numbers. Quantiles are interpolated linearly between the two nearest ranks. */
 export interface Distribution {
   readonly count: number
   readonly mean: number | null

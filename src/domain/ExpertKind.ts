@@ -1,12 +1,12 @@
 /**
- * The kind of expert who gave a vote, as the service tells it: `person` or `automatic` of the built-in service, any name of
- * another one.
+ * The kind of expert who gave a vote, as the service reports it. The built-in service reports `person` or `automatic`;
+ * another service may report any name.
  *
- * Guarantees: what is no short text counts as unknown, and stops nothing.
+ * Guarantees: a value that is not a short text counts as unknown and never causes a failure.
  */
 import { Predicate } from "effect"
 
-/** Code units of a name; a longer text is something else. */
+/** Maximum length of a kind in UTF-16 code units. A longer text counts as unknown. */
 const maxLength = 100
 
 /** Null if it is unknown. */
@@ -16,10 +16,10 @@ export const of = (value: unknown): string | null => {
 }
 
 /**
- * Of each vote in the annotations of a result, or of the result itself where it lists none. A vote that tells no kind has
- * that of the result.
+ * The kind of each vote in a result's annotations. If the annotations list no votes, the result has one kind of its
+ * own. A vote without a kind has the kind of the result.
  *
- * @param at finds the kind in a vote, and in annotations
+ * @param at reads the kind from a vote or from annotations
  */
 export const inAnnotations = (annotations: unknown, at: (members: object) => unknown): ReadonlyArray<string | null> => {
   if (!Predicate.isObject(annotations)) return [null]

@@ -1,11 +1,11 @@
 /**
  * The maximum length of an item's id and of a task id.
  *
- * Guarantees: an id within the limit fits into an index of every database of the ledger: PostgreSQL's index rows hold
- * 2,704 bytes, which the id shares with other columns.
+ * Guarantees: an id within the limit fits into an index of every database of the ledger. PostgreSQL's index rows hold
+ * 2,704 bytes, and the id shares them with other columns.
  */
 
-/** In UTF-8. */
+/** The limit applies to the id in UTF-8. */
 const maxBytes = 1000
 
 /** The limit as it appears in messages. */

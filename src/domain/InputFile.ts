@@ -1,7 +1,7 @@
 /**
  * An input file that was read to its end.
  *
- * Guarantees: the digest is of the bytes that were read. A remote file that was read in part has no digest, but the
+ * Guarantees: the digest covers the bytes that were read. A remote file that was read in part has no digest; it has the
  * version that its server reported.
  */
 export interface InputFile {
@@ -9,10 +9,10 @@ export interface InputFile {
   readonly bytes: number
   /** Records read, accepted or rejected. */
   readonly records?: number
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the file. */
   readonly sha256?: string
-  /** As the server sent it, with its quotes. */
+  /** The ETag as the server sent it, including its quotes. */
   readonly etag?: string
-  /** As the server sent it. */
+  /** The `Last-Modified` header as the server sent it. */
   readonly last_modified?: string
 }

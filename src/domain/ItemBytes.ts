@@ -1,14 +1,15 @@
 /**
  * An item as bytes: its element of a task's `prompts`, as JSON in UTF-8.
  *
- * Guarantees: the bytes are those of `content`. Each text is encoded once; another order of the completions copies bytes.
- * Items that are not large share blocks of memory, each freed when none of its items is held: a buffer for each text
- * costs more time than encoding it. Who holds an item for long takes it out of its block with `detached`.
+ * Guarantees: the bytes are those of `content`. Each text is encoded once; to reorder the completions, bytes are
+ * copied. Small items share blocks of memory, because one buffer per text costs more time than encoding the text. A
+ * block is freed when nobody holds any of its items. Code that keeps an item for long copies it out of its block with
+ * `detached`.
  */
 export interface ItemBytes {
-  /** With the completions in the order of the input. */
+  /** The item with its completions in the order of the input. */
   readonly utf8: Uint8Array
-  /** Where each completion begins in `utf8`; the last number is where another one would. */
+  /** The offset of each completion in `utf8`, and at the end the offset at which another completion would begin. */
   readonly starts: ReadonlyArray<number>
 }
 
@@ -27,7 +28,7 @@ const tail = encoder.encode("]}")
 export const make = (prompt: string, completions: ReadonlyArray<string>): ItemBytes =>
   fromJson([prompt, ...completions].map((text) => JSON.stringify(text)))
 
-/** The same of the prompt and the completions as JSON. */
+/** Like `make`, from a prompt and completions that are JSON already. */
 export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBytes => {
   const first = `${head}${prompt}${middle}`
   // A UTF-16 unit takes at most three bytes.
@@ -58,14 +59,14 @@ export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBy
   return { utf8: block.subarray(start, used), starts }
 }
 
-/** A copy outside the shared block; the same bytes if they are in none. */
+/** A copy outside the shared block; the same object if the bytes are not in a shared block. */
 export const detached = (bytes: ItemBytes): ItemBytes =>
   bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
 /** How many completions the item has. */
 export const count = ({ starts }: ItemBytes): number => starts.length - 1
 
-/** No completion has more characters, or UTF-16 units, than this. */
+/** An upper bound for the length of any completion, in characters or UTF-16 code units. */
 export const maxLength = ({ starts }: ItemBytes): number => {
   let max = 0
   for (let i = 1; i < starts.length; i++) max = Math.max(max, starts[i]! - starts[i - 1]! - '"",'.length)
@@ -83,7 +84,7 @@ export const sorted = (bytes: ItemBytes, completions: ReadonlyArray<string>): Ui
   return written
 }
 
-/** Writes the item with its completions in another order, if there is one; gives the place after it. */
+/** Writes the item, with its completions in the given order if there is one. Returns the offset after it. */
 export const write = (
   { starts, utf8 }: ItemBytes,
   order: ReadonlyArray<number> | undefined,

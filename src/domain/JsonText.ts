@@ -1,8 +1,11 @@
 /**
- * Text as `JSON.stringify` writes it, in UTF-8: quotes around it, an escape for a quote, a backslash and what is below U+0020, and no other
- * but for lone surrogates, which no dataset has.
+ * Text as `JSON.stringify` writes it, in UTF-8. It is quoted; quotes, backslashes and characters below U+0020 are
+ * escaped. The only other escapes are for lone surrogates, which datasets do not have.
  */
-/** Bytes with what Node's `Buffer` adds. Pages, which have no Node, import some of what uses this. */
+/**
+ * A byte array with the methods of Node's `Buffer` that are used here. Pages run without Node but import code that uses
+ * this type.
+ */
 export interface Bytes extends Uint8Array {
   toString(encoding?: string, start?: number, end?: number): string
   compare(
@@ -17,7 +20,7 @@ export interface Bytes extends Uint8Array {
 const backslash = 0x5c
 const u = 0x75
 
-/** What follows a backslash, and what both stand for. */
+/** Maps the letter after a backslash to the character that the escape stands for. */
 const unescaped = new Uint8Array(128)
 for (const [letter, text] of Object.entries({
   '"': '"',
@@ -31,11 +34,11 @@ for (const [letter, text] of Object.entries({
   unescaped[letter.charCodeAt(0)] = text.charCodeAt(0)
 }
 
-/** A control character, as `00` and two digits after `\\u`. */
+/** The control character of an escape: `\\u`, `00` and two hexadecimal digits. */
 const controlOf = (bytes: Uint8Array, at: number): number =>
   Number.parseInt(String.fromCharCode(bytes[at + 2]!, bytes[at + 3]!), 16)
 
-/** Where a text is in bytes, with its quotes. */
+/** The start and end of a text in bytes, including its quotes. */
 export type Place = readonly [start: number, end: number]
 
 /** The length of the text without quotes and escapes, in UTF-8. */
@@ -51,7 +54,7 @@ export const byteLength = (json: Uint8Array): number => {
   return length
 }
 
-/** Writes the text without quotes and escapes, four bytes at a time where none is a backslash. */
+/** Writes the text without quotes and escapes. Copies four bytes at a time if none of them is a backslash. */
 export const unescape = (json: Uint8Array, into: Uint8Array, start: number): void => {
   const from = new DataView(json.buffer, json.byteOffset, json.length)
   const to = new DataView(into.buffer, into.byteOffset, into.length)
@@ -67,7 +70,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
       i += 4
       at += 4
     }
-    // Up to the escape, or to the end.
+    // Copies single bytes up to the escape or the end.
     for (let isPlain = true; isPlain && i < end;) {
       const byte = json[i++]!
       isPlain = byte !== backslash
@@ -80,7 +83,7 @@ export const unescape = (json: Uint8Array, into: Uint8Array, start: number): voi
   }
 }
 
-/** The end of the text whose quote is at `start`: the place after its other quote. */
+/** Finds the offset after the closing quote of the text whose opening quote is at `start`. */
 export const endOf = (bytes: Bytes, start: number): number => {
   for (let quote = bytes.indexOf(0x22, start + 1); ; quote = bytes.indexOf(0x22, quote + 1)) {
     let first = quote
@@ -97,7 +100,7 @@ export const decode = (bytes: Bytes, [start, end]: Place): string =>
 export const areEqual = (bytes: Bytes, [start, end]: Place, [from, to]: Place): boolean =>
   end - start === to - from && bytes.compare(bytes, start, end, from, to) === 0
 
-/** Whether the text must be read to know that it is not only white space. */
+/** Whether the text must be decoded to find out if it is only white space. */
 export const mayBeBlank = (bytes: Uint8Array, [start]: Place): boolean => {
   const first = bytes[start + 1]!
   return first <= 0x22 || first === backslash || first > 0x7e
@@ -108,7 +111,7 @@ export const characters = (bytes: Uint8Array, [start, end]: Place): number => {
   let count = 0
   for (let at = start + 1; at < end - 1; at++) {
     const byte = bytes[at]!
-    // A code point has one byte that does not continue another.
+    // Each code point has exactly one byte that is not a continuation byte.
     if ((byte & 0xc0) !== 0x80) count++
     if (byte === backslash) at += bytes[at + 1] === u ? 5 : 1
   }

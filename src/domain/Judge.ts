@@ -14,11 +14,11 @@ const names = Schema.Array(Schema.String)
 export const Judges = Schema.Struct({
   /** The number of people that the service names. */
   experts: Schema.Int,
-  /** Of `ruleNames`. */
+  /** The scripted rules among the experts, a subset of `ruleNames`. */
   rules: names,
-  /** Files with known answers (`gold:FILE`). */
+  /** Files with known answers; their experts are named `gold:FILE`. */
   gold_files: names,
-  /** Language models (`judge:MODEL`). */
+  /** Language models; their experts are named `judge:MODEL`. */
   models: names,
 })
 export type Judges = typeof Judges.Type
@@ -36,7 +36,7 @@ export const judgesOf = (experts: ReadonlyArray<string>): Judges => {
 const joined = (parts: ReadonlyArray<string>): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
-/** In Markdown: `3 experts and the language model \`gpt-4o\``. Empty if there are none. */
+/** A description in Markdown, such as `3 experts and the language model \`gpt-4o\``; empty if there are no experts. */
 export const describe = ({ experts, gold_files, models, rules }: Judges): string => {
   const named = (noun: string, list: ReadonlyArray<string>) =>
     list.length === 0 ? [] : [`the ${noun}${list.length === 1 ? "" : "s"} ${joined(list.map((name) => `\`${name}\``))}`]

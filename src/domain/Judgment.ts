@@ -1,8 +1,8 @@
 /**
- * A result joined to its prompt item: what was sent, and what an expert answered.
+ * A result joined to its prompt item: the item that was sent and the answer of the experts.
  *
- * Guarantees: `bestCompletionIndex` refers to `completions`, which are in the input's order; so do the indices in
- * `annotations.ranking` and `annotations.votes` of the built-in service.
+ * Guarantees: `bestCompletionIndex` refers to `completions`, which are in the input's order. In results of the built-in
+ * service, so do the indices in `annotations.ranking` and `annotations.votes`.
  */
 import type { Array as Arr } from "effect"
 import type { Annotations } from "./Task.ts"
@@ -20,11 +20,13 @@ export interface LedgerItem {
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
-  /** Which completions are messages, of which `completions` has the rendered text; absent if none is. */
+  /**
+   * Which completions are messages; `completions` then has their rendered text. Absent if no completion is messages.
+   */
   readonly asMessages?: ReadonlyArray<boolean>
   /** The definitions of the tools that the model had, as JSON text; absent if there are none. */
   readonly tools?: string
-  /** Of the input. */
+  /** The item's metadata from the input. */
   readonly metadata: Metadata | undefined
   /** The known right answer, if the input has one. */
   readonly gold: Gold | undefined
@@ -34,20 +36,22 @@ export interface LedgerItem {
   readonly origin: Origin
 }
 
-/** Takes the place of a judgment that a task does not have: the prompt was withdrawn, or the result cannot be used. */
+/** Stands for a missing judgment of a task: the prompt was withdrawn, or the result cannot be used. */
 export interface NoJudgment extends Pick<Judgment, "taskId" | "itemId" | "isCheck"> {
   readonly reason: "withdrawn" | "unusable"
 }
 
-/** What one task said of one item. */
+/** The result of one task for one item. */
 export interface Judgment extends LedgerItem {
   /** The id at the service. */
   readonly taskId: string
   /** Zero-based index into `completions`. */
   readonly bestCompletionIndex: number
-  /** What the experts added, with all unknown members. Empty if the result has no object there. */
+  /** The annotations of the result, including unknown members. Empty if the result has no object there. */
   readonly annotations: Annotations
-  /** The member of the result that seems to list several judgments, and is not read. `annotations` are then empty. */
+  /**
+   * The member of the result that seems to list several judgments. It is not read, and `annotations` are then empty.
+   */
   readonly unread?: "annotations" | "judgments" | "votes"
   /** One-based number of the task among the item's tasks. */
   readonly vote: number
@@ -57,8 +61,8 @@ export interface Judgment extends LedgerItem {
   readonly order: ReadonlyArray<number>
 }
 
-/** An item with all of its judgments: each is of the same prompt and completions. */
+/** An item with all of its judgments. All judgments are of the same prompt and completions. */
 export interface JudgedItem extends LedgerItem {
-  /** One per task, in the order of the tasks. */
+  /** One judgment per task, in the order of the tasks. */
   readonly judgments: Arr.NonEmptyReadonlyArray<Judgment>
 }

@@ -1,8 +1,8 @@
 /**
  * A prompt item whose completions become strings when they are first read.
  *
- * Guarantees: whoever reads or copies its members gets those of a plain object with the same texts. Until the
- * completions are read, the item holds its bytes, and the block of memory that they are in.
+ * Guarantees: reading or copying its members gives the same values as a plain object. Until the completions are read,
+ * the item holds its bytes and the block of memory that contains them.
  */
 import type { ItemBytes } from "./ItemBytes.ts"
 import type { PromptItem } from "./PromptItem.ts"
@@ -23,11 +23,11 @@ export class LazyItem {
     if (id !== undefined) this.id = id
     this.prompt = prompt
     this.#bytes = bytes
-    // A getter of the class would be no member of the object: a copy would lack it.
+    // A getter on the class would not be an own property, so a copy would lack it.
     Object.defineProperty(this, "completions", LazyItem.#member)
   }
 
-  /** All items share one getter, since objects with a getter each are slow to make. */
+  /** All items share one getter, because creating an object with a getter of its own is slow. */
   static readonly #member: PropertyDescriptor & ThisType<LazyItem> = {
     enumerable: true,
     get() {
@@ -37,7 +37,7 @@ export class LazyItem {
     },
   }
 
-  /** The item, holding these bytes in place of the same ones in another block. */
+  /** The same item, but holding `bytes`, a copy of its own bytes in another block. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

@@ -1,8 +1,9 @@
 /**
- * The models whose completions were judged, rated by the votes on them: what `pair/rating` computes, and the command
- * line and `report.html` show.
+ * The models whose completions were judged, rated by the votes on them. `pair/rating` computes it; the command line and
+ * `report.html` show it.
  *
- * Guarantees: `null` means that a number does not exist: an interval of too few items, or without a bound on that side.
+ * Guarantees: `null` means that a number does not exist, for example the interval of too few items or a bound that is
+ * infinite.
  */
 
 /** A value with its 95% interval. */
@@ -14,7 +15,10 @@ export interface Estimate {
 
 /** How votes become ratings. */
 export interface LeaderboardMethod {
-  /** `davidson`: ties have a probability of their own; `half`: half a win for each; `drop`: left out. */
+  /**
+   * How ties count. `davidson`: a tie is an outcome with its own probability; `half`: each side gets half a win;
+   * `drop`: ties are left out.
+   */
   readonly ties: "davidson" | "half" | "drop"
   /** Whether votes are weighted by their experts' reliabilities. */
   readonly weighted: boolean
@@ -27,34 +31,43 @@ export interface LeaderboardMethod {
 
 /** One model, rated. */
 export interface LeaderboardRow {
-  /** As the input names it. */
+  /** The model's name in the input. */
   readonly model: string
-  /** Number of the group, from 1 on. Models of different groups were never compared, not even by way of others. */
+  /**
+   * Number of the group, from 1. Models of different groups were never compared, not even indirectly through other
+   * models.
+   */
   readonly group: number
-  /** 1 and the number of models of the group whose interval is above this one's. */
+  /** 1 plus the number of models in the group whose interval lies above this one's. */
   readonly rank: number
-  /** 400 points are odds of 10 to 1; the mean of a group is 1000. `low` or `high` is null where no vote bounds it. */
+  /**
+   * 400 points are odds of 10 to 1; the mean of a group is 1000. `low` or `high` is null if no vote bounds the rating
+   * on that side.
+   */
   readonly rating: Estimate
-  /** The rating if both completions of each comparison were of equal length. */
+  /** The rating that the model would have if both completions of each comparison were equally long. */
   readonly rating_at_equal_length: number | null
-  /** Share of its comparisons that it won, a tie counted as half. */
+  /** Share of its comparisons that the model won; a tie counts as half. */
   readonly win_rate: Estimate
   /** Items on which it was compared. */
   readonly items: number
-  /** Comparisons that it won: a vote makes one with each other completion of its item of which it says something. */
+  /**
+   * Comparisons that it won. A vote makes one comparison with each other completion of the item about which it says
+   * something.
+   */
   readonly wins: number
-  /** Comparisons in which a vote ranked it together with the other. */
+  /** Comparisons in which a vote gave both completions the same rank. */
   readonly ties: number
   /** Comparisons that it lost. */
   readonly losses: number
   /**
-   * Whether it never lost or never won against those outside of a circle of models that beat each other: its rating
-   * then rests on the prior, and has no bound on that side.
+   * Set if the model never lost or never won against models outside its cycle. A cycle is a set of models that beat
+   * each other. The rating then depends on the prior and has no bound on that side.
    */
   readonly extreme: "never_lost" | "never_won" | null
 }
 
-/** What speaks for a completion besides its model, in natural logarithms of odds. */
+/** The effect of a property of a completion other than its model, in natural logarithms of odds. */
 export interface ControlRow {
   /**
    * `length`: per standard deviation of (a − b) / (a + b), with the lengths a and b in characters. `position`: of being
@@ -66,13 +79,13 @@ export interface ControlRow {
   readonly unit: number
 }
 
-/** The state after so many votes, in the order of the ledger's items. */
+/** The state after this number of votes, in the order of the ledger's items. */
 export interface AccrualPoint {
   readonly votes: number
   readonly items: number
   /** Probability that two votes on an item choose the same completion; null if no item has two votes. */
   readonly agreement: Estimate | null
-  /** Win rates of `Accrual.models`; null for one without a vote. */
+  /** Win rates of `Accrual.models`; null for a model without a vote. */
   readonly win_rates: ReadonlyArray<Estimate | null>
 }
 
@@ -82,31 +95,34 @@ export interface Accrual {
   readonly models: ReadonlyArray<string>
   readonly points: ReadonlyArray<AccrualPoint>
   /**
-   * What the next votes would do: intervals of `votes` more have the width of today's times `factor`, which is
-   * √(n / (n + votes)) for n votes.
+   * A forecast: with `votes` more votes, intervals have today's width times `factor`, which is √(n / (n + votes)) for n
+   * votes today.
    */
   readonly next: { readonly votes: number; readonly factor: number }
 }
 
-/** The models with what the votes say of them. */
+/** The models with their ratings. */
 export interface Leaderboard {
   /** How votes became ratings. */
   readonly method: LeaderboardMethod
-  /** Votes on these items. */
+  /** The number of votes on these items. */
   readonly votes: number
   /** Items with at least one comparison of two models. */
   readonly items: number
-  /** Of two models by a vote. */
+  /** The number of comparisons of two models by one vote. */
   readonly comparisons: number
   /** Comparisons without a winner. */
   readonly ties: number
-  /** Davidson's ν: the odds of a tie to a win between equal models are ν to 1. Null without ties, or if all are. */
+  /**
+   * Davidson's ν: the odds of a tie to a win between equal models are ν to 1. Null if no comparison or every comparison
+   * is a tie.
+   */
   readonly tie_parameter: number | null
-  /** By group and rating. */
+  /** The models by group, then by rating. */
   readonly models: ReadonlyArray<LeaderboardRow>
   /** Number of groups, usually 1. */
   readonly groups: number
-  /** What was controlled for. */
+  /** The properties that the ratings control for, with their effects. */
   readonly controls: ReadonlyArray<ControlRow>
   /** The first two models of the largest group; null if there are none, or no resamples. */
   readonly lead: {
@@ -117,6 +133,6 @@ export interface Leaderboard {
     /** Votes, in addition to the present ones, after which the 95% interval of the difference would be above 0. */
     readonly votes_needed: number | null
   } | null
-  /** The course of agreement and win rates. */
+  /** How agreement and win rates developed. */
   readonly accrual: Accrual
 }

@@ -1,8 +1,8 @@
 /**
- * Prompts: text, or conversations as messages with roles; and what messages say of tools.
+ * Prompts as text or as conversations (messages with roles), and the tool calls of messages.
  *
- * Guarantees: a decoded conversation has at least one message, and no text with a lone surrogate. The arguments of a call
- * are kept as the text of a JSON object, so that digits and the order of members stay.
+ * Guarantees: a decoded conversation has at least one message and no text with a lone surrogate. Arguments of a call
+ * stay the text of a JSON object, so digits and the order of members are preserved.
  */
 import { Schema } from "effect"
 import { NonBlankText, WellFormedText } from "./Text.ts"
@@ -26,14 +26,14 @@ const ArgumentsText = WellFormedText.check(
   ),
 )
 
-/** A call of a function, as OpenAI and TRL have it. */
+/** A call of a function, in the format of OpenAI and TRL. */
 export const ToolCall = Schema.Struct({
-  /** By which a result names the call. */
+  /** The id by which a result refers to the call. */
   id: Schema.optionalKey(NonBlankText),
   type: Schema.Literal("function"),
   function: Schema.Struct({
     name: NonBlankText,
-    /** The text of a JSON object, as the input has it. */
+    /** The text of a JSON object, unchanged from the input. */
     arguments: ArgumentsText,
   }),
 })
@@ -41,15 +41,15 @@ export type ToolCall = typeof ToolCall.Type
 
 /** One turn. Usual roles: `system`, `user`, `assistant`, `tool`. */
 export const Message = Schema.Struct({
-  /** Any name, as the input has it. */
+  /** Any name, unchanged from the input. */
   role: WellFormedText,
-  /** May be blank, but not all messages of a prompt. */
+  /** May be blank, but not in every message of a prompt. */
   content: WellFormedText,
-  /** What the assistant calls. */
+  /** The tool calls of the assistant. */
   tool_calls: Schema.optionalKey(Schema.NonEmptyArray(ToolCall)),
-  /** Of a message with the role `tool`: which tool it is the result of. */
+  /** The tool that returned this result; only in messages with the role `tool`. */
   name: Schema.optionalKey(NonBlankText),
-  /** Of a message with the role `tool`: which call it is the result of. */
+  /** The call that this message answers; only in messages with the role `tool`. */
   tool_call_id: Schema.optionalKey(NonBlankText),
 }).check(
   Schema.makeFilter(({ name, role, tool_call_id, tool_calls }) => {
@@ -61,7 +61,7 @@ export const Message = Schema.Struct({
 )
 export type Message = typeof Message.Type
 
-/** Whether a message says more than its role and its content. */
+/** Whether a message has members besides its role and its content. */
 export const usesTools = ({ name, tool_call_id, tool_calls }: Message): boolean =>
   tool_calls !== undefined || name !== undefined || tool_call_id !== undefined
 

@@ -1,12 +1,12 @@
 /**
  * Where a record was read.
  *
- * Guarantees: at least one of `line` and `row` is present: `line` in text files, `row` in files whose records are not
- * lines (elements of a JSON array, rows of Parquet).
+ * Guarantees: at least one of `line` and `row` is present. Text files have `line`. Files whose records are not lines
+ * (elements of a JSON array, rows of Parquet) have `row`.
  */
 import { Schema } from "effect"
 
-/** Where a record is in the input. */
+/** The place of a record in the input. */
 export const Origin = Schema.Struct({
   /** A path, a URL without secrets, or the name of a source. */
   file: Schema.String,
@@ -17,7 +17,7 @@ export const Origin = Schema.Struct({
 })
 export type Origin = typeof Origin.Type
 
-/** `items.jsonl:17`, `items.json:40 (record 3)`, `items.parquet, row 3`. */
+/** A place as text: `items.jsonl:17`, `items.json:40 (record 3)`, or `items.parquet, row 3`. */
 export const describe = ({ file, line, row }: Origin): string => {
   if (line === undefined) return row === undefined ? file : `${file}, row ${row}`
   return row === undefined ? `${file}:${line}` : `${file}:${line} (record ${row})`

@@ -7,22 +7,22 @@ import * as Attached from "./Attached.ts"
 import * as JsonText from "./JsonText.ts"
 import type { PreferencePair } from "./PreferencePair.ts"
 
-/** The members with a text of the item, in the order of `places`. */
+/** The members that hold a text of the item, in the order of `places`. */
 export const texts: ReadonlyArray<string> = ["prompt", "chosen", "rejected"]
 
 export const isText = (name: string): boolean => texts.includes(name)
 
-/** For those who only copy or measure the texts. */
+/** The bytes of a pair, for code that only copies or measures the texts. */
 export interface PairBytes {
   /** JSON as `JSON.stringify` writes it, in UTF-8, without lone surrogates. */
   readonly body: JsonText.Bytes
-  /** Of prompt, chosen and rejected. */
+  /** The places of prompt, chosen and rejected. */
   readonly places: readonly [prompt: JsonText.Place, chosen: JsonText.Place, rejected: JsonText.Place]
 }
 
 const bytes = Attached.make<PairBytes, Partial<PreferencePair>>()
 
-/** The bytes of this very pair, if it is one of `make`. */
+/** The bytes of this object, if `make` created it; a copy has none. */
 export const of = (pair: PreferencePair): PairBytes | undefined => bytes.of(pair)
 
 const text = (place: 1 | 2): PropertyDescriptor => ({
@@ -34,7 +34,7 @@ const text = (place: 1 | 2): PropertyDescriptor => ({
   configurable: true,
 })
 
-/** The same for all pairs, so that they have one shape. */
+/** All pairs share these getters, so that they have one shape. */
 const [chosen, rejected] = [text(1), text(2)]
 
 export const make = (

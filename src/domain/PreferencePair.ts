@@ -4,8 +4,8 @@
  * Guarantees: `chosen` and `rejected` differ; `chosen_index` and `rejected_index` refer to the input's order, whatever
  * order the experts saw; the weights of an item's rows add up to 1.
  *
- * A new member is a new column: its place, type and description in files, card and guide come from here, and
- * `pair/PairStrategy` gives its value.
+ * To add a column, add a member here. Its place, type and description in files, card and guide are derived from it;
+ * `pair/PairStrategy` sets its value.
  */
 import { Schema } from "effect"
 import { described } from "./Described.ts"
@@ -60,9 +60,9 @@ export const PreferencePair = Schema.Struct({
       Schema.String,
     ),
   ),
-  /** The messages of `chosen`, if it calls tools; `chosen` is then their text. No column of its own. */
+  /** The messages of `chosen`, if it calls tools; `chosen` is then their text. Not a column. */
   chosen_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
-  /** The messages of `rejected`, if it calls tools; `rejected` is then their text. No column of its own. */
+  /** The messages of `rejected`, if it calls tools; `rejected` is then their text. Not a column. */
   rejected_messages: Schema.optionalKey(Schema.NonEmptyArray(Message)),
 })
 export type PreferencePair = typeof PreferencePair.Type

@@ -1,18 +1,19 @@
 /**
- * What a vote costs, by the kind of expert who gives it.
+ * The price of a vote, by the kind of expert who gives it.
  *
- * Guarantees: what counts at the highest price costs no less than it turns out to, whichever kinds give the votes.
+ * Guarantees: votes that are reserved at the highest price never cost more than that, whichever kinds of expert give
+ * them.
  */
 import { Option, Predicate } from "effect"
 import * as Cost from "./Cost.ts"
 
-/** Names the price of votes whose kind has none of its own. */
+/** The key for the price of all kinds without a price of their own. */
 export const other = "default"
 
-/** One price, or one for each kind of expert, with that of all other votes under `default`. */
+/** One price for all votes, or one per kind of expert with the price of all other votes under `default`. */
 export type Price = Cost.Amount | { readonly default: Cost.Amount; readonly [kind: string]: Cost.Amount }
 
-/** The price of each kind that has one of its own, and that of all other votes. */
+/** The price of each kind that has its own price, and the price of all other votes. */
 export interface Prices {
   readonly other: Cost.Decimal
   readonly kinds: ReadonlyMap<string, Cost.Decimal>
@@ -24,7 +25,7 @@ export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }
 
-/** None where an amount is no price, a kind has no name, or the price of other votes is missing. */
+/** None if an amount is not a price, a kind has no name, or the price of other votes is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
     Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),
@@ -37,7 +38,7 @@ export const parse = (price: Price): Option.Option<Prices> => {
   })
 }
 
-/** By name, as texts. */
+/** The prices by kind, as text. */
 export const toRecord = ({ kinds, other: others }: Prices): { readonly [kind: string]: string } =>
   Object.fromEntries(
     [[other, others] as const, ...[...kinds].toSorted(([a], [b]) => (a < b ? -1 : 1))].map(([kind, price]) => [
@@ -48,17 +49,17 @@ export const toRecord = ({ kinds, other: others }: Prices): { readonly [kind: st
 
 export const encode = (prices: Prices): string => JSON.stringify(toRecord(prices))
 
-/** @throws where it was not `encode` that wrote it */
+/** @throws if `encode` did not write the text */
 export const decode = (text: string): Prices =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `encode` wrote it
   Option.getOrThrow(parse(JSON.parse(text) as Price))
 
-/** What a vote costs at most. */
+/** The highest price that a vote may have. */
 export const highest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.max, other)
 
-/** @param kind null if it is unknown: it may be the dearest */
+/** @param kind null if the kind is unknown; the highest price then applies */
 export const priceOf = (prices: Prices, kind: string | null): Cost.Decimal =>
   kind === null ? highest(prices) : (prices.kinds.get(kind) ?? prices.other)
 
-/** What a vote costs at least. */
+/** The lowest price that a vote may have. */
 export const lowest = ({ kinds, other }: Prices): Cost.Decimal => [...kinds.values()].reduce(Cost.min, other)

@@ -26,7 +26,7 @@ export type Gold = typeof Gold.Type
 
 const itemOf = (text: typeof WellFormedText) => {
   const filled = text.check(notBlank)
-  /** Text, or a conversation of which at least one message is not blank. */
+  /** Text, or a conversation with at least one message that is not blank. */
   const prompt = Schema.Union([
     filled,
     Schema.NonEmptyArray(Message).check(
@@ -38,7 +38,7 @@ const itemOf = (text: typeof WellFormedText) => {
     ),
   ])
   const completions = Schema.Array(text).check(
-    // Comparing is several times faster than a Set, which hashes every text to its end.
+    // Comparing is several times faster than a Set, which hashes each text completely.
     Schema.makeFilter((completions) => {
       const first = completions.find((completion) => !isBlank(completion))
       if (!completions.every((completion) => completion === first || isBlank(completion))) return undefined
@@ -51,7 +51,10 @@ const itemOf = (text: typeof WellFormedText) => {
     id: Schema.optionalKey(filled),
     prompt,
     completions,
-    /** Which completions are messages that call tools, of which `completions` has the rendered text; absent if none is. */
+    /**
+     * Which completions are messages that call tools; `completions` has their rendered text. Absent if no completion
+     * is.
+     */
     as_messages: Schema.optionalKey(Schema.Array(Schema.Boolean)),
     /** The definitions of the tools that the model had, as the text of a JSON array. Not shown to experts. */
     tools: Schema.optionalKey(text),
@@ -79,33 +82,35 @@ const itemOf = (text: typeof WellFormedText) => {
   )
 }
 
-/** One record of the `items` layout, as it is in a file, but for completions that are messages. */
+/** One record of the `items` layout. It matches the file except for completions that are messages. */
 export const PromptItem = itemOf(WellFormedText)
 
 /**
- * A `PromptItem` whose texts are known to be well-formed, because they were decoded from UTF-8. Skipping the search
- * for lone surrogates saves a tenth of the time of reading an item.
+ * A `PromptItem` whose texts are known to be well-formed, because they were decoded from UTF-8. Without the search for
+ * lone surrogates, reading an item takes a tenth less time.
  */
 export const WellFormedPromptItem = itemOf(Schema.String)
 export type PromptItem = typeof PromptItem.Type
 
-/** A prompt item of a source, with the place where it was read. */
+/** A prompt item from a source, with the place where it was read. */
 export interface SourceItem {
-  /** Checked: a prompt, and at least two distinct completions that are not blank. */
+  /** The item after validation: it has a prompt and at least two distinct completions that are not blank. */
   readonly item: PromptItem
-  /** Where it was read; of a join, the prompt's record. */
+  /** The place where the item was read; in a join, the place of the prompt's record. */
   readonly origin: Origin
-  /** Where each completion was read, if it has a record of its own. */
+  /** The place of each completion that has a record of its own. */
   readonly completionOrigins?: ReadonlyArray<Origin> | undefined
   /** Paths of the lists in the metadata that have one element per completion. */
   readonly completionLists?: ReadonlyArray<ReadonlyArray<string | number>> | undefined
-  /** What `JSON.stringify` makes of the prompt and of each completion, if that stands in the record. */
+  /**
+   * The JSON text of the prompt and of each completion, if the record contains it as `JSON.stringify` would write it.
+   */
   readonly texts?: ItemTexts | undefined
-  /** Its identity, if the source knows it. */
+  /** The item's identity, if the source knows it. */
   readonly identity?: ItemIdentity | undefined
 }
 
-/** Of no other item: one that was made of it may have other texts. */
+/** JSON texts that are valid for the item `of` alone, because a modified copy may have other texts. */
 export interface ItemTexts {
   readonly of: PromptItem
   readonly json: ReadonlyArray<string>
@@ -113,7 +118,7 @@ export interface ItemTexts {
 
 /** The identity that `TaskRequests.identify` gives the item. */
 export interface ItemIdentity {
-  /** The item: another one that was made of it may have another identity. */
+  /** The item to which the identity belongs. A modified copy may have another identity. */
   readonly of: PromptItem
   readonly bytes: ItemBytes
   /** SHA-256 of the bytes, hexadecimal. */
@@ -122,12 +127,12 @@ export interface ItemIdentity {
 }
 
 /**
- * The item's element of a task's `prompts`, as JSON: what is sent to experts, and hashed to identify the item's
- * content. A conversation is sent as rendered text. `id`, `tools`, `models`, `gold` and `metadata` are not content.
+ * The item's element of a task's `prompts`, as JSON. It is sent to experts, and its hash identifies the item's content.
+ * A conversation is sent as rendered text. `id`, `tools`, `models`, `gold` and `metadata` are not content.
  */
 export const content = (item: Pick<PromptItem, "prompt" | "completions">): string => JSON.stringify(toTaskPrompt(item))
 
-/** An item's completions as they are read: the messages of those that call tools. */
+/** An item's completions, with the messages of each completion that calls tools. */
 export const completionsOf = ({
   as_messages,
   completions,
@@ -139,7 +144,7 @@ export const completionsOf = ({
     as_messages?.[i] === true ? Option.getOrElse(Conversation.parse(text), () => text) : text,
   )
 
-/** An item as a record of the `items` layout, which is read as the same item. */
+/** An item as a record of the `items` layout. Reading the record gives the same item. */
 export const toJson = (
   item: { readonly [Member in keyof PromptItem]: PromptItem[Member] | undefined } & Pick<
     PromptItem,
@@ -152,7 +157,7 @@ export const toJson = (
     ...(item.tools !== undefined && { tools: item.tools }),
   })
 
-/** The prompt as the text that experts see, and the completions. */
+/** The prompt as the text that experts see, with the completions. */
 export const toTaskPrompt = ({ completions, prompt }: Pick<PromptItem, "prompt" | "completions">) => ({
   prompt: Conversation.render(prompt),
   completions,

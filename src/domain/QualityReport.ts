@@ -1,6 +1,6 @@
 /**
- * What a dataset was made from and how far it can be trusted, in numbers: the content of `report.json`, which
- * `report.html` shows.
+ * The content of `report.json`, which `report.html` shows: numbers on where a dataset comes from and how far it can be
+ * trusted.
  *
  * Guarantees: no timestamps, so the same ledger gives the same report. Shares are 0 to 1, times are in seconds, lengths
  * in Unicode code points ("characters"). `null` means that there is no data to compute a value from.
@@ -12,39 +12,48 @@ import type { RubricReport } from "./RubricReport.ts"
 import type { SpendingReport } from "./SpendingReport.ts"
 import type { Split } from "./Split.ts"
 
-/** One step from records to pairs, with what was lost at it. */
+/** One step from records to pairs, with the records, items or pairs that were lost at it. */
 export interface FunnelStep {
   /** `read`, `submitted`, `judged`, `kept`, and `pairs`, in this order. */
   readonly step: "read" | "submitted" | "judged" | "kept" | "pairs"
   readonly unit: "records" | "items" | "pairs"
   readonly count: number
-  /** What came into the step and is not in `count`, by reason, such as `duplicate`, `rejected`, `tie`, `leak`. */
+  /**
+   * The records, items or pairs that entered the step but are not in `count`, by reason, such as `duplicate`,
+   * `rejected`, `tie`, `leak`.
+   */
   readonly lost: ReadonlyArray<{ readonly reason: string; readonly count: number }>
 }
 
 export interface Agreement {
   /** Items by the number of votes that they have: `{ votes: 3, items: 120 }`. */
   readonly votes_per_item: ReadonlyArray<{ readonly votes: number; readonly items: number }>
-  /** Items with two votes or more; what follows is of these. */
+  /** Items with at least two votes. The members below cover only these items. */
   readonly items: number
-  /** All votes for the same completion. */
+  /** Items whose votes all prefer the same completion. */
   readonly unanimous: number
-  /** Several completions are best, by the votes or, with `dawid-skene`, by their weights; and no lead decided. */
+  /**
+   * Items on which several completions are best and no lead decided. With `dawid-skene`, weighted votes decide what is
+   * best.
+   */
   readonly ties: number
   /** Mean share of the votes for the choice. */
   readonly mean_agreement: number | null
   readonly agreement: Histogram
-  /** Randolph's free-marginal kappa: agreement beyond chance, which is 1/K where K texts are to choose from. */
+  /** Randolph's free-marginal kappa: agreement beyond chance. Chance is 1/K for an item with K texts to choose from. */
   readonly free_marginal_kappa: number | null
-  /** Krippendorff's alpha, nominal: chance is pooled by the completions' places in the input, and depends on their order. */
+  /**
+   * Krippendorff's alpha, nominal. Chance is pooled over the completions' places in the input, so alpha depends on
+   * their order.
+   */
   readonly krippendorff_alpha: number | null
-  /** Items with two votes or more that each prefer one completion, and are what kappa and alpha compare. */
+  /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
   readonly compared_items: number
   /** How votes became a choice. */
   readonly method: "majority" | "dawid-skene"
   /**
-   * Items whose choice is not that of the majority of their votes, by what made it: the service, which names another
-   * choice than its votes; a lead; or the experts' reliabilities.
+   * Items whose choice differs from the majority of their votes, by the cause: the service names another choice than
+   * its votes, a lead decided, or the experts' reliabilities changed the choice.
    */
   readonly not_majority: ReadonlyArray<{ readonly by: "service" | "lead" | "reliability"; readonly items: number }>
 }
@@ -52,40 +61,43 @@ export interface Agreement {
 export interface ExpertRow {
   /** The expert's name at the service; null for all votes without one. */
   readonly expert: string | null
-  /** Votes on judged items, of which these are on gold items that were mixed in. */
+  /** Votes on judged items. `mixed_in_votes` of them are on gold items that were mixed in. */
   readonly votes: number
   readonly mixed_in_votes: number
-  /** Votes on items of which the others' votes have a majority, and how many of them were for its choice. */
+  /** Votes on items on which the other experts' votes have a majority. `with_others` of them agree with it. */
   readonly compared: number
   readonly with_others: number
-  /** Estimated probability that a vote of this expert is right (Dawid–Skene, one coin), by votes on items with several, and on items with a known answer; null without such a vote. */
+  /**
+   * Estimated probability that a vote of this expert is right (Dawid–Skene, one coin). The estimate uses votes on items
+   * with several votes or with a known answer; null if the expert has no such vote.
+   */
   readonly reliability: number | null
   readonly gold_votes: number
   readonly gold_right: number
   readonly median_seconds: number | null
-  /** Votes whose shown order is known, and how many of them chose what was shown first. */
+  /** Votes with a known order of completions. `chose_first` of them chose the completion shown first. */
   readonly ordered: number
   readonly chose_first: number
 }
 
-/** Of pairs whose completions are of two models. */
+/** A model's results, from pairs whose completions come from two different models. */
 export interface ModelRow {
-  /** As the input names it. */
+  /** The model's name in the input. */
   readonly model: string
-  /** Items with such a pair that it is in. */
+  /** Items with at least one such pair that includes this model. */
   readonly items: number
-  /** Pairs in which its completion is the chosen one, and the rejected one. */
+  /** Pairs in which the model's completion is chosen. `rejected` counts those in which it is rejected. */
   readonly chosen: number
   readonly rejected: number
-  /** The mean over its items of its share in the item's pairs: each item counts once. */
+  /** The mean over the model's items of its share of won pairs in the item; each item counts once. */
   readonly win_rate: number
 }
 
 /** Votes of one kind of expert on items with a known answer. */
 export interface GoldVotes {
-  /** As the service tells it; null if it tells none. */
+  /** The kind as the service reports it; null if it reports none. */
   readonly kind: string | null
-  /** Results with a vote of this kind, each of them paid for once. */
+  /** Results with at least one vote of this kind. Each result was paid for once. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
@@ -93,21 +105,21 @@ export interface GoldVotes {
 }
 
 export interface GoldReport {
-  /** Judged items that were mixed in by `--gold`, and judged items of the input with a known answer. */
+  /** Judged items that `--gold` mixed in. `in_input` counts judged items of the input with a known answer. */
   readonly mixed_in: number
   readonly in_input: number
-  /** Results on these items, each of them paid for once. */
+  /** Results on these items. Each result was paid for once. */
   readonly results: number
   /** Votes that prefer one completion; others are neither right nor wrong. */
   readonly votes: number
   readonly right: number
-  /** The votes by kind of expert, most first. */
+  /** The votes by kind of expert, the kind with the most votes first. */
   readonly kinds: ReadonlyArray<GoldVotes>
-  /** The 95% Wilson score interval of the share of right votes. */
+  /** Share of right votes. `low` and `high` are its 95% Wilson score interval. */
   readonly accuracy: number | null
   readonly low: number | null
   readonly high: number | null
-  /** Items whose choice was wrong; those that were left out as ties have none. */
+  /** Items whose choice was wrong. Items that were left out as ties have no choice. */
   readonly wrong_items: number
   /** The first 10 of them. */
   readonly wrong: ReadonlyArray<{
@@ -123,8 +135,9 @@ export interface Position {
   /** For items of `completions` completions, how many votes chose the one shown at each position. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
-   * Items with more of their votes in the first half of the order shown, and in the second: each item counts once, since
-   * its votes are not independent. The middle one of an odd number is in neither half; items with as many votes in either are not counted.
+   * Items with more of their votes in the first half of the order shown. `second_half` counts the opposite. Each item
+   * counts once, because its votes are not independent. The middle one of an odd number of completions is in neither
+   * half; items with equally many votes in both halves are not counted.
    */
   readonly first_half: number
   readonly second_half: number
@@ -134,7 +147,10 @@ export interface Position {
   readonly known: number
 }
 
-/** Kept items by whether the judgment ranks their completions; `full-ranking` pairs the others as `best-against-rest` does. */
+/**
+ * Kept items by whether the judgment ranks their completions. `full-ranking` pairs unranked items as
+ * `best-against-rest` does.
+ */
 export interface Rankings {
   readonly ranked_items: number
   readonly unranked_items: number
@@ -148,33 +164,36 @@ export interface FlagReport {
 }
 
 export interface Length {
-  /** In items: each of an item's n pairs counts 1/n. */
+  /** Number of items in which the longer completion was chosen; each of an item's n pairs counts 1/n. */
   readonly longer_chosen: number
   readonly equal: number
   readonly shorter_chosen: number
-  /** Share of the longer chosen where lengths differ; each item counts once. */
+  /**
+   * Share of items in which the longer completion was chosen, among those with different lengths; each item counts
+   * once.
+   */
   readonly share_longer: number | null
-  /** Mean length of chosen less that of rejected, over the pooled standard deviation; each item counts once. */
+  /** Mean length of chosen minus mean length of rejected, over the pooled standard deviation; each item counts once. */
   readonly cohens_d: number | null
-  /** Length of chosen less that of rejected, of the pairs; so are `chosen` and `rejected`. */
+  /** Length of chosen minus length of rejected, per pair. `chosen` and `rejected` are also per pair. */
   readonly difference: Distribution
   readonly prompt: Distribution
   readonly chosen: Distribution
   readonly rejected: Distribution
 }
 
-/** A property of the dataset with the value that it has, and its threshold. */
+/** A property of the dataset, with its value and its threshold. */
 export interface Check {
-  /** As the command line calls it, such as `longer-chosen`. */
+  /** The check's name on the command line, such as `longer-chosen`. */
   readonly check: string
-  /** What `value` is. */
+  /** A description of `value`. */
   readonly measure: string
   readonly value: number | null
-  /** How many items, pairs or votes it concerns. */
+  /** How many items, pairs or votes the check found, out of `of`. */
   readonly count: number
   readonly of: number
   readonly unit: "items" | "pairs" | "votes"
-  /** Whether `value` and `threshold` are shares, to be shown in percent. */
+  /** Whether `value` and `threshold` are shares, which are shown in percent. */
   readonly is_share: boolean
   /** The threshold; null if none was set. The direction is `below` if larger values are worse. */
   readonly threshold: number | null
@@ -182,7 +201,7 @@ export interface Check {
   /** What to do if the check fails. */
   readonly advice: string
   readonly passed: boolean
-  /** Whether what it concerns was left out of the dataset. */
+  /** Whether the items, pairs or votes that the check found were left out of the dataset. */
   readonly dropped: boolean
   readonly examples: ReadonlyArray<{ readonly item_id: string; readonly detail: string }>
 }
@@ -202,7 +221,10 @@ export interface LanguageRow {
   /** ISO 639-1, `und` if unknown. */
   readonly language: string
   readonly items: number
-  /** The 95% Wilson score interval of the language's share of all items; null where all were detected, not a sample. */
+  /**
+   * The 95% Wilson score interval of the language's share of all items; null if the language of every item was
+   * detected, not of a sample.
+   */
   readonly low: number | null
   readonly high: number | null
 }
@@ -211,21 +233,21 @@ export interface LanguageRow {
 export interface QualityReport {
   /** Names the file's format. */
   readonly format: "prefstream-report"
-  /** Of the file's format. */
+  /** Version of the file's format. */
   readonly version: 1
-  /** Null for all campaigns together. */
+  /** The campaign's number; null for all campaigns together. */
   readonly campaign: number | null
-  /** Of the campaign; null if there are none. */
+  /** The campaign's guidelines; null if there are none. */
   readonly guidelines: string | null
-  /** Where the tasks are. */
+  /** The address of the annotation service. */
   readonly service: string | null
   /** What the job's votes cost; null without a price. */
   readonly spending: SpendingReport | null
-  /** From records to pairs, in this order. */
+  /** The steps from records to pairs, in this order. */
   readonly funnel: ReadonlyArray<FunnelStep>
-  /** Of items with several votes. */
+  /** Agreement between the votes on items with several votes. */
   readonly agreement: Agreement
-  /** Most votes first; all votes without a name are one row, the last. */
+  /** The experts, most votes first; all votes without a name are one row, the last. */
   readonly experts: ReadonlyArray<ExpertRow>
   /** How many models there are with pairs. */
   readonly model_count: number
@@ -235,28 +257,31 @@ export interface QualityReport {
   readonly leaderboard: Leaderboard | null
   /** How votes compare with known answers. */
   readonly gold: GoldReport
-  /** Whether the place in the order shown decides. */
+  /** Whether the position in the order shown influences the choice. */
   readonly position: Position
-  /** Whether the longer completion wins. */
+  /** Whether experts prefer the longer completion. */
   readonly length: Length
   /** Problems that experts reported. */
   readonly flags: FlagReport
-  /** What experts said besides their choices; absent if no vote says anything. */
+  /** Answers of experts besides their choices; absent if no vote has any. */
   readonly rubric?: RubricReport
-  /** How many items are ranked as a whole. */
+  /** How many items have a complete ranking. */
   readonly rankings: Rankings
   /** Seconds from submitting a task to its result. */
   readonly turnaround: Distribution
   /** Seconds per vote, for votes whose time the service reports. */
   readonly vote_seconds: Distribution
-  /** Most frequent first; of large inputs, of a sample of about 5,000 items. */
+  /** The languages, most frequent first. For large inputs, the counts come from a sample of about 5,000 items. */
   readonly languages: ReadonlyArray<LanguageRow>
-  /** Each with its value, its threshold, and what to do. */
+  /** The checks, each with its value, its threshold, and advice. */
   readonly checks: ReadonlyArray<Check>
-  /** Those with items: `train` alone, unless the dataset is split. */
+  /** The splits that have items. Without splitting, there is only `train`. */
   readonly splits: ReadonlyArray<{ readonly split: Split; readonly items: number; readonly pairs: number }>
-  /** Items that nearly repeat prompts of several splits, and were put in the split of the earliest; null without splits. */
+  /**
+   * Items that nearly repeat prompts of several splits. They were put in the split of the earliest prompt. Null without
+   * splits.
+   */
   readonly cross_split_near_duplicates: number | null
-  /** A few items, drawn by a hash of their ids. */
+  /** A few items, selected by a hash of their ids. */
   readonly examples: ReadonlyArray<Example>
 }

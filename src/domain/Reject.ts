@@ -1,10 +1,10 @@
 /**
  * A rejected record, with everything needed to correct it.
  *
- * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. Of an
- * oversized record only the beginning is included, and `raw_bytes` is its full size.
+ * Guarantees: `raw` is the record's text as it was read. Bytes that are not UTF-8 are in `raw_base64` instead. If a
+ * record is oversized, only its beginning is included, and `raw_bytes` is its full size.
  *
- * Reasons are worded where a record is read: `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`.
+ * The reasons come from the modules that read records: `io/RecordBuffer`, `io/Json`, `source/format`, `source/item`.
  */
 import { Schema } from "effect"
 import { Origin } from "./Origin.ts"
@@ -33,9 +33,9 @@ export const Reject = Schema.Struct({
   ...Origin.fields,
   /** The kind of reason, for programs. */
   code: RejectCode,
-  /** One line: the field, what was expected, what was found. */
+  /** One line: the field, the expected value, and the value that was found. */
   reason: Schema.String,
-  /** The record's text, or its beginning (`raw_bytes`). */
+  /** The record's text, or only its beginning if `raw_bytes` is present. */
   raw: Schema.optionalKey(Schema.String),
   /** In place of `raw`, if the bytes are not UTF-8. */
   raw_base64: Schema.optionalKey(Schema.String),

@@ -1,7 +1,8 @@
 /**
- * What experts are asked besides the choice, all of it optional for them: strength, all bad, flags, an edit, aspects.
+ * The questions that a rubric asks experts besides the choice: strength, all bad, flags, an edit, aspects. Experts may
+ * leave every answer out.
  *
- * Guarantees: each scale has 2 to 9 steps, so that one key gives one; names are distinct and have text.
+ * Guarantees: each scale has 2 to 9 steps, so that one key enters one rating; names are distinct and not blank.
  */
 import { Schema } from "effect"
 
@@ -20,21 +21,24 @@ const atLeastTwo = Schema.makeFilter((labels: ReadonlyArray<string>) =>
   labels.length === 1 ? "expected at least 2 labels, the weakest first, found 1" : undefined,
 )
 
-/** A scale from 1 to `steps`, higher being better. */
+/** A scale from 1 to `steps`; higher is better. */
 export const Aspect = Schema.Struct({
   name: Name,
   steps: Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 9 })),
-  /** What the ends of the scale mean. */
+  /** The meaning of the lowest step; `high` has that of the highest. */
   low: Schema.optionalKey(Name),
   high: Schema.optionalKey(Name),
 })
 export type Aspect = typeof Aspect.Type
 
 export const Rubric = Schema.Struct({
-  /** Labels of the strengths, the weakest first; its number, from 1 on, is the strength. Empty: not asked. */
+  /**
+   * Labels of the strengths, the weakest first. The position of a label, from 1, is the strength. If empty, experts are
+   * not asked.
+   */
   strength: Schema.Array(Name).check(atLeastTwo, Schema.isMaxLength(9), distinct),
   all_bad: Schema.Boolean,
-  /** What experts can mark. Empty: nothing. */
+  /** Problems that experts can mark. If empty, experts are not asked. */
   flags: Schema.Array(Name).check(Schema.isMaxLength(20), distinct),
   edit: Schema.Boolean,
   aspects: Schema.Array(Aspect).check(
@@ -44,10 +48,10 @@ export const Rubric = Schema.Struct({
 })
 export type Rubric = typeof Rubric.Type
 
-/** Nothing but the choice. */
+/** A rubric that asks only for the choice. */
 export const none: Rubric = { strength: [], all_bad: false, flags: [], edit: false, aspects: [] }
 
-/** The strengths of `strength: true`. */
+/** The labels for `strength: true`. */
 export const defaultStrengths: ReadonlyArray<string> = ["slightly better", "clearly better", "much better"]
 
 export const defaultSteps = 5

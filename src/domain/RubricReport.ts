@@ -1,54 +1,67 @@
 /**
- * What experts said besides their choices, where a rubric asked for it: a part of `report.json` that is absent if no vote has
- * such an answer.
+ * Answers to a rubric, a part of `report.json`. It is absent if no vote has such an answer.
  *
- * Guarantees: all is of judged items, whether or not they made pairs, except the two sides of an aspect. Flags are in
- * `QualityReport`, since they come without a rubric, too.
+ * Guarantees: all numbers cover judged items, whether or not they made pairs, except `chosen` and `rejected` of an
+ * aspect. Flags are in `QualityReport`, because they also occur without a rubric.
  */
 import type { Distribution } from "./Distribution.ts"
 
 export interface StrengthReport {
-  /** As votes say it. */
+  /** Strengths as the votes give them. */
   readonly votes: Distribution
-  /** Of the items, by what became of their votes. Their strength is that of the dataset: the mean of the votes for the best. */
+  /**
+   * Mean strength of items, by how their votes ended. An item's strength is the one in the dataset: the mean of the
+   * votes for the best completion.
+   */
   readonly by_outcome: ReadonlyArray<{
     /**
-     * `one_vote`: there is no other; `unanimous`: all are for the same completion; `divided`: not all; `tie`: several
-     * completions have most.
+     * `one_vote`: the item has one vote; `unanimous`: all votes prefer the same completion; `divided`: they do not;
+     * `tie`: several completions have the most votes.
      */
     readonly outcome: "one_vote" | "unanimous" | "divided" | "tie"
     readonly items: number
     readonly mean: number
   }>
-  /** Krippendorff's alpha, interval, of the strengths of votes for the same best completion; null where no item has two. */
+  /**
+   * Krippendorff's alpha, interval, of the strengths of votes for the same best completion; null if no item has two.
+   */
   readonly krippendorff_alpha: number | null
 }
 
 export interface AspectReport {
   readonly aspect: string
-  /** Ratings, each of one expert, of completions that are chosen in a pair of the dataset; of those that are rejected in one. */
+  /**
+   * Single ratings of completions that are chosen in a pair of the dataset. `rejected` has those of completions that
+   * are rejected in one.
+   */
   readonly chosen: Distribution
   readonly rejected: Distribution
-  /** Krippendorff's alpha, interval, of ratings of the same completion; null where none has two. */
+  /** Krippendorff's alpha, interval, of ratings of the same completion; null if no completion has two. */
   readonly krippendorff_alpha: number | null
-  /** Ratings of all completions by the model that wrote them: the 100 models with most; empty if the input names none. */
+  /**
+   * Ratings of all completions, by the model that wrote them. It lists the 100 models with the most ratings; empty if
+   * the input names none.
+   */
   readonly models: ReadonlyArray<{ readonly model: string; readonly ratings: number; readonly mean: number }>
 }
 
 /** The answers to a rubric. */
 export interface RubricReport {
-  /** Judged items with an answer of at least one vote. */
+  /** Judged items with at least one vote that has an answer. */
   readonly items: number
   /** Votes with an answer. */
   readonly votes: number
-  /** Null if no vote says one. */
+  /** Null if no vote gives a strength. */
   readonly strength: StrengthReport | null
-  /** Items whose votes say whether all completions are bad, and those of which more than half of the votes say yes. */
+  /**
+   * `answered`: items with a vote that answers whether all completions are bad. `items`: those on which more than half
+   * of the votes say yes.
+   */
   readonly all_bad: { readonly answered: number; readonly items: number }
-  /** Items whose best completion an expert edited, and what that added to its length in characters. */
+  /** Items whose best completion an expert edited, and the change of its length in characters. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
   /** How many aspects there are. */
   readonly aspect_count: number
-  /** The 50 with most ratings, by name. */
+  /** The 50 aspects with the most ratings, sorted by name. */
   readonly aspects: ReadonlyArray<AspectReport>
 }

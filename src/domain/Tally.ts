@@ -17,19 +17,22 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** The completion that the earliest vote for the best text chose. */
+  /** The completion of the earliest vote for the best text. */
   readonly best: number
   /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number
   /** Whether several texts have the most first-choice votes. */
   readonly tie: boolean
-  /** All completions by rules 2 and 3, equal ones in one group; only if every vote ranks. */
+  /** All completions ordered by rules 2 and 3, with equal ones in one group. Undefined unless every vote ranks. */
   readonly ranking: Ranking | undefined
-  /** That of the earliest vote for the best text that has one. */
+  /** The rationale of the earliest vote for the best text that has one. */
   readonly rationale: string | undefined
 }
 
-/** A ranking of distinct texts, each by its index in `first`, at the best rank of its completions. */
+/**
+ * Reduces a ranking to distinct texts. Each text is represented by its index in `first` and has the best rank of its
+ * completions.
+ */
 export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranking => {
   const seen = new Set<number>()
   return ranking.flatMap((group) => {
@@ -40,12 +43,13 @@ export const rankTexts = (ranking: Ranking, first: ReadonlyArray<number>): Ranki
 
 /**
  * Counts votes by these rules:
- * 1. Completions of the same text are one choice, ranked where the best of them is.
+ * 1. Completions with the same text are one choice, at the best rank among them.
  * 2. Each vote gives one first-choice vote; a vote that ranks several texts first splits it equally. The text with the
- *    most first-choice votes is best.
- * 3. If several have the most, the one with the highest mean Borda score over the votes that rank is best. In a
- *    ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share the mean.
- * 4. If several are still equal, the one that the earliest vote chose is best; last, the one with the lowest index.
+ * most first-choice votes is best.
+ * 3. If several texts have the most, the one with the highest mean Borda score over the votes that rank is best. In a
+ * ranking of m texts, the text at rank r (1 to m) scores m − r; texts with the same rank share the mean.
+ * 4. If several texts are still equal, the one that the earliest vote chose is best; otherwise the one with the lowest
+ * index.
  *
  * @param ballots in the order in which they were cast; at least one
  */
@@ -57,7 +61,7 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
   const borda = first.map(() => 0)
   for (const { ranking } of ofTexts) addBorda(borda, distinct, ranking)
 
-  /** Negative where the first of the two is better by votes and Borda scores. */
+  /** Negative if `a` is better than `b` by votes and Borda scores. */
   const compare = (a: number, b: number): number => {
     const [one, other] = [first[a]!, first[b]!]
     return votes[one] === votes[other] ? borda[other]! - borda[one]! : votes[one]! > votes[other]! ? -1 : 1
@@ -81,8 +85,8 @@ export const tally = (completions: ReadonlyArray<string>, ballots: ReadonlyArray
 }
 
 /**
- * For each vote, whether it is for the text with the most first-choice votes of the others; undefined if the others
- * tie, or the vote itself has several texts at the top.
+ * Tells for each vote whether it agrees with the majority of the other votes. Undefined if the others tie, or if the
+ * vote has several texts at the top.
  */
 export const agreesWithOthers = (
   completions: ReadonlyArray<string>,
@@ -101,7 +105,10 @@ export const agreesWithOthers = (
   })
 }
 
-/** First-choice votes by index, in units of which each vote has `unitsPerVote`. */
+/**
+ * First-choice votes by index. They are counted in integer units; one vote has `unitsPerVote` units, so that shares
+ * stay exact.
+ */
 const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<number>>) => {
   const unitsPerVote = tops.reduce((common, top) => leastCommonMultiple(common, BigInt(top.length)), 1n)
   const votes = Array.from({ length: completions }, () => 0n)
@@ -109,7 +116,7 @@ const firstChoices = (completions: number, tops: ReadonlyArray<ReadonlyArray<num
   return { votes, unitsPerVote }
 }
 
-/** The vote with each index replaced by the first one of the same text. */
+/** Replaces each index of the vote by the index of the first completion with the same text. */
 export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: ReadonlyArray<number>): Vote => ({
   ...vote,
   choice: first[vote.choice]!,
@@ -118,12 +125,13 @@ export const withFirstIndices = <Vote extends Choice>(vote: Vote, first: Readonl
 
 const hasText = (text: string | undefined): boolean => text !== undefined && text.trim() !== ""
 
-/** The completions that a vote has at the top: its choice, and those with the same rank. */
+/** The completions at the top of a vote: its choice, and those with the same rank. */
 export const topOf = ({ choice, ranking }: Choice): ReadonlyArray<number> => ranking?.[0] ?? [choice]
 
 /**
  * Adds the Borda scores of one ranking, doubled so that they are integers: 2 for each completion ranked below, 1 for
- * each other one with the same rank. Each ranking contains every completion, so sums and means have the same order.
+ * each other one with the same rank. Every ranking contains every completion, so sums order the completions as means
+ * would.
  */
 const addBorda = (scores: Array<number>, completions: number, ranking: Ranking | undefined) => {
   let below = completions

@@ -2,13 +2,13 @@
  * The requests and results of the annotation service's contract, version 1.
  *
  * Guarantees: requests have exactly the members of the contract. Results may have more: unknown members of
- * `annotations` are kept, others are ignored. The statuses besides `completed` and the place of the task id in the
- * creation response depend on the service; see `ServiceProfile`.
+ * `annotations` are kept, others are ignored. `ServiceProfile` configures the statuses besides `completed` and the
+ * place of the task id in the creation response, which depend on the service.
  */
 import { Predicate, Schema } from "effect"
 import { described } from "./Described.ts"
 
-/** One element of a task's `prompts`: completions to be ranked against each other. */
+/** One element of a task's `prompts`: completions that experts rank against each other. */
 export const TaskPrompt = Schema.Struct({
   prompt: described("Shown to the experts as Markdown.", Schema.String),
   completions: described(
@@ -18,7 +18,7 @@ export const TaskPrompt = Schema.Struct({
 })
 export type TaskPrompt = typeof TaskPrompt.Type
 
-/** The one `task_type` that the contract names. */
+/** The only `task_type` that the contract names. */
 export const rlhfRanking = "rlhf_ranking"
 
 /** The body of `POST /tasks`. */
@@ -37,11 +37,11 @@ export type TaskRequest = typeof TaskRequest.Type
 /** Parses a request that prefstream wrote; throws on anything else. */
 export const parseTaskRequest = Schema.decodeUnknownSync(Schema.fromJsonString(TaskRequest))
 
-/** What another service sends as a rationale, as text: its JSON where it is none. */
+/** A rationale as text. If a service sends something other than text, its JSON is used. */
 export const rationaleOf = (value: unknown): string | null =>
   value === null || Predicate.isString(value) ? value : JSON.stringify(value)
 
-/** What experts added to their choice for one prompt. Unknown members are kept. */
+/** The members that experts added to their choice for one prompt. Unknown members are kept. */
 export const Annotations = Schema.StructWithRest(
   Schema.Struct({ rationale: Schema.optionalKey(Schema.NullOr(Schema.String)) }),
   [Schema.Record(Schema.String, Schema.Unknown)],
@@ -55,7 +55,7 @@ export const ResultItem = Schema.Struct({
     "Zero-based index into the prompt's completions; null for a prompt that was withdrawn.",
     Schema.NullOr(Schema.Int),
   ),
-  /** Null or absent if the service says nothing but the choice. */
+  /** Null or absent if the service returns only the choice. */
   annotations: Schema.optionalKey(Schema.NullOr(Annotations)),
 })
 export type ResultItem = typeof ResultItem.Type
@@ -63,7 +63,7 @@ export type ResultItem = typeof ResultItem.Type
 /** The body of `GET /tasks/{task_id}`. */
 export const TaskResult = Schema.Struct({
   task_id: described("`task_` and 32 hexadecimal digits, if it is one of the built-in service.", Schema.String),
-  /** Which statuses mean that it is done, open or failed is in `ServiceProfile`. */
+  /** `ServiceProfile` tells which statuses mean completed, open or failed. */
   status: Schema.String,
   results: Schema.optionalKey(
     described(

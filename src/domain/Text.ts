@@ -1,4 +1,6 @@
-/** Schemas for texts that every file format can represent, and that are not blank; the length of a text. */
+/**
+ * Schemas for texts that every file format can represent and that are not blank, and a function that counts characters.
+ */
 import { Schema } from "effect"
 
 /** Text that survives UTF-8 unchanged: a string without lone surrogates. */
@@ -14,9 +16,9 @@ export const notBlank = Schema.makeFilter<string>((text) =>
   isBlank(text) ? "expected text, found a blank string" : undefined,
 )
 
-/** Well-formed, and not only white space. */
+/** Well-formed text with more than white space. */
 export const NonBlankText = WellFormedText.check(notBlank)
 
-/** Code points, as JSON Schema counts characters. */
+/** Counts code points, as JSON Schema counts characters. */
 export const charactersOf = (text: string): number =>
   text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0)

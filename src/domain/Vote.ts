@@ -46,7 +46,7 @@ export const Vote = Schema.Struct(fields).mapFields(
 )
 export type Vote = typeof Vote.Type
 
-/** The first vote of each named expert, and all votes without a name: those that count. */
+/** The votes that count: the first vote of each named expert, and all votes without a name. */
 export const onePerExpert = <V extends { readonly expert: string | null }>(
   votes: ReadonlyArray<V>,
 ): ReadonlyArray<V> => {
@@ -58,7 +58,7 @@ export const onePerExpert = <V extends { readonly expert: string | null }>(
 export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "strength">>, Pick<Vote, "choice"> {
   /** Null if the file names none. */
   readonly expert: string | null
-  /** As the file has it. */
+  /** The strength, unchanged from the file. */
   readonly strength?: string | number
   /** When the vote was given, as the file has it. */
   readonly judged_at?: string | number

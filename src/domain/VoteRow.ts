@@ -1,10 +1,10 @@
 /**
- * One vote as a record of a vote table, in JSON Lines or CSV: what `prefstream export-votes` and the built-in service write, and
- * `prefstream import` reads.
+ * One vote as a record of a vote table, in JSON Lines or CSV. `prefstream export-votes` and the built-in service write
+ * vote tables; `prefstream import` reads them.
  *
- * Guarantees: a table has all columns in each record, in the same order. In CSV, lists and objects are JSON, and null is an
- * empty cell. CSV whose texts are as they are, also those that a spreadsheet takes for formulas, has the column `raw`, too; in
- * other CSV of these columns, `io/SpreadsheetCell` has neutralized them.
+ * Guarantees: each record has all columns, in the same order. In CSV, lists and objects are JSON, and null is an empty
+ * cell. In CSV with the extra column `raw`, texts are unchanged, even those that a spreadsheet takes for formulas. In
+ * other CSV of these columns, `io/SpreadsheetCell` has neutralized such texts.
  */
 import { Schema, Struct } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -28,15 +28,18 @@ const ofVote = Struct.omit(voteFields, [
 
 /** One vote. Indices refer to `completions`, whatever order was shown. */
 export const VoteRow = Schema.Struct({
-  /** Null in a table of the service, which knows no ids. */
+  /** Null in a table of the service, because it does not know ids. */
   item_id: Schema.NullOr(Schema.String),
   prompt: Prompt,
-  /** Text, or the messages of one that calls tools. */
+  /** Completions as text, or as messages if they call tools. */
   completions: Schema.Array(Prompt),
   models: list(Schema.String),
-  /** The definitions of the tools that the model had, as the text of a JSON array. Null in a table of the service, which gets none. */
+  /**
+   * The definitions of the tools that the model had, as the text of a JSON array. Null in a table of the service,
+   * because it does not receive them.
+   */
   tools: Schema.NullOr(Schema.String),
-  /** Null if unnamed. */
+  /** Null if the expert has no name. */
   expert: Schema.NullOr(Schema.String),
   /** Null if unknown. */
   kind: Schema.NullOr(Schema.String),
@@ -48,19 +51,22 @@ export const VoteRow = Schema.Struct({
   /** When the vote was given or, if the service does not say, when its result was recorded. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
-  /** Whether it is on a gold item that was mixed in, and is no part of the dataset. */
+  /** Whether the vote is on a gold item that was mixed in, which is not part of the dataset. */
   is_gold: Schema.Boolean,
   /** The known answer of the item. */
   gold: Schema.NullOr(Schema.Unknown),
-  /** Of the item in this task, and so in each of its votes, with what experts marked. */
+  /** The flags on the item in this task, including problems marked in votes. Each of the item's votes repeats them. */
   flags: list(Schema.Unknown),
-  /** What a lead, or the service, decided against the votes on the item in this task, and so in each of its votes. */
+  /**
+   * A decision of a lead or the service against the votes on the item in this task. Each of the item's votes repeats
+   * it.
+   */
   decision: Schema.NullOr(Decision),
   metadata: Schema.NullOr(Schema.Unknown),
 })
 export type VoteRow = typeof VoteRow.Type
 
-/** The columns that have the name of a vote's field. */
+/** The columns that have the same name as a field of a vote. */
 export const voteColumns = Struct.keys(ofVote)
 
 type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "vote" | (typeof voteColumns)[number]>
@@ -86,7 +92,7 @@ export type Format = (typeof formats)[number]
 
 const ordered = (row: VoteRow): object => Object.fromEntries(columns.map((name) => [name, row[name]]))
 
-/** The column, always `true`, of CSV whose texts are not neutralized. */
+/** The name of a column that marks CSV whose texts are not neutralized. Its value is always `true`. */
 export const rawColumn = "raw"
 
 const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
@@ -94,11 +100,11 @@ const lineOf: { readonly [format in Format]: (row: VoteRow) => string } = {
   csv: (row) => columns.map((name) => CsvField.encode(row[name])).join(","),
 }
 
-/** What precedes the records. @param isRaw whether texts are not neutralized in CSV */
+/** The text before the records: the header line of CSV. @param isRaw whether texts are not neutralized in CSV */
 export const headOf = (format: Format, isRaw = false): string =>
   format === "csv" ? `${[...columns, ...(isRaw ? [rawColumn] : [])].join(",")}\n` : ""
 
-/** @param isRaw as of the head */
+/** @param isRaw the same value as for `headOf` */
 export const encode = (format: Format, rows: ReadonlyArray<VoteRow>, isRaw = false): string => {
   const end = format === "csv" && isRaw ? ",true\n" : "\n"
   return rows.map((row) => `${lineOf[format](row)}${end}`).join("")

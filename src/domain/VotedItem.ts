@@ -1,8 +1,8 @@
 /**
  * A prompt item with votes that were given elsewhere, as a record of a vote table has them.
  *
- * Guarantees: indices refer to the item's completions as they are in this record; another record of the same item may have
- * them in another order.
+ * Guarantees: indices refer to the item's completions in the order of this record. Another record of the same item may
+ * have them in another order.
  */
 import type { Array as Arr, Result } from "effect"
 import type { Decision } from "./Decision.ts"
@@ -16,11 +16,11 @@ export interface VotedItem extends SourceItem {
   readonly isCheck?: boolean
   /** Problems that experts reported, as `Flag.flagsIn` reads them. */
   readonly flags?: unknown
-  /** The task whose flags they are; each of its votes may repeat them. */
+  /** The task to which the flags belong; each of its votes may repeat them. */
   readonly flaggedIn?: string
-  /** What a lead decided instead of the votes. */
+  /** A lead's decision that counts instead of the votes. */
   readonly decision?: Decision
-  /** The record's text, for the reject if the ledger cannot take it. */
+  /** The record's text, for the reject record if the ledger cannot accept the item. */
   readonly raw?: string | undefined
 }
 

@@ -1,8 +1,8 @@
 /**
- * The result of one prompt, made from its votes: what the built-in service answers, and what an import records.
+ * The result of one prompt, made from its votes. The built-in service returns it, and an import records it.
  *
- * Guarantees: the best completion, the agreement and the ranking are those of `Tally`, the assessment is that of `Assessment`;
- * flags include the problems that experts marked in their votes.
+ * Guarantees: `Tally` computes the best completion, the agreement and the ranking; `Assessment` computes the
+ * assessment. Flags include the problems that experts marked in their votes.
  */
 import { Schema } from "effect"
 import * as Assessment from "./Assessment.ts"
@@ -18,7 +18,7 @@ const Action = Schema.Struct({
   at: described("When, in ISO 8601.", Schema.String),
 })
 
-/** What the built-in service says of a prompt besides the choice. Other services may say more or less: see `Annotations`. */
+/** The built-in service's annotations of a prompt. Other services may send more or less: see `Annotations`. */
 export const VotedAnnotations = Schema.Struct({
   rationale: described(
     "That of the earliest vote for the best completion that has one; empty if none has. Of a decision or a withdrawal, the lead's.",
@@ -50,7 +50,7 @@ export const VotedAnnotations = Schema.Struct({
 })
 export type VotedAnnotations = typeof VotedAnnotations.Type
 
-/** What votes say besides their choices, where `best` is the item's. */
+/** Combines the assessments of the votes, given the item's best completion. */
 export const assess = (
   completions: ReadonlyArray<string>,
   best: number,
@@ -66,7 +66,7 @@ export const assess = (
     })),
   )
 
-/** The problems that experts reported, with those that they marked in their votes. */
+/** All flags of an item: `flags`, and the problems that experts marked in their votes. */
 export const flagsOf = (votes: ReadonlyArray<Vote | ImportedVote>, flags: ReadonlyArray<Flag>): ReadonlyArray<Flag> => [
   ...flags,
   ...votes.flatMap(({ expert, flags = [] }) => flags.map((kind) => ({ expert, kind }))),
@@ -77,7 +77,10 @@ interface VotedResult<V> extends ResultItem {
   readonly annotations: Omit<VotedAnnotations, "votes"> & { readonly votes: ReadonlyArray<V> }
 }
 
-/** @param votes in the order in which they were given; at least one. All are kept; of each expert, the first counts */
+/**
+ * @param votes in the order in which they were given; at least one. The result keeps all of them, but only the first of
+ * each expert counts
+ */
 export const of = <V extends Vote | ImportedVote>(
   { completions, prompt }: TaskPrompt,
   votes: ReadonlyArray<V>,

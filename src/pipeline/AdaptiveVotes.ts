@@ -1,8 +1,8 @@
 /**
- * Further votes where they are worth most: from the judgments of the ledger to the items that want another vote.
+ * Chooses items for further votes: reads the judgments of the ledger and finds the items that need another vote most.
  *
- * Guarantees: the choice follows from the ledger and the annotation paths alone. Gold items count with their known answers, and
- * get no further votes. Memory: some 100 bytes per vote.
+ * Guarantees: the choice depends only on the ledger and the annotation paths. Gold items count with their known answers
+ * and get no further votes. Memory: about 100 bytes per vote.
  */
 import { type Duration, Effect, Schedule, Stream } from "effect"
 import { firstOfText } from "../domain/CompletionTexts.ts"
@@ -19,11 +19,14 @@ import type { ResultsSettings } from "./DatasetSettings.ts"
 type VoteTerms = Pick<RunTerms, "votes" | "votesUpTo" | "confidence">
 type ReadSettings = Pick<ResultsSettings, "annotationPaths">
 
-/** Undefined unless the number of votes is a range. */
+/** The confidence to reach; undefined unless the number of votes is a range. */
 export const confidenceOf = ({ confidence = defaultConfidence, votes = 1, votesUpTo = votes }: VoteTerms) =>
   votesUpTo > votes ? confidence : undefined
 
-/** How many further votes items of a campaign may have that want one, or wait for a vote. */
+/**
+ * The number of further votes that a campaign may still use. It counts the items that need another vote or wait for
+ * one.
+ */
 export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(function* (
   settings: ReadSettings,
   campaign: number,
@@ -37,7 +40,7 @@ export const furtherVotesLeft = Effect.fn("AdaptiveVotes.furtherVotesLeft")(func
   return votes
 }, LedgerReader.snapshot)
 
-/** Which items of a campaign want another vote. */
+/** Finds the items of a campaign that need another vote. */
 export const choose = ({ annotationPaths }: ReadSettings): Choose =>
   Effect.fn("AdaptiveVotes.choose")(
     function* (campaign, confidence) {
@@ -52,7 +55,7 @@ export const choose = ({ annotationPaths }: ReadSettings): Choose =>
       const items: Array<OpenItem & ItemPlace> = []
       yield* Stream.runForEach(Results.placed(campaign, annotationPaths), ({ batch, isWithdrawn, item, seq }) =>
         Effect.sync(() => {
-          // Nobody judges it any more.
+          // No task judges this item any more.
           if (item === undefined) return
           const { completions, gold, isCheck } = item
           const first = firstOfText(completions)
@@ -78,7 +81,10 @@ export const choose = ({ annotationPaths }: ReadSettings): Choose =>
     keepNames,
   )
 
-/** Plans a round whenever all results are in, as `Pipeline.run` does, for workers; checks at this interval, and does not end. */
+/**
+ * For workers: plans a round of further votes whenever all results are in, as `Pipeline.run` does. It checks at this
+ * interval and never ends.
+ */
 export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   { annotationPaths, shuffleSeed }: Pick<RunTerms, "shuffleSeed"> & ReadSettings,
   interval: Duration.Duration,
@@ -86,7 +92,7 @@ export const planRounds = Effect.fn("AdaptiveVotes.planRounds")(function* (
   const ledger = yield* Ledger
   const plan = Effect.gen(function* () {
     yield* ledger.readAlone
-    // A command may have planned meanwhile.
+    // Another command may have planned a round in the meantime.
     if (yield* ledger.isChoiceDue) yield* planFurtherVotes(choose({ annotationPaths }), { shuffleSeed })
   }).pipe(Effect.scoped)
   const check = Effect.flatMap(ledger.isChoiceDue, (isDue) => (isDue ? plan : Effect.void))

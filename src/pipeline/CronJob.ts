@@ -1,50 +1,53 @@
 /**
- * A job on a cron schedule, in one process: for machines without cron.
+ * Runs a job on a cron schedule in one process, for machines without cron.
  *
- * Guarantees: runs never overlap; a run that is due while another is running is skipped. Runs missed while the machine
- * sleeps, or because its clock jumps, are made up for by one run within 30 seconds of wake-up. All of this is logged.
- * Daylight saving: a run scheduled in the hour that is skipped starts right after it; in the hour that is repeated, a run
- * starts only the first time, unless the job runs every hour.
+ * Guarantees: runs never overlap; a run that is due during another run is skipped. If the machine sleeps or its clock
+ * jumps, one run starts within 30 seconds of wake-up in place of all missed runs. All of this is logged. Daylight
+ * saving: a run scheduled in the skipped hour starts right after it; in the repeated hour, a run starts only the first
+ * time, unless the job runs every hour.
  *
- * Does not remember across processes when it last ran.
+ * The time of the last run is not remembered across processes.
  */
 import { Clock, Cron, DateTime, Duration, Effect, Option, Result, Schema } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
 
-/** An invalid cron expression or time zone, or one whose time never comes. */
+/** The cron expression or the time zone is invalid, or the expression never matches a date. */
 export class InvalidCron extends Schema.TaggedError<InvalidCron>()("InvalidCron", {
-  /** Which of both is invalid. */
+  /** Whether the expression or the time zone is invalid. */
   what: Schema.Literals(["expression", "time zone"]),
-  /** What was expected, in words. */
+  /** The expected form. */
   message: Schema.String,
 }) {
-  /** Never: the setting must change. */
+  /** Always false, because the setting must change. */
   get isRetryable() {
     return false
   }
 }
 
-/** When a program is carried out. */
+/** When to run a job. */
 export interface Options {
-  /** Made by `parse`, with its time zone. */
+  /** The schedule with its time zone, made by `parse`. */
   readonly cron: Cron.Cron
   /** Whether to run immediately, before the first scheduled time. */
   readonly now?: boolean | undefined
 }
 
-/** The clock is read this often: a timer stands still while the machine sleeps. */
+/**
+ * Maximum time between two reads of the clock. A timer stands still while the machine sleeps, so one long timer would
+ * fire late.
+ */
 const maxSleepMillis = Duration.toMillis("30 seconds")
 
-/** Later starts than this are logged. */
+/** A delay from which a start is logged as late. */
 const maxLateMillis = Duration.toMillis("1 minute")
 
-/** Smaller steps of the clock, such as those of NTP, change nothing. */
+/** Smallest step back of the clock that counts. Smaller ones, such as those of NTP, are ignored. */
 const minSetBackMillis = Duration.toMillis("1 second")
 
-/** More skipped times than this are not counted. */
+/** Skipped runs are counted up to this number. */
 const maxCounted = 1000
 
-/** Names for expressions, as cron has them. */
+/** The named schedules of cron. */
 const nicknames = new Map(
   Object.entries({
     "@yearly": "0 0 1 1 *",
@@ -58,8 +61,8 @@ const nicknames = new Map(
 )
 
 /**
- * Reads a cron expression: minute, hour, day of the month, month, day of the week, and seconds before them if there are
- * six fields; or a name such as `@daily`. The default time zone is that of the machine.
+ * Reads a cron expression: minute, hour, day of the month, month, day of the week; six fields begin with seconds. A
+ * name such as `@daily` is also valid. The default time zone is the machine's.
  */
 export const parse = (expression: string, timeZone?: string): Result.Result<Cron.Cron, InvalidCron> => {
   const zone = timeZone === undefined ? Option.some(DateTime.zoneMakeLocal()) : DateTime.zoneFromString(timeZone)
@@ -107,8 +110,8 @@ const setBack = Effect.gen(function* () {
 })
 
 /**
- * Runs the job at each of its times, without end; fails when the job does. Where the clock is set back, the next run is at
- * the first of its times after as much time as was to elapse before it.
+ * Runs the job at each scheduled time, without end; fails when the job fails. If the clock is set back, the run still
+ * waits for the time that was left, and starts at the first scheduled time after that.
  */
 export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   job: Effect.Effect<A, E, R>,
@@ -118,12 +121,12 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   const format = (time: number) =>
     DateTime.formatIsoOffset(DateTime.makeZonedUnsafe(time, { timeZone })).replace(/\.\d+/, "")
   const nextAfter = (time: number): number => Cron.next(cron, time).getTime()
-  /** That of the wall clock by which `due` was found. */
+  /** The value of `setBack` when `due` was computed. */
   let before = yield* setBack
   const started = yield* Clock.currentTimeMillis
   let due = now ? started : nextAfter(started)
 
-  /** Waits until the time that is due, and gives the present time. */
+  /** Waits until `due` and returns the present time. */
   const waitUntilDue = Effect.gen(function* () {
     while (true) {
       const millis = (yield* setBack) - before
@@ -162,7 +165,7 @@ export const run = Effect.fn("CronJob.run")(function* <A, E, R>(
   }
 })
 
-/** The times after one and up to the other. */
+/** The scheduled times after `after` up to and including `upTo`, at most `maxCounted`. */
 const timesBetween = (cron: Cron.Cron, after: number, upTo: number): ReadonlyArray<number> => {
   const times: Array<number> = []
   for (const time of Cron.sequence(cron, after)) {

@@ -1,4 +1,7 @@
-/** Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and texts of its card. */
+/**
+ * Settings of a dataset: how votes are combined, filters, pair strategy, thresholds, splits, formats, and the texts of
+ * its card.
+ */
 import { Effect, Schema } from "effect"
 import * as AnnotationPaths from "../api/AnnotationPaths.ts"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
@@ -11,51 +14,66 @@ import * as Consensus from "../pair/votes/Consensus.ts"
 
 type Shares = Splits.Shares
 
-/** Which campaign is written: a number, all, or, without it, that of the last run. */
+/** The campaign to write: a number, all campaigns, or, if undefined, the campaign of the last run. */
 export type Which = number | "all" | undefined
 
 /** How judgments become a dataset. */
 export interface DatasetSettings extends CurationOptions {
   /**
-   * How several votes become one choice: the most votes, or those of reliable experts more than others'
-   * (Dawid & Skene, 1979). Default `majority`.
+   * How several votes become one choice: by majority, or weighted by the experts' reliability (Dawid & Skene, 1979).
+   * Default `majority`.
    */
   readonly aggregate?: Consensus.Aggregation | undefined
-  /** Where another service's annotations have what prefstream reads, such as `{ strength: "preference.strength" }`. */
+  /** Field paths of members in another service's annotations, such as `{ strength: "preference.strength" }`. */
   readonly annotationPaths?: AnnotationPaths.AnnotationPaths | undefined
-  /** Shares of the items, such as `{ test: 0.1 }`; what is left over is in `train`. Default: all are in `train`. */
+  /** Shares of the items, such as `{ test: 0.1 }`; the rest goes to `train`. Default: all items are in `train`. */
   readonly splits?: Shares | undefined
-  /** Another whole number draws other splits. Default 0. */
+  /** Seed for assigning items to splits, a whole number. Default 0. */
   readonly splitSeed?: number | undefined
-  /** Formats of trainers that are written besides. */
+  /** Trainer formats to write in addition to the dataset. */
   readonly formats?: ReadonlyArray<FormatName> | undefined
-  /** Whether those formats that have one get a `margin`. */
+  /** Whether to add a `margin` to formats that support one. */
   readonly margin?: boolean | undefined
-  /** What the margin is: the votes for `chosen` less those for `rejected`, or the strength that experts gave. Default `votes`. */
+  /**
+   * Source of the margin: votes for `chosen` minus votes for `rejected`, or the strength that experts gave. Default
+   * `votes`.
+   */
   readonly marginFrom?: "votes" | "strength" | undefined
-  /** `chosen`: the files for trainers have an expert's edit in place of the completion. Default `none`. */
+  /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
-  /** Whether prompt, chosen and rejected are lists of messages, or text. Default: messages where the prompt of any planned item is such a list. */
+  /**
+   * Whether prompt, chosen and rejected are lists of messages or text. Default: messages if the prompt of any planned
+   * item is a list of messages.
+   */
   readonly conversational?: boolean | undefined
-  /** Whether dataset and report name the experts as votes do. Default false: each has a pseudonym, the same in all exports of the job. */
+  /**
+   * Whether the dataset and the report name experts as votes do. Default false: each expert has a pseudonym, which is
+   * the same in all exports of the job.
+   */
   readonly expertNames?: boolean | undefined
-  /** Whether a dataset without pairs is written, and replaces one that has some. Default false: the existing one is kept. */
+  /**
+   * Whether to write a dataset without pairs, even in place of one with pairs. Default false: the existing dataset is
+   * kept.
+   */
   readonly allowEmpty?: boolean | undefined
-  /** What the card says that the ledger does not know. */
+  /** Information for the card that the ledger does not have. */
   readonly card?: Pick<DatasetFacts, "name" | "description" | "license" | "languages" | "tags"> | undefined
 }
 
-/** Which results are read, and how: the same for the dataset and for all that tells of its votes. */
+/** Which results to read, and how. The dataset and every command that reports on its votes use the same settings. */
 export interface ResultsSettings extends Pick<DatasetSettings, "annotationPaths"> {
-  /** Default: that of the last run. In `"all"`, an item counts as another one in each campaign. */
+  /**
+   * The campaign to read; default: that of the last run. With `"all"`, an item counts as a different item in each
+   * campaign.
+   */
   readonly campaign?: Which
 }
 
-/** A setting of a dataset that can't be followed; said before anything is submitted. */
+/** An invalid setting of a dataset. It is reported before anything is submitted. */
 export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsInvalid>()("DatasetSettingsInvalid", {
-  /** Such as `thresholds.longer-chosen`. */
+  /** The name of the setting, such as `thresholds.longer-chosen`. */
   setting: Schema.String,
-  /** The allowed values, in words. */
+  /** A description of the allowed values. */
   expected: Schema.String,
   /** The value that was given, as text. */
   found: Schema.String,
@@ -65,13 +83,13 @@ export class DatasetSettingsInvalid extends Schema.TaggedError<DatasetSettingsIn
   }
 }
 
-/** The shares with what is left over in train. */
+/** The shares, with the remainder assigned to `train`. */
 export const wholeShares = (shares: Shares): Shares => {
   const rest = 1 - Object.values(shares).reduce<number>((sum, share) => sum + (share ?? 0), 0)
   return shares.train === undefined && rest > 1e-9 ? { ...shares, train: Number(rest.toFixed(9)) } : shares
 }
 
-/** What is wrong with settings that no compiler has seen. */
+/** Lists the problems of settings that did not pass the compiler. */
 const wrong = function* (
   settings: DatasetSettings,
 ): Generator<readonly [setting: string, expected: string, found: unknown]> {
@@ -106,7 +124,7 @@ const wrong = function* (
   if (settings.evaluationPrompts?.length === 0) yield ["evaluationPrompts", "prompts", "none"]
 }
 
-/** Fails with the first setting that can't be followed. */
+/** Fails with the first invalid setting. */
 export const validate = Effect.fn("DatasetSettings.validate")(function* (settings: DatasetSettings) {
   for (const [setting, expected, found] of wrong(settings)) {
     return yield* new DatasetSettingsInvalid({ setting, expected, found: String(found) })

@@ -1,8 +1,10 @@
 /**
- * The pairs of a dataset as what a leaderboard is rated by: each item counts as one vote, of what its pairs say.
+ * Turns the pairs of a dataset into input for a leaderboard. Each item counts as one vote that says what the item's
+ * pairs say.
  *
- * Guarantees: a pair compares its two completions, and nothing else is compared, so ties, votes against the choice, and who voted
- * do not count. Rows of an item must follow one another, as datasets have them. Items without models are left out. Memory: one item.
+ * Guarantees: only the two completions of a pair are compared. Ties, votes against the choice, and the experts do not
+ * count. Rows of an item must be adjacent, as they are in datasets. Items without models are left out. Memory: one
+ * item.
  */
 import { Effect, FileSystem, Option, Path, Result, Schema, Stream, Struct } from "effect"
 import * as Manifest from "../dataset/Manifest.ts"
@@ -15,7 +17,7 @@ import * as OpenFile from "../source/OpenFile.ts"
 
 /** The file or folder has no pairs to rate models by. */
 export class NoDataset extends Schema.TaggedError<NoDataset>()("NoDataset", {
-  /** As the caller named it. */
+  /** The path as the caller wrote it. */
   path: Schema.String,
   /** What is missing or wrong, and where. */
   problem: Schema.String,
@@ -47,7 +49,7 @@ interface Row extends Omit<typeof Row.Type, "chosen" | "rejected"> {
 const columns = Object.keys(Row.fields)
 const decodeRow = Schema.decodeUnknownResult(Row)
 
-/** A completion as the ledger has it, with its calls of tools. */
+/** A completion as the ledger stores it, with its tool calls. */
 const textOf = (completion: typeof Completion.Type, column: string): Result.Result<string, string> =>
   typeof completion === "string"
     ? Result.succeed(completion)
@@ -63,7 +65,7 @@ const decode = (value: unknown): Result.Result<Row, string> =>
     }
   })
 
-/** The item of these rows, of which there is at least one; none if a model is unknown. */
+/** The item of these rows (at least one); empty if a model is unknown. */
 const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   const sides = rows.flatMap((row) => [
     { index: row.chosen_index, text: row.chosen, model: row.chosen_model },
@@ -97,7 +99,7 @@ const itemOf = (rows: ReadonlyArray<Row>): ReadonlyArray<RatedItem> => {
   ]
 }
 
-/** The files with all rows: the file itself, or those that the manifest of a folder lists. */
+/** The files that contain rows: the file itself, or those in the manifest of a folder. */
 const filesOf = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -133,7 +135,7 @@ const rowsOf = (path: string, file: string) =>
     }),
   )
 
-/** @param path a dataset's folder, or one of its files of Parquet or JSON Lines */
+/** @param path a dataset's folder, or one of its files (Parquet or JSON Lines) */
 export const items = (path: string) =>
   Effect.map(filesOf(path), (files) =>
     Stream.fromIterable(files).pipe(
