@@ -89,7 +89,6 @@ export const read = Effect.fnUntraced(function* (directory: string) {
   return yield* fs.readFileString(paths.join(directory, fileName)).pipe(Effect.flatMap(decodeOwnership), Effect.option)
 })
 
-/** Decodes a manifest from its text. */
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
 
 /** Entries of `directory`, including folders, that are not part of a dataset with this manifest. */

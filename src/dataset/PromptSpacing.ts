@@ -12,7 +12,7 @@
  */
 import * as Sha256 from "../node/Sha256.ts"
 
-/** Minimum distance of two rows of a prompt, in rows. It is at least the size of any batch. */
+/** Rows of a prompt need not be further apart than this number of rows. It is at least the size of any batch. */
 const maxDistance = 1000
 
 const maxBytes = 32 * 1024 * 1024

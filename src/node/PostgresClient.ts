@@ -269,7 +269,6 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
   return told
 }, Effect.provide(Reactivity.layer))
 
-/** `make` as a layer. */
 export const layer = (
   config: PostgresClientConfig,
 ): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError | FileLockError> =>

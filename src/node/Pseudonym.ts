@@ -26,5 +26,4 @@ export const make = (key: string): ((name: string) => string) => {
   }
 }
 
-/** Whether a text has the form of a pseudonym. */
 export const isOne = (text: string): boolean => /^expert-[0-9a-f]{12}$/.test(text)

@@ -309,6 +309,5 @@ export const make = Effect.fnUntraced(function* (
   return isFile(config) ? Object.assign(client, { reserve, withTransaction }) : client
 })
 
-/** `make` as a layer. */
 export const layer = (config: SqliteClientConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(config)).pipe(Layer.provide(Reactivity.layer))

@@ -28,7 +28,7 @@ export type Stage<Ask, Answer> = ((ask: Ask) => {
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** The module for this thread, which is ready without a promise where it was imported anyway. */
+  /** The module for this thread. It is returned without a promise if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 

@@ -16,7 +16,7 @@ interface Definition {
   readonly unit: Check["unit"]
   /** Whether value and threshold are shares, which are shown in percent. */
   readonly isShare: boolean
-  /** What to do if the check fails. */
+  /** Advice for a failed check. */
   readonly advice: string
   /** Which values pass besides the threshold itself: those `below` or those `above` it. */
   readonly direction: Check["direction"]

@@ -70,8 +70,8 @@ export interface CurationOptions {
    */
   readonly minAgreement?: number | undefined
   /**
-   * What happens to items on which several completions are best: `drop` leaves them out, `keep` makes pairs with the
-   * completion that the tie rules choose. Default `drop`.
+   * `drop` leaves out items on which several completions are best; `keep` makes pairs with the completion that the tie
+   * rules choose. Default `drop`.
    */
   readonly ties?: "drop" | "keep" | undefined
   /** Checks that leave out the items that they find. */

@@ -38,7 +38,10 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** Each check that failed. `value` is null if there was nothing to measure; `direction` is `below` if larger values are worse. */
+  /**
+   * The failed checks. `value` is null if there was nothing to measure; `direction` is `below` if larger values are
+   * worse.
+   */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,

@@ -55,31 +55,31 @@ export interface Inspection {
   readonly stopped: boolean
   /** Items that earlier runs did not read. */
   readonly items: number
-  /** How many of the items are beyond the budget. */
+  /** Number of items beyond the budget. */
   readonly over_budget: number
   /** Items that earlier runs have read. */
   readonly known: number
-  /** How many of the items have more completions than would be sent. */
+  /** Number of items that have more completions than would be sent. */
   readonly drawn: number
   /** Records of an item that appeared earlier in this input. */
   readonly duplicates: number
-  /** How many of the duplicates have the same completions as another item, in another order. */
+  /** Number of duplicates that have the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that cannot be used. */
   readonly rejected: number
   /** The rejected records by reason, the most frequent reason first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
-  /** How many tasks a first run would submit, including all votes. */
+  /** Number of tasks that a first run would submit, including all votes. */
   readonly tasks: number
-  /** How many votes these tasks request, including those on gold items that are mixed in. */
+  /** Number of votes that these tasks request, including those on gold items that are mixed in. */
   readonly new_votes: number
   /** Number of tasks per item. */
   readonly votes: number
-  /** How many items have a known right answer. */
+  /** Number of items with a known right answer. */
   readonly gold: number
-  /** How many items name the models of their completions. */
+  /** Number of items that name the models of their completions. */
   readonly models: number
-  /** How many prompts are conversations. */
+  /** Number of prompts that are conversations. */
   readonly conversations: number
   /** Number of items by number of completions, fewest completions first. */
   readonly completions: ReadonlyArray<{ readonly completions: number; readonly items: number }>

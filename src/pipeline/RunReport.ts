@@ -77,7 +77,7 @@ export interface RunReport {
   readonly imported: number
   /** Records of an item that appeared earlier in this input. */
   readonly duplicates: number
-  /** How many of the duplicates have the same completions as another item, in another order. */
+  /** Number of duplicates that have the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
@@ -91,11 +91,11 @@ export interface RunReport {
   readonly tasks: StateCounts
   /** Maximum number of votes per item. */
   readonly votes: number
-  /** How often gold items were mixed in among the items, over all campaigns. */
+  /** Number of times that gold items were mixed in among the items, over all campaigns. */
   readonly gold: number
   /** Items that need another vote which the budget allows and a next run plans, according to the last choice. */
   readonly wanted_votes: number
-  /** What votes cost; null without a price. */
+  /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
   /** Items whose results were removed from the ledger to save space. Datasets written later do not contain them. */
   readonly pruned: number

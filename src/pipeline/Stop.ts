@@ -25,7 +25,7 @@ export const graceOf = (grace: Duration.Input | undefined) =>
     ? ServiceProfile.useSync(({ requestTimeout }) => longerThan(requestTimeout))
     : Effect.succeed(Duration.fromInputUnsafe(grace))
 
-/** How to stop the running work. */
+/** Options for stopping the running work. */
 export interface StopOptions {
   /** Maximum time for in-flight work to finish. */
   grace: Duration.Duration

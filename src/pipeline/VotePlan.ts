@@ -122,7 +122,7 @@ const tolerance = 1e-12
 
 /** The votes cannot be planned. */
 export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingToPlan", {
-  /** What is missing. */
+  /** The missing data. */
   reason: Schema.Literals(["no items", "unknown accuracy"]),
 }) {
   override get message() {

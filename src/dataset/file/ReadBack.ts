@@ -63,7 +63,6 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** The lines of a file of JSON Lines. */
 export const lines = (path: string): Stream.Stream<string, Unreadable, FileSystem.FileSystem> =>
   FileSystem.FileSystem.pipe(
     Effect.map((fs) => fs.stream(path)),

@@ -125,7 +125,6 @@ export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "
   readonly comparisonOf?: typeof comparisonOf
 }
 
-/** Options of `grouped`. */
 export interface GroupedOptions extends LeaderboardOptions {
   /** The reliabilities from which votes get their weights; without it, every vote has the weight 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined

@@ -4,8 +4,8 @@
  * Guarantees: the same votes give the same judgment. By majority: if the item has one task, the result's own choice
  * counts; the votes of several tasks are counted by `domain/Tally`. By probability: votes are weighted by the experts'
  * reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method; the default is
- * defined here. If a lead has decided (`annotations.decision`), the decision is the choice, and the votes only measure
- * the agreement with it.
+ * defined here. If a lead has decided (`annotations.decision`), the decision is the choice, and the votes only supply
+ * its agreement, assessment and, if it has none, ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"

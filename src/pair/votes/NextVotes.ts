@@ -3,9 +3,9 @@
  * sampling; V. Sheng, F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
  * `stats/DawidSkene`.
  *
- * Guarantees: the same votes in the same order give the same items. At most a quarter of the uncertain items have
- * another vote outstanding at once. The number is also limited to a sixteenth of the remaining budget, or 50 if that is
- * more. The limit exists because each vote also measures the reliability of its expert, which settles other items.
+ * Guarantees: the same votes in the same order give the same items. The number of items with another vote outstanding
+ * is limited to a quarter of the uncertain items, and to a sixteenth of the remaining budget; a limit below 50 counts
+ * as 50. The limits exist because each vote also measures the reliability of its expert, which settles other items.
  *
  * Simulations with planted experts are in `test/pair/votes/NextVotes.test.ts`. For the same accuracy, all uncertain
  * items at once took 2.4 votes, while a quarter at once took 1.95. A budget of 2.1 votes per item, spent on quarters of
