@@ -163,7 +163,9 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/** Checks that each step of the funnel is the previous one minus its losses, and that the last one matches the manifest. */
+/**
+ * Checks that each step of the funnel is the previous one minus its losses, and that the last one matches the manifest.
+ */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

@@ -24,10 +24,7 @@ export interface SqliteClientConfig {
   readonly filename: string
   /** Whether the file is neither created nor changed. Default false. */
   readonly readonly?: boolean | undefined
-  /**
-   * Durability of a commit: with `full`, it survives a loss of power; with `normal`, the last commits may be lost.
-   * Default `full`.
-   */
+  /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
   /** With `full`: whether to wait for the disk off the main thread (`SqliteSync`). Default false. */
   readonly syncInBackground?: boolean | undefined
@@ -35,10 +32,7 @@ export interface SqliteClientConfig {
   readonly busyTimeout?: Duration.Input | undefined
   /** Size of the page cache in bytes. Default: SQLite's own, 2 MB. */
   readonly cacheBytes?: number | undefined
-  /**
-   * Size of the write-ahead log in bytes at which it is copied into the database's file. Default: SQLite's own, 1,000
-   * pages.
-   */
+  /** Bytes of the write-ahead log at which it is copied into the database. Default: SQLite's own, 1,000 pages. */
   readonly walBytes?: number | undefined
   /** Page size of a new file in bytes, a power of two from 512 to 65,536. Default: SQLite's own, 4,096. */
   readonly pageBytes?: number | undefined
@@ -55,10 +49,7 @@ const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
 
-/**
- * Converts an error: `node:sqlite` has the result code in `errcode`, but Effect reads it from `errno`. `path` is for
- * messages.
- */
+/** `node:sqlite` has the result code in `errcode`; Effect reads it from `errno`. `path` is for messages. */
 const sqlError = (path: string, cause: unknown, operation: string, failed: string): SqlError.SqlError => {
   const error = cause as Error & { readonly errcode?: number }
   const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
@@ -122,10 +113,7 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/**
- * Whether this version of Node reads text only up to its first NUL, as older versions do. Such text is then refused on
- * writing.
- */
+/** Whether this version of Node reads text only up to its first NUL. Such text is then refused on writing. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -237,8 +225,7 @@ const makeConnection = Effect.fnUntraced(function* (
     )
 
   const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
-    // This statement is not from the cache, because a cached statement may run again in the same transaction while the
-    // stream is read.
+    // Not from the cache: a cached statement may run again in the same transaction while the stream is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -276,8 +263,8 @@ const makeConnection = Effect.fnUntraced(function* (
 /**
  * A client that is open while its scope is open.
  *
- * A stream outside a transaction holds the connection until the stream ends. A statement that its consumer runs would
- * then wait forever. Collect the stream, read page by page, or run both in one transaction.
+ * A stream outside a transaction holds the connection until it ends, so a statement that its consumer runs waits
+ * forever. Collect the stream, read page by page, or run both in one transaction.
  *
  * @error `SqlError` if the file cannot be opened or is not a database; its message names the file
  */
@@ -297,8 +284,7 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // A transaction that begins with a read must not be refused at its first write, so it takes the write lock at its
-    // start.
+    // Takes the write lock at the start, so that a transaction that reads first is not refused at its first write.
     beginTransaction: SqliteSync.begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,

@@ -38,10 +38,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /**
-   * The failed checks. `value` is null if there was nothing to measure; `direction` is `below` if larger values are
-   * worse.
-   */
+  /** The failed checks. `value` is null without data; `direction` is `below` if larger values are worse. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -74,10 +71,7 @@ export interface Exported {
   readonly gold: SpendingReport.Yield["gold"]
 }
 
-/**
- * Maximum number of items whose language is detected, at up to 0.1 ms each. With this sample, the 95% interval of a
- * share is at most ±2.2%.
- */
+/** Maximum items whose language is detected, at up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }

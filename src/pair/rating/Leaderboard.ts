@@ -7,17 +7,15 @@
  *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is reduced to the counts of its
  *   outcomes, and its fit starts from the fit of all items.
  * - Weights: a vote of an expert of reliability r on K texts counts (K r − 1) / (K − 1), its reliability beyond chance:
- *   1 if all votes are right, 0 if they are guesses. An expert of unknown reliability has that of the prior
- *   (`DawidSkene`).
+ *   1 if all votes are right, 0 if they are guesses. An unknown reliability is that of the prior (`DawidSkene`).
  * - Controls: covariates of a comparison. Length: (a − b) / (a + b), divided by its standard deviation, as in the style
  *   control of Chatbot Arena (T. Li, A. Angelopoulos and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
  * - Ranks: 1 plus the number of models whose interval lies above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
  *   platform for evaluating LLMs by human preference").
  *
- * Guarantees: the same votes in the same order, options and seed give the same numbers; all numbers are finite, whoever
- * wins. Models that were never compared, not even through other models, are in different groups, each with its own
- * mean. If a model has no loss (or no win) against the rest, its rating depends on the prior, and its interval has no
- * bound on that side.
+ * Guarantees: the same votes in the same order, options and seed give the same numbers; all are finite, whoever wins.
+ * Models that were never compared, not even through other models, are in different groups, each with its own mean.
+ * Without a loss (or a win) against the rest, a rating depends on the prior and has no bound on that side.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -45,10 +43,7 @@ export interface LeaderboardOptions {
   readonly ties?: LeaderboardMethod["ties"] | undefined
   /** Properties of a completion besides its model whose effect is estimated. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
-  /**
-   * Standard deviation of the prior of an ability, above 0, in natural logarithms of odds. The default, 3, has little
-   * influence.
-   */
+  /** Standard deviation of an ability's prior in natural logarithms of odds, above 0. Default 3: little influence. */
   readonly prior?: number | undefined
   /** Number of bootstrap resamples; 0 for no intervals. Default 1000. */
   readonly resamples?: number | undefined
@@ -72,10 +67,7 @@ const drawnTolerance = 1e-3
 const maxCurves = 8
 const nextVotes = 1000
 
-/**
- * The weight of a vote, from its expert and the number of texts. @param reliabilityOf null if the reliability is
- * unknown
- */
+/** The weight of a vote. @param reliabilityOf null if the reliability is unknown */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -87,9 +79,7 @@ export const weightBy =
 /** The prior's share of right votes. */
 const unknownReliability = 2 / 3
 
-/**
- * Collects the votes on items. @param reliabilityOf gives votes their weights; without it, every vote has the weight 1
- */
+/** Collects the votes on items. @param reliabilityOf weights the votes; without it, each has the weight 1 */
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
   const comparisons = Comparisons.make()
   const accrual = Accrual.make()
@@ -116,10 +106,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/**
- * An item with its votes. `comparisonOf` overrides how a vote compares two completions; by default, choices and
- * rankings do.
- */
+/** An item with its votes. `comparisonOf` overrides how a vote compares two completions. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf
@@ -134,7 +121,7 @@ export interface GroupedOptions extends LeaderboardOptions {
 
 /**
  * Rates the models of each group of items. A group's leaderboard is null if no two models were compared, or with more
- * than `maxModels`. The result is undefined if there are more than `maxGroups`.
+ * than `maxModels`. Undefined if there are more than `maxGroups` groups.
  */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
@@ -167,9 +154,9 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
   )
 
 /**
- * Rates the models of a stream of items. If votes are `weighted`, reliabilities are estimated first, so the stream runs
- * twice and must give the same items. Gold items that were mixed in to measure experts do not count. Undefined if no
- * two models were compared, or with more than `maxModels`.
+ * Rates the models of a stream of items. If votes are `weighted`, the stream runs twice and must give the same items:
+ * reliabilities are estimated first. Gold items that were mixed in do not count. Undefined if no two models were
+ * compared, or with more than `maxModels`.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
@@ -284,10 +271,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
-/**
- * Compares the first two models. The standard error of their difference shrinks with the square root of the number of
- * votes.
- */
+/** Compares the first two models. The standard error shrinks with the square root of the number of votes. */
 const leadOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,
