@@ -1,10 +1,10 @@
 /**
  * Replaces a directory by two renames.
  *
- * Guarantees: a directory at the path is always complete, the old or the new one. For a moment there is none, and a crash
- * between the two renames leaves it so; the next write, or `recover`, repairs that. Only directories that prefstream wrote are replaced. Files are
- * written in `.NAME.partial-XXXXXX` next to the path: `next` is the new directory, `previous` the old one, and a lock
- * marks a running writer.
+ * Guarantees: a directory at the path is always complete, either the old or the new one. There is none for a moment,
+ * and a crash between the two renames leaves it missing; the next write, or `recover`, repairs that. Only directories
+ * that prefstream wrote are replaced. Files are written in `.NAME.partial-XXXXXX` next to the path: `next` is the new
+ * directory, `previous` the old one, and a lock marks a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"
 import * as FileLock from "../node/FileLock.ts"
@@ -13,8 +13,8 @@ import { about, DatasetError, DirectoryNotReplaceable, FileSystemFailure } from 
 import * as Manifest from "./Manifest.ts"
 
 /**
- * Runs `fill` on a new empty directory, which is then renamed to `directory`. Fails before that if `directory` must
- * not be replaced.
+ * Runs `fill` on a new empty directory, and then renames that to `directory`. Fails before `fill` runs if `directory`
+ * must not be replaced.
  */
 export const write = Effect.fnUntraced(function* <A, E, R>(
   directory: string,
@@ -31,7 +31,7 @@ export const write = Effect.fnUntraced(function* <A, E, R>(
     fs.makeTempDirectory({ directory: parent, prefix: partialPrefix(name) }).pipe(about(parent)),
     Effect.fnUntraced(function* (partial) {
       yield* lock(partial)
-      // A directory of its own, because a temporary directory is closed to other users.
+      // A separate directory, because a temporary directory is closed to other users.
       const next = paths.join(partial, "next")
       yield* fs.makeDirectory(next).pipe(about(next))
       const result = yield* fill(next)
@@ -55,7 +55,7 @@ export const recover = Effect.fn("Dataset.recover")(function* (directory: string
 
 const partialPrefix = (name: string) => `.${name}.partial-`
 
-/** The absolute path; of a symbolic link, its target, whether that exists or not. */
+/** The absolute path. For a symbolic link, it is the link's target, whether or not the target exists. */
 const locate = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
@@ -99,7 +99,7 @@ const ensureReplaceable = Effect.fnUntraced(function* (place: string) {
   if (here.dev !== above.dev) return yield* refuse("it is the root of a file system; a directory inside it would do")
   if (place === paths.resolve(".")) return yield* refuse("it is the current directory")
   const manifest = yield* Manifest.read(place)
-  // Without a manifest one entry is enough to refuse it, and a home directory is not listed recursively.
+  // Without a manifest, one entry is enough to refuse the directory, so a home directory is not listed recursively.
   const entries = yield* fs.readDirectory(place, { recursive: Option.isSome(manifest) }).pipe(about(place))
   const [unexpected] = Manifest.unexpectedEntries(manifest, entries)
   if (unexpected !== undefined) return yield* refuse(`it holds ${unexpected}, which is not part of a dataset`)
@@ -114,7 +114,7 @@ const swap = Effect.fnUntraced(function* (partial: string, place: string) {
   yield* Sync.entry(paths.dirname(place))
 })
 
-/** Ends a write at any stage: moves the old directory back if there is no new one, and removes the rest. */
+/** Ends a write at any stage: moves the old directory back if there is no new one, and removes the remaining files. */
 const settle = Effect.fnUntraced(function* (partial: string, place: string) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

@@ -2,9 +2,9 @@
  * `README.md`: the dataset card, with front matter for the Hugging Face Hub.
  *
  * Guarantees: `load_dataset` on the folder finds the splits with their types; unknown facts are left out. `datasets`
- * reads all configurations of a folder as the type of the first one, Parquet: so trainer formats in Parquet are
+ * reads all configurations of a folder in the file format of the first one, Parquet. So trainer formats in Parquet are
  * configurations, and for those in JSON Lines the card shows how to load them. Formats and files without rows are not
- * named.
+ * listed.
  */
 import { Number, Option, Record } from "effect"
 import { parse, stringify } from "yaml"
@@ -22,7 +22,7 @@ import { pathOf } from "./TrainerFiles.ts"
 
 export const fileName = "README.md"
 
-/** What the card is about. */
+/** The contents of the dataset that the card describes. */
 export interface Subject {
   readonly rows: number
   readonly splits: ReadonlyArray<SplitSummary>
@@ -31,7 +31,7 @@ export interface Subject {
   readonly files: ReadonlyArray<DatasetFile>
 }
 
-/** @param written what the formats of the subject are */
+/** @param written the definitions of the subject's formats */
 export const make = (
   subject: Subject,
   written: ReadonlyArray<TrainerFormat>,
@@ -54,7 +54,7 @@ export const make = (
     .join("\n\n")}\n`
 }
 
-/** What the Hub and `datasets` read. */
+/** The metadata that the Hub and `datasets` read. */
 const frontMatter = (subject: Subject, formats: ReadonlyArray<TrainerFormat>, form: Form, facts: DatasetFacts) => ({
   ...(facts.license === undefined ? {} : { license: facts.license }),
   ...(facts.languages === undefined || facts.languages.length === 0 ? {} : { language: facts.languages }),
@@ -88,11 +88,11 @@ export const sizes = ({ files, splits }: Pick<Subject, "files" | "splits">) => (
 
 const FrontMatter = /^---\n(.*?\n)---\n/s
 
-/** The front matter of a card, where there is one. */
+/** The front matter of a card, if it has any. */
 export const readFrontMatter = (card: string): Option.Option<unknown> =>
   Option.fromNullishOr(FrontMatter.exec(card)?.[1]).pipe(Option.flatMap(Option.liftThrowable((text) => parse(text))))
 
-/** The splits of which the format has rows. */
+/** The splits in which the format has rows. */
 const splitsOf = ({ files, splits }: Subject, format: TrainerFormat): ReadonlyArray<Split> =>
   splits
     .map(({ split }) => split)
@@ -100,7 +100,7 @@ const splitsOf = ({ files, splits }: Subject, format: TrainerFormat): ReadonlyAr
 
 const isParquet = ({ container }: TrainerFormat) => container === "parquet"
 
-/** The columns as the front matter has them. */
+/** The columns in the form of the front matter. */
 const featureList = (features: Features): ReadonlyArray<unknown> =>
   Record.toEntries(features).map(([name, feature]) => ({ name, ...featureOf(feature) }))
 
@@ -263,5 +263,5 @@ const quoted = (text: string) => text.replace(/^/gm, "> ")
 
 const counted = (n: number, noun: string) => `${grouped(n)} ${noun}${n === 1 ? "" : "s"}`
 
-/** 12,345 */
+/** The number with thousands separators, such as 12,345. */
 const grouped = (n: number) => String(n).replace(/\B(?=(\d{3})+$)/g, ",")

@@ -1,9 +1,9 @@
 /**
- * Parts of the card that are the same for all datasets: Python, which `test/dataset/Card.test.ts` runs, and the categories
- * of the Hub.
+ * Parts of the card that are the same for all datasets: Python code, which `test/dataset/Card.test.ts` runs, and the
+ * size categories of the Hub.
  */
 
-/** Undoes what Parquet needs: nulls, and arguments as text. Nulls within arguments stay. */
+/** Python that reverts the changes for Parquet: it removes nulls and parses arguments. Nulls within arguments stay. */
 export const asMessages = `def as_messages(value):
     if isinstance(value, list):
         return [as_messages(each) for each in value]
@@ -15,7 +15,7 @@ export const asMessages = `def as_messages(value):
         if each is not None
     }`
 
-/** @param definition a function that the calls use, and that needs `json` */
+/** @param definition a function that the calls use and that needs `json` */
 export const python = (calls: ReadonlyArray<string>, definition?: string) =>
   [
     "```python",
@@ -27,7 +27,7 @@ export const python = (calls: ReadonlyArray<string>, definition?: string) =>
     "```",
   ].join("\n")
 
-/** The Hub's name for so many rows. */
+/** The Hub's size category for this number of rows. */
 export const sizeCategory = (rows: number): string => {
   if (rows < 1e3) return "n<1K"
   const bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B", "10B", "100B", "1T"]

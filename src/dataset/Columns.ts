@@ -2,10 +2,10 @@
  * The columns of the dataset, one per member of `PreferencePair`: their order and types in every file.
  *
  * In the `standard` shape, prompt, chosen and rejected are text, and conversations are rendered
- * (`Conversation.toText`); in the `conversational` shape they are lists of messages, and a text prompt is one user
- * message. Where tools are used, messages have calls, their ids and names, and there is a column `tools`; arguments and
- * definitions are JSON text, since no type of a column fits all. Members that a message lacks are absent in JSON Lines,
- * and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
+ * (`Conversation.toText`). In the `conversational` shape they are lists of messages, and a text prompt is one user
+ * message. If tools are used, messages have calls, their ids and names, and there is a column `tools`. Arguments and
+ * definitions are JSON text, because no single column type fits all of them. A member that a message does not have is
+ * absent in JSON Lines and null in Parquet. A pair with a lone surrogate, which UTF-8 cannot represent, has no row.
  */
 import { Record, Schema, Struct } from "effect"
 import * as Conversation from "../domain/Conversation.ts"
@@ -17,14 +17,14 @@ import type { Feature, Features, JsonRow } from "./file/Features.ts"
 
 export type Shape = "standard" | "conversational"
 
-/** What columns there are. */
+/** The form of the columns. */
 export interface Form {
   readonly shape: Shape
-  /** Whether there are columns for what tools are and do. */
+  /** Whether there are columns and members for tools and their calls. */
   readonly tools?: true
 }
 
-/** A JSON Schema, as far as columns need it. */
+/** The parts of a JSON Schema that columns need. */
 interface JsonType {
   readonly type?: string
   readonly description?: string
@@ -33,7 +33,7 @@ interface JsonType {
   readonly properties?: { readonly [name: string]: JsonType }
 }
 
-/** Of a union, the first type counts: the others are null, or another shape. */
+/** In a union, the first type decides: the others are null or another shape. */
 const featureOf = ({ anyOf, items, properties, type }: JsonType): Feature => {
   if (anyOf !== undefined) return featureOf(anyOf[0])
   if (items !== undefined) return { list: featureOf(items) }
@@ -47,13 +47,13 @@ const typesOf = (fields: Schema.Struct.Fields): { readonly [name: string]: JsonT
 export interface Column {
   readonly name: string
   readonly feature: Feature
-  /** In Markdown. */
+  /** The description in Markdown. */
   readonly description: string
 }
 
 const plainMessage = ["role", "content"] as const
 
-/** In the order of the files. */
+/** The columns in the order of the files. */
 export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
   const members = Struct.omit(PreferencePair.fields, ["chosen_messages", "rejected_messages"])
   const message = tools === undefined ? Struct.pick(Message.fields, plainMessage) : Message.fields
@@ -70,7 +70,7 @@ export const columnsOf = ({ shape, tools }: Form): ReadonlyArray<Column> => {
 export const featuresOf = (form: Form): Features =>
   Object.fromEntries(columnsOf(form).map(({ feature, name }) => [name, feature]))
 
-/** A pair with its texts as the files hold them; it may have members that are no columns. */
+/** A pair with its texts in the form of the files. It may have members that are not columns. */
 export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => {
   if (shape === "standard") {
     return typeof pair.prompt === "string" ? pair : { ...pair, prompt: Conversation.toText(pair.prompt) }
@@ -84,7 +84,7 @@ export const toRow = (pair: PreferencePair, { shape, tools }: Form): JsonRow => 
   }
 }
 
-/** The message with its members in the order of the column's. */
+/** The message with its members in the column's order. */
 const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message) => ({
   role,
   content,
@@ -99,7 +99,7 @@ const toRowMessage = ({ content, name, role, tool_call_id, tool_calls }: Message
   ...(tool_call_id !== undefined && { tool_call_id }),
 })
 
-/** Whether messages of the pair say more than columns without tools have a place for. */
+/** Whether messages of the pair have members that need the columns for tools. */
 export const needsTools = ({ chosen_messages, prompt, rejected_messages }: PreferencePair): boolean =>
   chosen_messages !== undefined ||
   rejected_messages !== undefined ||
@@ -110,7 +110,7 @@ const membersBesidesTexts = members.filter((name) => !PairBytes.isText(name))
 
 /** The first member of the pair that contains a lone surrogate. */
 export const findLoneSurrogate = (pair: PreferencePair): keyof PreferencePair | undefined => {
-  // Bytes have none.
+  // Texts that are bytes contain no lone surrogate.
   const names = PairBytes.of(pair) === undefined ? members : membersBesidesTexts
   for (const name of names) if (!isWellFormed(pair[name])) return name
   return undefined

@@ -1,11 +1,11 @@
 /**
- * Writes preference pairs as a dataset in the folder layout of the Hugging Face Hub: Parquet and JSON Lines with the
- * same rows in the same order, but for lines that must be at the start (see `file/Jsonl.ts`), files for trainers, a card,
- * and a manifest.
+ * Writes preference pairs as a dataset in the folder layout of the Hugging Face Hub: Parquet and JSON Lines, files for
+ * trainers, a card, and a manifest. Parquet and JSON Lines have the same rows in the same order, except for lines that
+ * must be at the start (see `file/Jsonl.ts`).
  *
  * Guarantees: one pass over the pairs in constant memory; the dataset appears complete or not at all; the same pairs
- * and options give the same bytes. A pair with a lone surrogate is omitted and counted.
- * Not checked: that no prompt is in two splits (`verify` does), and that the pairs of an item are consecutive.
+ * and options give the same bytes. A pair with a lone surrogate is omitted and counted. Not checked: that no prompt is
+ * in two splits (`verify` does that), and that the pairs of an item are consecutive.
  */
 import { Effect, type FileSystem, Number, type Path, Sink, Stream, Struct } from "effect"
 import * as PairBytes from "../domain/PairBytes.ts"
@@ -49,7 +49,7 @@ export {
 } from "./Push.ts"
 export { type Verification, verify } from "./Verify.ts"
 
-/** What was written. */
+/** The contents of a dataset that was written. */
 export interface Written {
   /** Preference pairs. */
   readonly rows: number
@@ -59,15 +59,15 @@ export interface Written {
   readonly formats: ReadonlyArray<Manifest.FormatSummary>
   /** Pairs that could not be written. The weights of their items add up to less than 1. */
   readonly omitted: OmittedPairs.OmittedPairs
-  /** `path` is relative to the directory, `bytes` the size, `sha256` hexadecimal. */
+  /** The files. `path` is relative to the directory, `bytes` is the size, `sha256` is hexadecimal. */
   readonly files: ReadonlyArray<Manifest.DatasetFile>
 }
 
-/** What was written, and where. */
+/** The contents of a dataset that was written, and its directory. */
 export interface DatasetInfo extends Written {
-  /** As the caller named it. */
+  /** The path as the caller wrote it. */
   readonly directory: string
-  /** The digest of `manifest.json`, hexadecimal, tells this dataset from any other. */
+  /** The hexadecimal digest of `manifest.json`, which identifies this dataset. */
   readonly manifestSha256: string
 }
 
@@ -79,42 +79,44 @@ export interface Attachment {
   readonly content: Uint8Array | string
 }
 
-/** Attachments and facts that are known only when all pairs are written. */
+/** Attachments and facts that are known only after all pairs are written. */
 export interface FinalAttachments {
-  /** Default: none. */
+  /** Additional files. Default: none. */
   readonly attachments?: ReadonlyArray<Attachment>
-  /** Override the facts of the options. */
+  /** Facts that override those of the options. */
   readonly facts?: DatasetFacts
 }
 
 /** Options of `write`; `E` and `R` are the errors and services of `splitOf` and `finalize`. */
 export interface Options<E = never, R = never> {
-  /** Replaced as a whole if it holds a dataset; anything else in it is an error (`DirectoryNotReplaceable`). */
+  /**
+   * The directory. A dataset in it is replaced as a whole; anything else in it is an error (`DirectoryNotReplaceable`).
+   */
   readonly directory: string
-  /** Default: all pairs are in `train`. A split without pairs has no files. */
+  /** Assigns a pair to a split. Default: all pairs are in `train`. A split without pairs has no files. */
   readonly splitOf?: ((pair: PreferencePair) => Split | Effect.Effect<Split, E, R>) | undefined
-  /** Prompt, chosen and rejected as lists of messages. Default: as text. */
+  /** Whether prompt, chosen and rejected are lists of messages. Default: text. */
   readonly conversational?: boolean | undefined
   /**
-   * A column `tools`, and calls of tools in the messages of a conversational dataset, which otherwise has no place for
-   * pairs with calls. Default: none.
+   * Whether to add a column `tools`, and tool calls in the messages of a conversational dataset. Without it, a
+   * conversational dataset omits pairs with calls. Default: false.
    */
   readonly tools?: boolean | undefined
   /** Additional files for trainers: built-in formats by name, or custom ones. Default: none. */
   readonly formats?: ReadonlyArray<FormatName | TrainerFormat> | undefined
-  /** Adds a `margin` in formats that support it. */
+  /** Whether to add a `margin` to formats that support one. */
   readonly margin?: boolean | undefined
-  /** What the margin is computed from: votes, or strengths. Default `votes`. */
+  /** Source of the margin: votes or strengths. Default `votes`. */
   readonly marginFrom?: "votes" | "strength" | undefined
-  /** `chosen`: files for trainers have an expert's edit in place of the completion. Default `none`. */
+  /** `chosen`: trainer files contain an expert's edit in place of the chosen completion. Default `none`. */
   readonly edited?: "chosen" | "none" | undefined
   /** Size in memory at which a shard ends, in bytes. Default: 500 MB, as in `datasets`. */
   readonly shardBytes?: number | undefined
-  /** For card and manifest. */
+  /** Facts for the card and the manifest. */
   readonly facts?: DatasetFacts | undefined
-  /** Whether a dataset without pairs is written, and replaces one that has some. Default false: it fails with `NoPairs`. */
+  /** Whether to write a dataset without pairs, even in place of one with pairs. Default false: fails with `NoPairs`. */
   readonly allowEmpty?: boolean | undefined
-  /** Called once all pairs are written, before the dataset appears. */
+  /** Called after all pairs are written and before the dataset appears. */
   readonly finalize?: ((written: Written) => Effect.Effect<FinalAttachments, E, R>) | undefined
 }
 
@@ -131,8 +133,9 @@ const defaultShardBytes = 500_000_000
  * manifest.json
  * ```
  *
- * The directory must be new, or empty, or hold a dataset written before, which is replaced once the new one is
- * complete. When the stream or an option fails, when there are no pairs, and when interrupted, `directory` stays as it was.
+ * The directory must be new or empty, or contain a dataset written before, which is replaced after the new one is
+ * complete. `directory` stays unchanged if the stream or an option fails, if there are no pairs, or if the write is
+ * interrupted.
  */
 export const write = <E = never, R = never>(
   options: Options<E, R>,
@@ -184,7 +187,7 @@ const writeText = Effect.fnUntraced(function* (
   return { path, rows: null, ...digest } satisfies Manifest.DatasetFile
 })
 
-/** Where the rows of a split go: to its files, and to those for each trainer. */
+/** The destinations of a split's rows: the split's files, and a file for each trainer format. */
 interface SplitOutput {
   readonly split: Split
   readonly output: number

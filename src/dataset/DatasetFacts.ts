@@ -1,7 +1,7 @@
 /**
  * Facts about a dataset besides its rows: how and from what it was made, and its license.
  *
- * All of them are optional; facts that are not given appear neither in the card nor in the manifest.
+ * All of them are optional. Facts that are not given appear neither in the card nor in the manifest.
  */
 import { Schema } from "effect"
 import { Judges } from "../domain/Judge.ts"
@@ -11,9 +11,9 @@ const text = Schema.optionalKey(Schema.String)
 export const InputFile = Schema.Struct({
   file: Schema.String,
   bytes: Schema.optionalKey(Schema.Int),
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the file. */
   sha256: text,
-  /** The version that its server reported, for a remote file of which only parts were read. */
+  /** The version that the server reported for a remote file of which only parts were read. */
   etag: text,
   last_modified: text,
   records: Schema.optionalKey(Schema.Int),
@@ -36,17 +36,17 @@ export const Provenance = Schema.Struct({
 })
 export type Provenance = typeof Provenance.Type
 
-/** What is said of a dataset in card and manifest. What is not known is left out. */
+/** The facts in the card and the manifest. Unknown facts are left out. */
 export interface DatasetFacts extends Provenance {
   /** The card's title. */
   readonly name?: string
-  /** What the dataset is, as Markdown. */
+  /** A description of the dataset, as Markdown. */
   readonly description?: string
   /** The Hub's identifier: `apache-2.0`, `cc-by-4.0`. */
   readonly license?: string
-  /** ISO 639-1. */
+  /** Languages as ISO 639-1 codes. */
   readonly languages?: ReadonlyArray<string>
-  /** Besides `preference` and `rlhf`. */
+  /** Tags in addition to `preference` and `rlhf`. */
   readonly tags?: ReadonlyArray<string>
   /** How it was made, one section per step, in Markdown. */
   readonly methods?: ReadonlyArray<{ readonly title: string; readonly text: string }>

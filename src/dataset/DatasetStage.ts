@@ -1,7 +1,9 @@
 /**
- * The files of a dataset, in a thread of their own (`node/Thread`): splits with their shards, files for trainers, and others.
+ * Writes the files of a dataset in a separate thread (`node/Thread`): splits with their shards, files for trainers, and
+ * others.
  *
- * Guarantees: rows are written in the order of the messages; a file that is announced has reached the disk.
+ * Guarantees: rows are written in the order of the messages; when a file is reported as finished, it has reached the
+ * disk.
  */
 import { texts as placed } from "../domain/PairBytes.ts"
 import type { Split } from "../domain/Split.ts"
@@ -17,19 +19,24 @@ export interface Setup {
   readonly directory: string
 }
 
-/** Where rows go. */
+/** The destination of rows: a split with its shards, or one file. */
 export type Output =
   | { readonly split: Split; readonly features: Features; readonly shardBytes: number }
   | { readonly path: string; readonly features: Features; readonly container: "jsonl" | "parquet" }
 
-/** Rows of one output, by column: a value for each row; undefined where a row has no such member. */
+/**
+ * Rows of one output, by column. A column has one value per row; the value is undefined if the row has no such member.
+ */
 export interface Rows {
-  /** The number of the output, in the order in which they were opened. */
+  /** The number of the output, in the order in which outputs were opened. */
   readonly output: number
   readonly count: number
-  /** A column without a list is null in each row. */
+  /** The columns. A column with null in place of a list is null in each row. */
   readonly columns: ReadonlyArray<readonly [name: string, values: ReadonlyArray<Json | undefined> | null]>
-  /** For each row, start and end in `texts` of the texts of the columns that `PairBytes.texts` names; both 0 where the value is in the column. */
+  /**
+   * For each row, the start and end in `texts` of the columns that `PairBytes.texts` names. Both are 0 if the value is
+   * in `columns`.
+   */
   readonly places?: Int32Array<ArrayBuffer> | undefined
 }
 
@@ -44,7 +51,7 @@ export type Ask =
 export interface Written extends Omit<Shards.SplitFiles, "split"> {}
 
 export type Answer =
-  /** With the buffer of the message, which may be used again. */
+  /** Returns the buffer of the message, which may be used again. */
   | { readonly kind: "taken"; readonly texts?: Uint8Array<ArrayBuffer> }
   | { readonly kind: "finished"; readonly outputs: ReadonlyArray<Written> }
   | ({ readonly kind: "file" } & OutputFile.FileDigest)
@@ -68,7 +75,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
 
   const write = ({ columns, count, output, places }: Rows, texts: Uint8Array) => {
     const { names, write } = outputs[output]!
-    /** The texts of the message by their starts, since pairs of an item share them. */
+    /** The message's texts by their start, because pairs of an item share them. */
     const known = new Map<number, Text>()
     const textAt = (start: number, end: number) => {
       let text = known.get(start)
@@ -76,7 +83,7 @@ export const start = ({ directory }: Setup): Stage<Ask, Answer> => {
       return text
     }
     const given = new Map(columns)
-    // In the order of the files' columns, whichever row of the message was the first with one.
+    // The order of the files' columns, whatever order the rows of the message have.
     const order = [...new Set([...names, ...given.keys()])].map(
       (name) => [name, given.get(name), placed.indexOf(name)] as const,
     )

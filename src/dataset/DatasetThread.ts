@@ -1,9 +1,9 @@
 /**
- * The files of a dataset, written by `DatasetStage`.
+ * Sends the files of a dataset to the thread that writes them (`DatasetStage`).
  *
- * Guarantees: rows are in each file in the order in which they were added; memory holds a few messages of half
- * a megabyte of texts, or one with a larger row and those before it. A text of the ledger goes there as the bytes that the
- * ledger has (`PairBytes`).
+ * Guarantees: each file has its rows in the order in which they were added. Memory holds a few messages with half a
+ * megabyte of texts each, or one message with a larger row and the rows before it. A text from the ledger is sent as
+ * the ledger's bytes (`PairBytes`).
  */
 import { Effect, Predicate, type Scope } from "effect"
 import { isText, type PairBytes, texts as placed } from "../domain/PairBytes.ts"
@@ -18,29 +18,32 @@ const stage: Thread.StageModule<Setup, Ask, Answer> = {
   load: () => import("./DatasetStage.ts"),
 }
 
-/** A row group is encoded while this many messages wait. */
+/** Maximum number of waiting messages. This many can arrive while the thread encodes a row group. */
 const ahead = 24
 
 const messageBytes = 512 * 1024
 
-/** A message has at most this many rows: those that wait for it outlive collections of the young generation, and become old garbage. */
+/**
+ * Maximum number of rows per message. Rows that wait longer survive collections of the young generation and become old
+ * garbage.
+ */
 const messageRows = 256
 
-/** A row takes this many bytes besides its texts, about. */
+/** Approximate bytes of a row in memory besides its texts. */
 const rowBytes = 200
 
 export interface DatasetThread {
   /** @returns the number of the output */
   readonly open: (output: Output) => number
   /**
-   * @param row read by the columns of a split's output; of another file, each member is a column
-   * @param bytes where the texts of a split's row are as bytes; the row's own are not read then
-   * @returns whether a message was sent: then wait for `room`
+   * @param row the row; a split's output reads only its own columns from it, another file has each member as a column
+   * @param bytes the bytes of a split row's texts; the texts of `row` are then not read
+   * @returns whether a message was sent; if so, wait for `room`
    */
   readonly add: (output: number, row: JsonRow, bytes?: PairBytes) => boolean
-  /** Waits while the thread is too far behind. */
+  /** Waits while too many messages are queued. */
   readonly room: Effect.Effect<void, DatasetError>
-  /** Finishes all files of rows. Called once. */
+  /** Finishes all files with rows. Called once. */
   readonly finish: Effect.Effect<ReadonlyArray<Written>, DatasetError>
   /** Writes a file without rows. */
   readonly file: (path: string, content: Uint8Array | string) => Effect.Effect<FileDigest, DatasetError>
@@ -63,7 +66,7 @@ const lengthOf = (value: Json | undefined): number =>
 /** The approximate size of a row in memory, in bytes. */
 export const sizeOf = (row: JsonRow): number => rowBytes + lengthOf(row)
 
-/** Whether each row has the member, as null. (`every` skips rows without it.) */
+/** Whether each row has the member and its value is null. (`every` would skip rows without the member.) */
 const isNull = (values: ReadonlyArray<Json | undefined>) => values.findIndex((value) => value !== null) === -1
 
 const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
@@ -76,7 +79,7 @@ const rowsOf = (output: number, { columns, count, places }: Part): Rows => ({
   ...(places.length > 0 && { places: allOf(places, count) }),
 })
 
-/** With zeros for rows without places. */
+/** The places of all rows, with zeros for rows without places. */
 const allOf = (places: ReadonlyArray<number>, count: number): Int32Array<ArrayBuffer> => {
   const all = new Int32Array(2 * placed.length * count)
   all.set(places)
@@ -104,17 +107,17 @@ export const make = Effect.fnUntraced(function* (
     return new DatasetError({ reason: reasonOf(path, cause) })
   })
 
-  /** The columns of each output: undefined if each row has its own. */
+  /** The columns of each output; undefined if the rows determine the columns. */
   const columns: Array<
     { readonly all: ReadonlyArray<string>; readonly besidesTexts: ReadonlyArray<string> } | undefined
   > = []
   let parts = new Map<number, Part>()
   let texts: Uint8Array<ArrayBuffer> | undefined
   let used = 0
-  /** The length of texts that go as strings. */
+  /** Characters of the texts that are sent as strings. */
   let characters = 0
   let waiting = 0
-  /** Whether a message is too large to have others wait behind it. */
+  /** Whether a message is so large that no other message should wait behind it. */
   let isLarge = false
   let body: Uint8Array | undefined
   let known = new Map<number, number>()
@@ -134,7 +137,7 @@ export const make = Effect.fnUntraced(function* (
     body = undefined
   }
 
-  /** Copies a text into the message, once for each item. @returns where it begins there */
+  /** Copies a text into the message, once per item. @returns its start in the message */
   const placeOf = (bytes: Uint8Array, start: number, end: number): number => {
     if (body !== bytes) known = new Map()
     body = bytes

@@ -1,4 +1,4 @@
-/** Collects findings: names at most 20 places per file and counts the others. */
+/** Collects findings: lists at most 20 per file and counts the others. */
 import type { Finding } from "./file/Finding.ts"
 
 export interface Findings {

@@ -1,8 +1,8 @@
 /**
- * `manifest.json`: the contents and the provenance of a dataset; its presence marks a directory that prefstream wrote.
+ * `manifest.json`: the contents and the provenance of a dataset. Its presence marks a directory that prefstream wrote.
  *
- * Guarantees: it lists every other file with its digest; it has no time of its own writing, so the same rows and facts give
- * the same manifest. The only dates are those that servers gave for remote inputs.
+ * Guarantees: it lists every other file with its digest. It contains no time of writing, so the same rows and facts
+ * give the same manifest. The only dates are those that servers reported for remote inputs.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Split } from "../domain/Split.ts"
@@ -13,12 +13,12 @@ import { OmittedPairs } from "./file/OmittedPairs.ts"
 export const fileName = "manifest.json"
 
 export const DatasetFile = Schema.Struct({
-  /** Relative to the directory, with `/`. */
+  /** Path relative to the directory, with `/`. */
   path: Schema.String,
-  /** Null where it holds no rows, but text. */
+  /** Number of rows; null for a text file without rows. */
   rows: Schema.NullOr(Schema.Int),
   bytes: Schema.Int,
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the file. */
   sha256: Schema.String,
 })
 export type DatasetFile = typeof DatasetFile.Type
@@ -26,17 +26,17 @@ export type DatasetFile = typeof DatasetFile.Type
 export const SplitSummary = Schema.Struct({
   split: Split,
   rows: Schema.Int,
-  /** Of the rows in memory, uncompressed. */
+  /** Size of the rows in memory, uncompressed. */
   bytes: Schema.Int,
 })
 export type SplitSummary = typeof SplitSummary.Type
 
-/** A trainer format by its name: all of its rows, of every split, and the pairs that it could not hold. */
+/** A trainer format by its name, over all splits: its rows, and the pairs that it cannot represent. */
 export const FormatSummary = Schema.Struct({
   format: Schema.String,
   rows: Schema.Int,
   omitted: OmittedPairs,
-  /** By column: the pairs with a value there that the format has no place for. Absent if there are none. */
+  /** By column: number of pairs with a value that the format has no place for. Absent if there are none. */
   unwritten: Schema.optionalKey(Schema.Record(Schema.String, Schema.Int)),
 })
 export type FormatSummary = typeof FormatSummary.Type
@@ -44,17 +44,17 @@ export type FormatSummary = typeof FormatSummary.Type
 export const Manifest = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
   version: Schema.Literal(1),
-  /** What wrote it. */
+  /** The program that wrote the dataset. */
   code: Schema.Struct({ name: Schema.String, version: Schema.String }),
   /** Whether prompt, chosen and rejected are text or lists of messages. */
   shape: Schema.Literals(["standard", "conversational"]),
-  /** Set where messages have calls of tools, and a column their definitions. */
+  /** Set if messages may have tool calls and there is a column `tools`. */
   tools: Schema.optionalKey(Schema.Literal(true)),
-  /** Preference pairs, as many in `data` as in `jsonl`. */
+  /** Number of preference pairs, the same in `data` and in `jsonl`. */
   rows: Schema.Int,
   splits: Schema.Array(SplitSummary),
   formats: Schema.Array(FormatSummary),
-  /** Pairs that are in no file. */
+  /** Pairs that are in neither `data` nor `jsonl`. */
   omitted: OmittedPairs,
   ...Provenance.fields,
   files: Schema.Array(DatasetFile),
@@ -70,7 +70,7 @@ export const make = (content: Omit<Manifest, "format" | "version" | "code">): Ma
 
 export const encode = (manifest: Manifest): string => JSON.stringify(manifest, undefined, 2) + "\n"
 
-/** The members that identify a dataset, and its files. */
+/** The members that identify a dataset and list its files. */
 const Ownership = Schema.Struct({
   format: Schema.Literal("prefstream-dataset"),
   files: Schema.Array(Schema.Struct({ path: Schema.String })),
@@ -79,7 +79,7 @@ type Ownership = typeof Ownership.Type
 
 const decodeOwnership = Schema.decodeUnknownEffect(Schema.fromJsonString(Ownership))
 
-/** The files of a manifest of any version, from its text; none if it is no manifest. */
+/** Decodes the identifying members of a manifest of any version from its text; none if it is not a manifest. */
 export const owned = Schema.decodeUnknownOption(Schema.fromJsonString(Ownership))
 
 /** The manifest of `directory`, of any version; none if the file is missing or not a manifest. */
@@ -89,10 +89,9 @@ export const read = Effect.fnUntraced(function* (directory: string) {
   return yield* fs.readFileString(paths.join(directory, fileName)).pipe(Effect.flatMap(decodeOwnership), Effect.option)
 })
 
-/** Decodes a manifest from its text. */
 export const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Manifest))
 
-/** Entries of `directory`, folders included, that a dataset with this manifest does not have. */
+/** Entries of `directory`, including folders, that are not part of a dataset with this manifest. */
 export const unexpectedEntries = (
   manifest: Option.Option<Ownership>,
   entries: ReadonlyArray<string>,

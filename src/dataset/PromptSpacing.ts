@@ -1,29 +1,29 @@
 /**
- * Orders rows so that neighbors are of different prompts. KTO trainers estimate the KL divergence from mismatched pairs:
- * they rotate completions by one within each batch of consecutive rows, so that the first prompt has the last completion
- * (TRL 1.10, trl/trainer/kto_trainer.py: batches of per_device_train_batch_size; LLaMA-Factory 0.9.6,
+ * Orders rows so that neighbors have different prompts. KTO trainers estimate the KL divergence from mismatched pairs:
+ * they rotate completions by one within each batch of consecutive rows, so that the first prompt gets the last
+ * completion (TRL 1.10, trl/trainer/kto_trainer.py: batches of per_device_train_batch_size; LLaMA-Factory 0.9.6,
  * data/processor/feedback.py: of 1,000). Several processes make batches of contiguous parts.
  *
- * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, and so
- * no batch of up to 1,000 has two; otherwise as far apart as those rows allow, and so that as few batches as
- * possible, counted from the start of the file, have them as neighbors. Which row of a prompt comes first is drawn by
- * the prompt's hash, so that labels mix. The same rows give the same order. Memory holds 32 MB of rows; an order is not
- * better than these allow: a prompt that fills them has neighbors.
+ * Guarantees: rows of one prompt are at least 1,000 rows apart if the rows in memory have enough other prompts, so no
+ * batch of up to 1,000 has two of them. Otherwise they are as far apart as those rows allow, and as few batches as
+ * possible, counted from the start of the file, have them as neighbors. The prompt's hash decides which row of a prompt
+ * comes first, so that labels mix. The same rows give the same order. Memory holds 32 MB of rows; a prompt that fills
+ * them has neighbors.
  */
 import * as Sha256 from "../node/Sha256.ts"
 
-/** Larger than any batch. */
+/** Rows of a prompt need not be further apart than this number of rows. It is at least the size of any batch. */
 const maxDistance = 1000
 
 const maxBytes = 32 * 1024 * 1024
 
-/** What a row takes besides its texts. */
+/** Approximate bytes of a row in memory besides its texts. */
 const rowBytes = 500
 
 interface Prompt<Row> {
   readonly key: number
   readonly rows: Array<SizedRow<Row>>
-  /** Where the latest of its rows is in the output. */
+  /** The position of its latest row in the output. */
   last: number
 }
 
@@ -38,7 +38,7 @@ interface Entry<Row> {
 }
 
 export interface PromptSpacing<Row> {
-  /** Rows that come before all that follow. */
+  /** Adds a row, and returns the rows that come next in the output. */
   readonly add: (prompt: string, row: Row, size: number) => ReadonlyArray<Row>
   /** The remaining rows. */
   readonly end: () => ReadonlyArray<Row>
@@ -46,9 +46,12 @@ export interface PromptSpacing<Row> {
 
 export const make = <Row>(): PromptSpacing<Row> => {
   const prompts = new Map<number, Prompt<Row>>()
-  /** Prompts whose rows may follow, by the number of their rows; each has waited the longest before those after it. */
+  /**
+   * Prompts whose rows may come next, indexed by the number of their rows. In each set, the prompt that has waited
+   * longest is first.
+   */
   const ready: Array<Set<Prompt<Row>>> = []
-  /** Prompts that have a row among the latest. */
+  /** Prompts with a row among the latest ones in the output. */
   const recent = new Set<Prompt<Row>>()
   let distance = maxDistance
   let position = 0
@@ -56,7 +59,10 @@ export const make = <Row>(): PromptSpacing<Row> => {
 
   const makeReady = (prompt: Prompt<Row>) => (ready[prompt.rows.length] ??= new Set()).add(prompt)
 
-  /** The prompt with the most rows, so that none is left with many at the end; without one, that of the earliest row. */
+  /**
+   * Chooses the prompt with the most rows, so that no prompt has many left at the end. If no prompt is ready, it
+   * chooses the one whose last row is earliest.
+   */
   const choose = (): Prompt<Row> | undefined => {
     for (const prompt of recent) {
       if (position - prompt.last < distance) break
@@ -112,7 +118,7 @@ export const make = <Row>(): PromptSpacing<Row> => {
       const counts = Array.from(prompts.values(), ({ rows }) => rows.length).filter((count) => count > 0)
       const most = counts.reduce((a, b) => Math.max(a, b), 0)
       const total = counts.reduce((a, b) => a + b, 0)
-      // Between two rows of a prompt with the most rows there is room for the others, evenly.
+      // The number of rows of other prompts that can be placed evenly between two rows of a prompt with the most rows.
       const room = (total - counts.filter((count) => count === most).length) / (most - 1)
       distance = most < 2 ? maxDistance : Math.max(2, Math.min(maxDistance, Math.floor(room)))
       const offset = position
@@ -126,10 +132,10 @@ export const make = <Row>(): PromptSpacing<Row> => {
 
 const maxComparisons = 1_000_000
 
-/** Batch sizes that are chosen often. */
+/** Whether the batch size is a common choice. */
 const isUsual = (size: number) => (size & (size - 1)) === 0 || size % 10 === 0
 
-/** Swaps rows that are neighbors of others of their prompt in batches of some size. */
+/** Swaps rows that, in batches of some size, are neighbors of another row of their prompt. */
 const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const places = new Map<Prompt<Row>, Array<number>>()
   entries.forEach(({ prompt }, i) => {
@@ -140,11 +146,13 @@ const separate = <Row>(entries: Array<Entry<Row>>, offset: number): void => {
   const last = offset + entries.length - 1
   let comparisons = 0
 
-  /** What two rows of a prompt cost at these places: something for being near, and much for being neighbors. */
+  /**
+   * The cost of two rows of a prompt at these places: a low cost for being near, and a high cost for being neighbors.
+   */
   const costOfTwo = (start: number, end: number): { readonly near: number; readonly neighbors: number } => {
     const size = end - start + 1
     let neighbors = size === 2 ? 1_000_000 : 0
-    // As the first and the last row of a batch, which is shorter at the end of the file.
+    // The rows are also neighbors as the first and the last row of a batch. The last batch of the file may be shorter.
     for (let batch = size; batch <= (end === last ? maxDistance : size); batch++) {
       if (start % batch === 0) neighbors += isUsual(batch) ? 1000 : 2
     }

@@ -1,13 +1,13 @@
 /**
- * Pushes a dataset to a dataset repository of the Hugging Face Hub, by the Hub's own client, which is installed only where
- * it is needed: `npm install @huggingface/hub`.
+ * Pushes a dataset to a dataset repository of the Hugging Face Hub, with the Hub's own client. The client is installed
+ * only if it is needed: `npm install @huggingface/hub`.
  *
- * Guarantees: what is pushed was verified before; it arrives in one commit, or not at all. Files that an earlier push
- * brought and that the dataset no longer has are deleted; others in the repository stay. A large file that has arrived is
- * not sent again, also after an interruption, and nothing is committed where the repository has the dataset.
- * Limits: changes that were made to the card on the Hub are replaced by the dataset's own.
+ * Guarantees: the dataset is verified before it is pushed; it arrives in one commit, or not at all. Files of an earlier
+ * push that the dataset no longer has are deleted; other files in the repository stay. A large file that has arrived is
+ * not sent again, even after an interruption. Nothing is committed if the repository already has the dataset.
+ * Limits: changes to the card on the Hub are replaced by the dataset's own card.
  */
-/* oxlint-disable max-lines -- one commit: what is checked, uploaded, and replaced */
+/* oxlint-disable max-lines -- one commit: check, upload, and replace */
 import type { CommitOperation } from "@huggingface/hub"
 import { Duration, Effect, FileSystem, Option, Path, Predicate, Redacted, Schedule, Schema, Stream } from "effect"
 import * as HttpFailure from "../io/HttpFailure.ts"
@@ -16,11 +16,11 @@ import * as Finding from "./file/Finding.ts"
 import * as Manifest from "./Manifest.ts"
 import { verify } from "./Verify.ts"
 
-/** An option is not what it must be. */
+/** An option has an invalid value. */
 export class PushOptionInvalid extends Schema.TaggedError<PushOptionInvalid>()("PushOptionInvalid", {
   /** Its name in `PushOptions`. */
   option: Schema.String,
-  /** The allowed values, in words; the value itself may be a secret. */
+  /** A description of the allowed values. The value itself is not included because it may be a secret. */
   expected: Schema.String,
 }) {
   override get message() {
@@ -40,9 +40,9 @@ export class HubClientMissing extends Schema.TaggedError<HubClientMissing>()("Hu
 
 /** The dataset does not match its manifest; nothing was sent. */
 export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("DatasetInvalid", {
-  /** As the caller named it. */
+  /** The directory as the caller wrote it. */
   directory: Schema.String,
-  /** As `formatFinding` writes them. */
+  /** The errors, in the format of `formatFinding`. */
   findings: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -50,9 +50,9 @@ export class DatasetInvalid extends Schema.TaggedError<DatasetInvalid>()("Datase
   }
 }
 
-/** The dataset names its experts, and nobody asked for that; nothing was sent. */
+/** The dataset names its experts, but the option `expertNames` is not set; nothing was sent. */
 export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNamed", {
-  /** As the caller named it. */
+  /** The directory as the caller wrote it. */
   directory: Schema.String,
 }) {
   override get message() {
@@ -60,11 +60,11 @@ export class ExpertsNamed extends Schema.TaggedError<ExpertsNamed>()("ExpertsNam
   }
 }
 
-/** The Hub refused a request; `status` is that of HTTP. */
+/** The Hub refused a request. */
 export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
   /** `user/name` or `organization/name`. */
   repository: Schema.String,
-  /** Of HTTP: 401 and 403 are about the token. */
+  /** The HTTP status; 401 and 403 concern the token. */
   status: Schema.Int,
   /** The error of the client. */
   cause: Schema.Defect(),
@@ -82,7 +82,7 @@ export class HubRefused extends Schema.TaggedError<HubRefused>()("HubRefused", {
 
 /** The Hub did not answer, or not as expected. */
 export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnreachable", {
-  /** Such as `https://huggingface.co`. */
+  /** The server's address, such as `https://huggingface.co`. */
   endpoint: Schema.String,
   /** The error of the connection. */
   cause: Schema.Defect(),
@@ -94,7 +94,7 @@ export class HubUnreachable extends Schema.TaggedError<HubUnreachable>()("HubUnr
 
 /** Why a dataset was not pushed; `reason` is one of the errors above. */
 export class PushError extends Schema.TaggedError<PushError>()("PushError", {
-  /** Decide on its `_tag`. */
+  /** The error; use its `_tag` to decide what to do. */
   reason: Schema.Union([PushOptionInvalid, HubClientMissing, DatasetInvalid, ExpertsNamed, HubRefused, HubUnreachable]),
 }) {
   override get message() {
@@ -102,54 +102,54 @@ export class PushError extends Schema.TaggedError<PushError>()("PushError", {
   }
 }
 
-/** The message of an error and those of its causes: `fetch` says only there what happened. */
+/** The messages of an error and its causes. `fetch` gives the actual reason only in the cause. */
 const textOf = (error: unknown): string =>
   Predicate.isError(error)
     ? (error.name === "TimeoutError" ? "no answer in time" : error.message) +
       (error.cause === undefined ? "" : `: ${textOf(error.cause)}`)
     : String(error)
 
-/** Where a dataset is pushed to. */
+/** The repository to push to, and how. */
 export interface PushOptions {
-  /** A dataset repository: `user/name` or `organization/name`. It is created if there is none. */
+  /** A dataset repository: `user/name` or `organization/name`. It is created if it does not exist. */
   readonly repository: string
-  /** An access token that may write to it; it begins with `hf_`. */
+  /** An access token with write permission; it begins with `hf_`. */
   readonly token: Redacted.Redacted
-  /** The branch, which is created if there is none. Default: `main`. */
+  /** The branch, which is created if it does not exist. Default: `main`. */
   readonly branch?: string | undefined
-  /** Whether everybody may see a repository that is created. Default: false. That of an existing one stays as it is. */
+  /** Whether a new repository is public. Default: false. The visibility of an existing repository does not change. */
   readonly public?: boolean | undefined
-  /** Whether a dataset that names its experts is pushed. Default false: it fails with `ExpertsNamed`. */
+  /** Whether a dataset that names its experts may be pushed. Default false: fails with `ExpertsNamed`. */
   readonly expertNames?: boolean | undefined
-  /** Default: `https://huggingface.co`. */
+  /** The Hub's address. Default: `https://huggingface.co`. */
   readonly endpoint?: string | undefined
-  /** Time for a request to be answered, besides a second for each 64 kB that it sends. Default: 30 seconds. */
+  /** Timeout of a request, plus one second for each 64 kB that it sends. Default: 30 seconds. */
   readonly requestTimeout?: Duration.Input | undefined
 }
 
-/** What the repository has now. */
+/** The state of the repository after a push. */
 export interface Pushed {
   /** `user/name` or `organization/name`. */
   readonly repository: string
   /** The branch of the commit. */
   readonly branch: string
-  /** Where it is, for a browser. */
+  /** The repository's address for a browser. */
   readonly url: string
-  /** The commit: of this push, or the newest one where the repository had the dataset already. */
+  /** The commit of this push, or the newest commit if the repository already had the dataset. */
   readonly commit: string
   /** Whether the repository already had this dataset, so that nothing was committed. */
   readonly unchanged: boolean
   /** Preference pairs. */
   readonly rows: number
-  /** Files of the dataset with its manifest, and their bytes. */
+  /** Number of files of the dataset, including its manifest. */
   readonly files: number
-  /** Together. */
+  /** Size of all these files together. */
   readonly bytes: number
   /** Paths of earlier files that were deleted. */
   readonly deleted: ReadonlyArray<string>
 }
 
-/** Failures that may be gone a moment later. 412: somebody else committed meanwhile. */
+/** Whether the failure may be temporary. Status 412 means that somebody else committed in the meantime. */
 const mayPass = ({ reason }: PushError): boolean => {
   if (reason._tag !== "HubRefused") return reason._tag === "HubUnreachable"
   const kind = HttpFailure.kindOf(reason.status)
@@ -164,7 +164,7 @@ const decodeExperts = Schema.decodeUnknownOption(
   ),
 )
 
-/** Whether a report, such as one of an earlier version, has other names than pseudonyms. */
+/** Whether a report, for example of an earlier version, contains names other than pseudonyms. */
 const namesExperts = (report: string): boolean =>
   Option.exists(decodeExperts(report), ({ experts }) =>
     experts.some(({ expert }) => expert !== null && !Pseudonym.isOne(expert)),
@@ -172,10 +172,13 @@ const namesExperts = (report: string): boolean =>
 
 const defaultRequestTimeout = Duration.seconds(30)
 
-/** Slower uploads count as silent. */
+/** Minimum upload rate, in bytes per millisecond. Slower uploads run into the timeout. */
 const minBytesPerMilli = 64
 
-/** Ends requests that are not answered in time. @param maxBytes how many a request sends at most, where its body tells no size */
+/**
+ * Aborts requests that are not answered in time. @param maxBytes maximum bytes that a request sends, for bodies of
+ * unknown size
+ */
 const timedFetch =
   (timeoutMillis: number, maxBytes: number): typeof fetch =>
   (input, init) => {
@@ -198,10 +201,9 @@ const check = (option: string, expected: string, isValid: boolean) =>
   isValid ? Effect.void : Effect.fail(new PushError({ reason: new PushOptionInvalid({ option, expected }) }))
 
 /**
- * Verifies the dataset in `directory`, and pushes it.
+ * Verifies the dataset in `directory` and pushes it.
  *
- * Failures of the connection, requests that are not answered in time, and refusals that may pass
- * are tried again, up to five times.
+ * Connection failures, timeouts, and temporary refusals are retried up to five times.
  */
 export const push = Effect.fn("Dataset.push")(function* (
   directory: string,
@@ -226,7 +228,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path
   const manifest = yield* fs.readFileString(paths.join(directory, Manifest.fileName)).pipe(
-    // It was verified.
+    // The manifest was verified above.
     Effect.flatMap((text) => Effect.map(Manifest.decode(text), ({ files, settings }) => ({ text, files, settings }))),
     Effect.orDie,
   )
@@ -262,7 +264,7 @@ export const push = Effect.fn("Dataset.push")(function* (
   const isThere = asked(() => hub.repoExists({ repo, ...access }))
   const visibility = options.public === true ? "public" : "private"
   const created = asked(() => hub.createRepo({ repo, visibility, ...access })).pipe(
-    // Somebody else was faster.
+    // Somebody else created the repository in the meantime.
     Effect.catchIf(isStatus(409), () => Effect.void),
   )
   const newest = asked(() =>
@@ -273,7 +275,7 @@ export const push = Effect.fn("Dataset.push")(function* (
       asked(() => hub.createBranch({ repo, branch, ...access })).pipe(Effect.andThen(newest)),
     ),
   )
-  /** The files of a commit by their paths: how large they are, and the SHA-256 of those that Git keeps elsewhere. */
+  /** The files of a commit by path: their sizes, and the SHA-256 of those in Git LFS. */
   const listed = Effect.fnUntraced(function* (revision: string) {
     const files = new Map<string, { readonly size: number; readonly sha256: string | undefined }>()
     const entries = hub.listFiles({ repo, revision, recursive: true, ...access })
@@ -306,7 +308,7 @@ export const push = Effect.fn("Dataset.push")(function* (
     }
   }, Effect.scoped)
 
-  /** Begins with what the repository has, so that it may be tried again however far it came. */
+  /** One attempt. It reads the repository's state first, so it can be retried after any failure. */
   const attempt = Effect.gen(function* () {
     if (!(yield* isThere)) yield* created
     const parent = yield* head

@@ -2,8 +2,8 @@
  * `report.html`: the quality report as one page that works offline.
  *
  * Guarantees: the same report gives the same file; no text of the report can become markup or script; the page makes no
- * requests, which its Content-Security-Policy enforces. Needs the template that `npm run build:pages` builds, which is
- * part of the package.
+ * requests, which its Content-Security-Policy enforces. It needs the template that `npm run build:pages` builds; the
+ * package contains it.
  */
 import { Effect, FileSystem, Path, Schema } from "effect"
 import type { QualityReport } from "../domain/QualityReport.ts"
@@ -24,11 +24,11 @@ export class ReportTemplateMissing extends Schema.TaggedError<ReportTemplateMiss
 
 const escapes: Record<string, string> = { "<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029" }
 
-/** JSON that cannot end a script element or open a comment; lone surrogates are escaped by JSON. */
+/** The report as JSON that cannot end a script element or open a comment. JSON escapes lone surrogates. */
 const embeddable = (report: QualityReport): string =>
   JSON.stringify(report).replaceAll(/[<\u2028\u2029]/g, (character) => escapes[character] ?? character)
 
-/** The template with the report inserted; undefined if it has no place for it. */
+/** The template with the report inserted; undefined if the template has no unique place for it. */
 export const fill = (template: string, report: QualityReport): string | undefined => {
   const at = template.indexOf(place)
   if (at === -1 || at !== template.lastIndexOf(place)) return undefined
@@ -36,7 +36,7 @@ export const fill = (template: string, report: QualityReport): string | undefine
   return template.slice(0, end) + embeddable(report) + template.slice(end)
 }
 
-/** Fails with `ReportTemplateMissing` if the pages were not built. */
+/** Renders the page. Fails with `ReportTemplateMissing` if the pages were not built. */
 export const render = Effect.fn("ReportPage.render")(function* (report: QualityReport) {
   const fs = yield* FileSystem.FileSystem
   const paths = yield* Path.Path

@@ -2,9 +2,9 @@
  * Writes the rows of one split as shards, in Parquet and JSON Lines with the same boundaries.
  *
  * Guarantees: each row is in one shard, in order; consecutive rows of an item are in the same shard; boundaries depend
- * on the rows only. The limit is on the size of the rows in memory, as for `datasets`; a shard ends with the item that
- * reaches it. File names contain the number of shards, so files are named in `finish`. Lines that `datasets` could not
- * read after the first ones (`Jsonl.leadingLines`) are moved to the start of the split's first file of JSON Lines.
+ * only on the rows. The limit applies to the size of the rows in memory, as in `datasets`; a shard ends with the item
+ * that reaches it. File names contain the number of shards, so `finish` names the files. Lines that `datasets` could
+ * not read after the first ones (`Jsonl.leadingLines`) are moved to the start of the split's first file of JSON Lines.
  */
 import type { Split } from "../domain/Split.ts"
 import * as OutputFile from "../node/OutputFile.ts"
@@ -18,7 +18,7 @@ import type { DatasetFile } from "./Manifest.ts"
 export interface SplitFiles {
   readonly split: Split
   readonly rows: number
-  /** Of the rows in memory, see `EncodedRow`. */
+  /** Size of the rows in memory; see `EncodedRow`. */
   readonly bytes: number
   readonly files: ReadonlyArray<DatasetFile>
 }
@@ -47,7 +47,7 @@ interface Shard {
   size: number
 }
 
-/** A split that has no rows has one shard without any. */
+/** Makes the writer of a split. A split without rows has one empty shard. */
 export const make = (
   directory: string,
   split: Split,
@@ -61,7 +61,7 @@ export const make = (
   let rows = 0
   let bytes = 0
 
-  /** Named as if it were the only one, which most are. */
+  /** Opens a shard. It is named as if it were the only one, which is the usual case. */
   const open = (): Shard => {
     const writers = folders.map((folder) => {
       const file = OutputFile.create(directory, pathOf(folder, split, shards, 1))

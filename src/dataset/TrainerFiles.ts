@@ -1,7 +1,7 @@
 /**
  * Writes a split in one trainer's format: `formats/NAME/SPLIT.jsonl`, or `.parquet`.
  *
- * Guarantees: one file per split, whatever its size, in the order of the pairs, except that rows of a format with
+ * Guarantees: one file per split, whatever its size, in the order of the pairs. Exceptions: rows of a format with
  * `promptOf` are in the order of `PromptSpacing`, and leading lines (`Jsonl`) come first. Pairs that the format cannot
  * represent are counted, as are values that the format has no place for.
  */
@@ -27,28 +27,31 @@ export interface TrainerFile {
   readonly file: DatasetFile
   readonly rows: number
   readonly omitted: OmittedPairs.OmittedPairs
-  /** By column of the dataset: the pairs with a value there that the format has no place for. */
+  /** By column of the dataset: number of pairs with a value that the format has no place for. */
   readonly unwritten: Unwritten
 }
 
 export type Unwritten = { readonly [column: string]: number }
 
-/** Of several files together. */
+/** The sums over several files. */
 export const combineUnwritten = (parts: ReadonlyArray<Unwritten>): Unwritten =>
   parts.reduce((sum, part) => Record.union(sum, part, (a, b) => a + b), {})
 
 export interface Options extends FormatOptions {
-  /** `chosen`: an edit takes the place of what was edited, and is good though all completions were bad. Default `none`. */
+  /**
+   * `chosen`: an edit replaces the completion that was edited. The edit counts as good even if all completions were
+   * bad. Default `none`.
+   */
   readonly edited?: "chosen" | "none" | undefined
 }
 
 type UnreadColumn = "strength" | "all_bad" | "aspects" | "edited" | "tool_calls" | "tools"
 
-/** Whether the pair has a value in a column; calls of tools are within its texts. */
+/** Whether the pair has a value in a column. Tool calls are inside its texts. */
 const hasValue = (pair: PreferencePair, column: UnreadColumn): boolean =>
   column === "tool_calls" ? needsTools(pair) : (pair[column] ?? false) !== false
 
-/** The columns, in their order, that the format has no place for. */
+/** The columns that the format has no place for, in their order. */
 const unreadColumns = (
   { reads = [] }: TrainerFormat,
   features: Features,
@@ -79,12 +82,12 @@ const withEdit = (pair: PreferencePair): PreferencePair => {
   }
 }
 
-/** Contains one folder per format. */
+/** The folder that contains one folder per format. */
 export const folder = "formats"
 
 export const pathOf = (format: TrainerFormat, split: Split) => `${folder}/${nameOf(format, split)}`
 
-/** Relative to `folder`. */
+/** The file's path relative to `folder`. */
 const nameOf = ({ container, name }: TrainerFormat, split: Split) => `${name}/${split}.${container}`
 
 /** The formats without duplicates. Fails if a name is unknown or is not a valid folder name. */
@@ -101,7 +104,7 @@ export const resolve = Effect.fnUntraced(function* (requested: ReadonlyArray<For
   return [...chosen.values()]
 })
 
-/** @param thread what writes the file */
+/** @param thread the thread that writes the file */
 export const make = (thread: DatasetThread, format: TrainerFormat, split: Split, { edited, ...options }: Options) => {
   const path = pathOf(format, split)
   const encoder = format.encoder(options)
@@ -121,7 +124,7 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
   const { promptOf } = format
   const spacing = PromptSpacing.make<JsonRow>()
 
-  /** @returns as `DatasetThread.add` */
+  /** @returns the result of `DatasetThread.add`: whether a message was sent */
   const append = (rowsOf: ReadonlyArray<JsonRow>): boolean => {
     rows += rowsOf.length
     return rowsOf.reduce((isSent, row) => thread.add(output, row) || isSent, false)
@@ -146,14 +149,14 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
   return {
     output,
-    /** @returns as `DatasetThread.add` */
+    /** @returns the result of `DatasetThread.add`: whether a message was sent */
     write: (pair: PreferencePair): boolean => write(encodePair(pair)),
     /** Adds the remaining rows. Called once, after the last pair. */
     end: (): void => {
       write(encoder.end())
       append(spacing.end())
     },
-    /** @param written what the thread has written of it */
+    /** @param written the thread's result for this output */
     summary: ({ files: [file] }: Written): TrainerFile => ({
       format,
       options,
@@ -168,7 +171,10 @@ export const make = (thread: DatasetThread, format: TrainerFormat, split: Split,
 
 export type TrainerWriter = ReturnType<typeof make>
 
-/** `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file with rows; undefined if there are none. */
+/**
+ * `dataset_info.json` for LLaMA-Factory: one entry `FORMAT-SPLIT` per file with rows; undefined if there are no
+ * entries.
+ */
 export const datasetInfo = (files: ReadonlyArray<TrainerFile>): string | undefined => {
   const entries = files.flatMap(({ format, options, rows, split }) => {
     const entry = rows === 0 ? undefined : format.datasetInfo?.(nameOf(format, split), options)

@@ -1,10 +1,10 @@
 /**
  * Checks a dataset against its manifest, and its files against each other.
  *
- * Checked: every file is present with its size and SHA-256, and no other; Parquet has the declared columns, and JSON
- * Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers of card and report
- * match the manifest. Reads everything twice. A file with another digest is not read further.
- * Not checked: that the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
+ * Checked: every file is present with its size and SHA-256, and there is no other file; Parquet has the declared
+ * columns, and JSON Lines the same rows; trainer files satisfy their formats; no prompt is in two splits; the numbers
+ * in card and report match the manifest. Everything is read twice. A file with another digest is not read further.
+ * Not checked: whether the rows match the ledger. To check that, export again with `--force`: the bytes are the same.
  */
 import { Effect, FileSystem, Option, Path, Schema } from "effect"
 import * as Card from "./Card.ts"
@@ -16,17 +16,19 @@ import * as VerifyRows from "./VerifyRows.ts"
 
 /** The result of `verify`: findings, and what was checked. */
 export interface Verification {
-  /** As the caller named it. */
+  /** The directory as the caller wrote it. */
   readonly directory: string
-  /** Numbers of preference pairs and files in the manifest. */
+  /** Number of preference pairs in the manifest. */
   readonly rows: number
-  /** Without the manifest itself. */
+  /** Number of files in the manifest, without the manifest itself. */
   readonly files: number
-  /** Without errors if the dataset is intact. Warnings are of what trainers cut out of completions, with a count. */
+  /**
+   * The problems. An intact dataset has no errors. Warnings tell what trainers cut out of completions, with a count.
+   */
   readonly findings: ReadonlyArray<Finding>
 }
 
-/** Never fails: what can't be read is a finding. */
+/** Never fails: a file that cannot be read is a finding. */
 export const verify: (directory: string) => Effect.Effect<Verification, never, FileSystem.FileSystem | Path.Path> =
   Effect.fn("Dataset.verify")(function* (directory) {
     const findings = Findings.make()
@@ -91,7 +93,7 @@ const isIntact = Effect.fnUntraced(function* (
   return found.bytes === bytes && found.sha256 === sha256
 })
 
-/** The manifest's numbers must agree with each other. */
+/** Checks that the manifest's numbers agree with each other. */
 const checkCounts = (manifest: Manifest.Manifest, findings: Findings.Findings) => {
   const compare = (field: string, expected: number, found: number) => {
     if (expected !== found) {
@@ -119,7 +121,7 @@ const FrontMatter = Schema.Struct({
   }),
 })
 
-/** The numbers in the card's front matter must be those of the manifest. */
+/** Checks that the numbers in the card's front matter match the manifest. */
 const checkCard = Effect.fnUntraced(function* (
   directory: string,
   { files, splits }: Manifest.Manifest,
@@ -161,7 +163,9 @@ const Report = Schema.fromJsonString(
   }),
 )
 
-/** Checks that each step of the funnel is the previous one minus its losses, and that the last one matches the manifest. */
+/**
+ * Checks that each step of the funnel is the previous one minus its losses, and that the last one matches the manifest.
+ */
 const checkFunnel = Effect.fnUntraced(function* (
   directory: string,
   { counts, rows }: Manifest.Manifest,

@@ -2,7 +2,7 @@
  * Reads a dataset's rows back from every file and compares them.
  *
  * Guarantees: each line of JSON Lines is compared as text with the serialized Parquet row, so no difference is missed.
- * Lines at the start of a split may be of rows that are elsewhere in Parquet.
+ * Lines at the start of a split may belong to rows that are at another place in Parquet.
  */
 import { Array as Arr, Effect, Option, Path, Record, Schema, Stream } from "effect"
 import type { SchemaElement } from "hyparquet"
@@ -98,7 +98,7 @@ const openParquet = Effect.fnUntraced(function* (
 const columnOf = ({ name, num_children, repetition_type, type }: SchemaElement) =>
   [name, type, repetition_type, num_children].filter((part) => part !== undefined && part !== "REQUIRED").join(" ")
 
-/** Rows of a split as lines of its files of JSON Lines. */
+/** The lines that a split's JSON Lines files should have. */
 interface ExpectedLines {
   readonly features: Features
   readonly encode: (row: JsonRow) => {
@@ -107,7 +107,9 @@ interface ExpectedLines {
     readonly line: string
   }
   readonly misfit: ReturnType<typeof InferredTypes.inOrder>
-  /** Lines at the start of the first file, of rows that are elsewhere in Parquet; undefined before they are read. */
+  /**
+   * Lines at the start of the first file whose rows are at another place in Parquet; undefined before they are read.
+   */
   leading?: Set<string>
 }
 
@@ -125,13 +127,13 @@ const expectedLines = (features: Features): ExpectedLines => {
   }
 }
 
-/** The lines before that of the first row. */
+/** The lines before the line of the first row. */
 const leadingLines = Effect.fnUntraced(function* (path: string, first: string) {
   const start = yield* Stream.runCollect(Stream.take(ReadBack.lines(path), Jsonl.maxLeadingLines + 1))
   return start.slice(0, Math.max(0, start.indexOf(first)))
 })
 
-/** Reads a shard, and the one with the same rows in the other form where it is there. */
+/** Reads a shard in Parquet, and compares it with its file of JSON Lines if that is present. */
 const compareShard = Effect.fnUntraced(
   function* (
     directory: string,
@@ -187,7 +189,7 @@ const compareShard = Effect.fnUntraced(
   (effect, _, { path }, __, ___, findings) => unreadableIn(effect, path, findings),
 )
 
-/** Members that a message lacks are null in Parquet, and absent in JSON Lines; columns are always there. */
+/** Removes null members of messages, which are null in Parquet and absent in JSON Lines. Columns are always present. */
 const withoutNulls = (row: JsonRow): JsonRow =>
   Record.map(row, (value) => (Array.isArray(value) ? value.map(presentMembers) : value))
 
@@ -203,7 +205,7 @@ const presentMembers = (value: Json): Json => {
 
 const parseRow = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** The first column in which a line of JSON Lines is not what Parquet holds. */
+/** The first column whose value in a line of JSON Lines differs from Parquet. */
 const differenceOf = (row: JsonRow, line: string): Pick<Finding, "field" | "expected" | "found"> => {
   const parsed = parseRow(line)
   if (Option.isNone(parsed)) return { field: null, expected: "a JSON object", found: Findings.describe(line) }
@@ -227,7 +229,9 @@ const unreadableIn = <R>(
     Effect.sync(() => findings.add({ file, expected: "rows that can be read", found: why.replace(/\s+/g, " ") })),
   )
 
-/** What trainers need of the rows of one file; one warning of each kind, with the number of its rows. */
+/**
+ * Checks what trainers need from the rows of one file. Warnings of one kind are reported once, with the number of rows.
+ */
 const checkTrainerFile = Effect.fnUntraced(
   function* (directory: string, file: DatasetFile, format: TrainerFormat, findings: Findings.Findings) {
     const paths = yield* Path.Path

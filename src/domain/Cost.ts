@@ -56,10 +56,8 @@ export const plus = combined((a, b) => a + b)
 
 export const minus = combined((a, b) => a - b)
 
-/** The higher of two. */
 export const max = (a: Decimal, b: Decimal): Decimal => (minus(a, b).units < 0n ? b : a)
 
-/** The lower of two. */
 export const min = (a: Decimal, b: Decimal): Decimal => (minus(b, a).units < 0n ? b : a)
 
 export const zero: Decimal = { units: 0n, scale: 0 }

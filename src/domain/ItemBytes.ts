@@ -63,7 +63,6 @@ export const fromJson = ([prompt = "", ...texts]: ReadonlyArray<string>): ItemBy
 export const detached = (bytes: ItemBytes): ItemBytes =>
   bytes.utf8.length === bytes.utf8.buffer.byteLength ? bytes : { ...bytes, utf8: bytes.utf8.slice() }
 
-/** How many completions the item has. */
 export const count = ({ starts }: ItemBytes): number => starts.length - 1
 
 /** An upper bound for the length of any completion, in characters or UTF-16 code units. */

@@ -92,7 +92,6 @@ export const endOf = (bytes: Bytes, start: number): number => {
   }
 }
 
-/** The text at a place. */
 export const decode = (bytes: Bytes, [start, end]: Place): string =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON in quotes
   JSON.parse(bytes.toString("utf8", start, end)) as string

@@ -16,7 +16,7 @@ export interface LedgerItem {
   readonly itemId: string
   /** Text, or the messages of the input. */
   readonly prompt: Prompt
-  /** In the order of the input. */
+  /** The completions in the order of the input. */
   readonly completions: ReadonlyArray<string>
   /** The model of each completion, in the same order. */
   readonly models: ReadonlyArray<string> | undefined
@@ -32,7 +32,7 @@ export interface LedgerItem {
   readonly gold: Gold | undefined
   /** Whether the item is a gold item that was mixed in to measure experts; such items are not part of the dataset. */
   readonly isCheck: boolean
-  /** Where the item was read. */
+  /** The place where the item was read. */
   readonly origin: Origin
 }
 

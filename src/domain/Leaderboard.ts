@@ -29,7 +29,7 @@ export interface LeaderboardMethod {
   readonly seed: number
 }
 
-/** One model, rated. */
+/** The rating and the counts of one model. */
 export interface LeaderboardRow {
   /** The model's name in the input. */
   readonly model: string

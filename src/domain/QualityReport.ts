@@ -49,7 +49,7 @@ export interface Agreement {
   readonly krippendorff_alpha: number | null
   /** Items with at least two votes that each prefer one completion. Kappa and alpha are computed from these items. */
   readonly compared_items: number
-  /** How votes became a choice. */
+  /** The method by which votes became a choice. */
   readonly method: "majority" | "dawid-skene"
   /**
    * Items whose choice differs from the majority of their votes, by the cause: the service names another choice than
@@ -132,7 +132,7 @@ export interface GoldReport {
 }
 
 export interface Position {
-  /** For items of `completions` completions, how many votes chose the one shown at each position. */
+  /** For items with `completions` completions: the number of votes for the completion shown at each position. */
   readonly by_completions: ReadonlyArray<{ readonly completions: number; readonly chosen: ReadonlyArray<number> }>
   /**
    * Items with more of their votes in the first half of the order shown. `second_half` counts the opposite. Each item
@@ -143,7 +143,7 @@ export interface Position {
   readonly second_half: number
   /** Two-sided exact binomial test of equal halves, over these items. */
   readonly p_value: number | null
-  /** How many votes have a known order. */
+  /** Number of votes with a known order. */
   readonly known: number
 }
 
@@ -159,7 +159,7 @@ export interface Rankings {
 export interface FlagReport {
   /** Judged items that an expert flagged; the dataset holds them unless `--drop flagged` leaves them out. */
   readonly items: number
-  /** How many flags there are of each kind, most frequent first. */
+  /** Number of flags of each kind, the most frequent kind first. */
   readonly kinds: ReadonlyArray<{ readonly kind: string; readonly flags: number }>
 }
 
@@ -198,7 +198,7 @@ export interface Check {
   /** The threshold; null if none was set. The direction is `below` if larger values are worse. */
   readonly threshold: number | null
   readonly direction: "below" | "above"
-  /** What to do if the check fails. */
+  /** Advice for a failed check. */
   readonly advice: string
   readonly passed: boolean
   /** Whether the items, pairs or votes that the check found were left out of the dataset. */
@@ -216,7 +216,7 @@ export interface Example {
   readonly votes: number
 }
 
-/** How many prompts are in a language. */
+/** The number of prompts in a language. */
 export interface LanguageRow {
   /** ISO 639-1, `und` if unknown. */
   readonly language: string
@@ -241,7 +241,7 @@ export interface QualityReport {
   readonly guidelines: string | null
   /** The address of the annotation service. */
   readonly service: string | null
-  /** What the job's votes cost; null without a price. */
+  /** The cost of the job's votes; null without a price. */
   readonly spending: SpendingReport | null
   /** The steps from records to pairs, in this order. */
   readonly funnel: ReadonlyArray<FunnelStep>
@@ -249,13 +249,13 @@ export interface QualityReport {
   readonly agreement: Agreement
   /** The experts, most votes first; all votes without a name are one row, the last. */
   readonly experts: ReadonlyArray<ExpertRow>
-  /** How many models there are with pairs. */
+  /** Number of models that have pairs. */
   readonly model_count: number
   /** The 100 models with the most items, highest win rate first; empty if the input names no models. */
   readonly models: ReadonlyArray<ModelRow>
   /** The models rated by all votes; null if no vote compares two of them, or there are more than 500. */
   readonly leaderboard: Leaderboard | null
-  /** How votes compare with known answers. */
+  /** Agreement of votes with known answers. */
   readonly gold: GoldReport
   /** Whether the position in the order shown influences the choice. */
   readonly position: Position
@@ -265,7 +265,7 @@ export interface QualityReport {
   readonly flags: FlagReport
   /** Answers of experts besides their choices; absent if no vote has any. */
   readonly rubric?: RubricReport
-  /** How many items have a complete ranking. */
+  /** Number of items that have a complete ranking. */
   readonly rankings: Rankings
   /** Seconds from submitting a task to its result. */
   readonly turnaround: Distribution

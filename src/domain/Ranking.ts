@@ -4,7 +4,6 @@ import { Schema } from "effect"
 /** Zero-based. */
 export const Index = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** Describes a ranking. */
 export const rankingText =
   "All completions as groups of indices, best first: in `[[2],[0,1]]`, 2 is best, and 0 and 1 are equally good."
 

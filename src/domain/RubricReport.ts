@@ -60,7 +60,7 @@ export interface RubricReport {
   readonly all_bad: { readonly answered: number; readonly items: number }
   /** Items whose best completion an expert edited, and the change of its length in characters. */
   readonly edited: { readonly items: number; readonly length_change: Distribution }
-  /** How many aspects there are. */
+  /** Number of aspects. */
   readonly aspect_count: number
   /** The 50 aspects with the most ratings, sorted by name. */
   readonly aspects: ReadonlyArray<AspectReport>

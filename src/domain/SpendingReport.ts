@@ -31,7 +31,7 @@ export interface KindCost extends VotesCost {
 export interface SpendingReport {
   /** The price of a vote that is planned now, unless its kind has its own price. */
   readonly price: string
-  /** Prices by kind of expert, where they are others. */
+  /** Prices of the kinds of expert that have their own price. */
   readonly prices: { readonly [kind: string]: string }
   /** The budget for all votes; null without a limit. */
   readonly budget: string | null

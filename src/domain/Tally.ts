@@ -17,7 +17,7 @@ export interface Ballot {
 type Choice = Pick<Ballot, "choice" | "ranking">
 
 export interface Tally {
-  /** The completion that the earliest vote for the best text chose. */
+  /** The completion of the earliest vote for the best text. */
   readonly best: number
   /** Share of the first-choice votes for the best text, 0 to 1. */
   readonly agreement: number

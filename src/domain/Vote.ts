@@ -9,7 +9,6 @@ import * as Assessment from "./Assessment.ts"
 import { described } from "./Described.ts"
 import { Index, Ranking, rankingText } from "./Ranking.ts"
 
-/** The fields of a vote. */
 export const fields = {
   expert: described(
     "The expert's name: `expert_…` for a person, otherwise that of a scripted expert or of a language model.",
@@ -58,8 +57,8 @@ export const onePerExpert = <V extends { readonly expert: string | null }>(
 export interface ImportedVote extends Partial<Omit<Vote, "choice" | "expert" | "strength">>, Pick<Vote, "choice"> {
   /** Null if the file names none. */
   readonly expert: string | null
-  /** As the file has it. */
+  /** The strength, unchanged from the file. */
   readonly strength?: string | number
-  /** When the vote was given, as the file has it. */
+  /** The time at which the vote was given, unchanged from the file. */
   readonly judged_at?: string | number
 }

@@ -48,7 +48,7 @@ export const VoteRow = Schema.Struct({
   chosen_index: Schema.Int,
   ...Struct.map(ofVote, Schema.NullOr),
   strength: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
-  /** When the vote was given or, if the service does not say, when its result was recorded. */
+  /** The time at which the vote was given or, if the service does not report it, at which its result was recorded. */
   judged_at: Schema.NullOr(Schema.Union([Schema.String, Schema.Finite])),
   task_id: Schema.String,
   /** Whether the vote is on a gold item that was mixed in, which is not part of the dataset. */

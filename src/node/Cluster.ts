@@ -1,10 +1,10 @@
 /**
  * Adapter: Effect Cluster over sockets, with the runners and their locks in PostgreSQL.
  *
- * Guarantees: a singleton runs on one of the connected runners, and starts on another when that one is lost: after
- * `lease`, since a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
- * ends the session of a suspended runner. Does not stop a suspended runner from continuing briefly after it resumes; that
- * needs a fencing token (the epochs of `task/ledger/writes/Parts`).
+ * Guarantees: a singleton runs on one of the connected runners, and starts on another if that one is lost. It waits for
+ * `lease` before, because a runner that does not answer may only be slow. Locks are session locks of PostgreSQL, which
+ * ends the session of a suspended runner. A suspended runner may still continue briefly after it resumes; preventing
+ * that needs a fencing token (the epochs of `task/ledger/writes/Parts`).
  */
 import { createSocket } from "node:dgram"
 import { lookup } from "node:dns"
@@ -17,12 +17,12 @@ import { clusterConnections } from "./PostgresPooler.ts"
 import { credentials, type Login } from "./PostgresUrl.ts"
 
 export interface ClusterOptions extends Login {
-  /** What the names of its tables begin with. Runners with the same prefix belong together. */
+  /** The prefix of its tables' names. Runners with the same prefix belong together. */
   readonly prefix: string
-  /** Where the other runners reach this one. */
+  /** The host at which other runners reach this one. */
   readonly host: string
   readonly port: number
-  /** How long a runner may be silent before its singletons move, `minLease` or more. */
+  /** Time that a runner may be silent before its singletons move, at least `minLease`. */
   readonly lease: Duration.Duration
 }
 
@@ -51,7 +51,8 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
         Layer.provide(SqlRunnerStorage.layerWith({ prefix })),
         Layer.provide(ShardingConfig.layer(settings)),
         Layer.provide(sql),
-        // Where the database, or another runner, is away for a moment, it says much, with stacks.
+        // If the database or another runner is unreachable for a moment, the cluster logs many messages with stack
+        // traces.
         Layer.provide(
           Layer.effect(
             References.MinimumLogLevel,
@@ -62,7 +63,10 @@ export const layer = ({ host, lease, password, port, prefix, url }: ClusterOptio
     }),
   )
 
-/** Where to listen for those who reach this machine at a host: there, or anywhere where the host is another's, such as a NAT's. */
+/**
+ * The address to listen on: the host's own address if it belongs to this machine, otherwise all addresses, because the
+ * host may be that of a NAT.
+ */
 const listenHost = (host: string) =>
   Effect.callback<string>((resume) =>
     lookup(host, (failure, address, family) => {
@@ -75,8 +79,9 @@ const listenHost = (host: string) =>
 const loopback = "127.0.0.1"
 
 /**
- * The address of this machine, or container, from which it reaches the server of a PostgreSQL URL, and at which others that
- * reach the server are likely to reach it: loopback for a server on this machine. Nothing is sent.
+ * The address of this machine, or container, from which it connects to the server of a PostgreSQL URL. Other clients of
+ * that server probably reach this machine at the same address. It is the loopback address for a server on this machine.
+ * Nothing is sent.
  */
 export const addressTowards = (url: Redacted.Redacted<string>) =>
   Effect.callback<string>((resume) => {
@@ -85,7 +90,7 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
     const give = (address: string) => resume(Effect.succeed(address))
     if (host.startsWith("/")) return give(loopback)
     lookup(host, (failure, address, family) => {
-      // The connection to the server will say what is wrong.
+      // The connection to the server will report the error.
       if (failure !== null) return give(loopback)
       const socket = createSocket(family === 6 ? "udp6" : "udp4")
       const end = (address: string) => {
@@ -93,12 +98,12 @@ export const addressTowards = (url: Redacted.Redacted<string>) =>
         socket.close()
       }
       socket.once("error", () => end(loopback))
-      // Of a datagram socket this sends nothing, but chooses the route.
+      // Connecting a datagram socket sends nothing; it only selects the route.
       socket.connect(5432, address, () => end(socket.address().address))
     })
   })
 
-/** A port that nobody listens at. */
+/** A port that no process listens on. */
 export const freePort = Effect.callback<number>((resume) => {
   const server = createServer().listen(0, "127.0.0.1", () => {
     const address = server.address()

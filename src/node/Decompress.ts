@@ -1,40 +1,40 @@
 /**
  * Adapter: the streaming decoders of `node:zlib`, which report the bytes that they did not use.
  *
- * Node's decompression streams silently ignore bytes after the end of the data, and before Node 24.20 and 26.7 accept a
- * truncated Zstandard frame. The caller of a decoder finds where members begin and end. Guarantees: decoding runs off the
- * main thread and pauses while its output is not read, at most 128 kB ahead.
+ * Node's decompression streams silently ignore bytes after the end of the data. Before Node 24.20 and 26.7 they also
+ * accept a truncated Zstandard frame. The caller of a decoder finds where members begin and end. Guarantees: decoding
+ * runs off the main thread, and pauses while its output is not read, at most 128 kB ahead.
  */
 import type { Transform } from "node:stream"
 import { crc32 as nodeCrc32, createBrotliDecompress, createInflateRaw, createZstdDecompress } from "node:zlib"
 import { Data, Effect, Schema } from "effect"
 
-/** `deflate` without any frame (RFC 1951), one Brotli stream, or any number of whole Zstandard frames. */
+/** `deflate`: data without any frame (RFC 1951); `brotli`: one stream; `zstd`: any number of whole frames. */
 export type Method = "deflate" | "zstd" | "brotli"
 
-/** The bytes are not in the method's format, or are truncated; `problem` is the decoder's message. */
+/** The bytes are not in the method's format, or are truncated. `problem` is the decoder's message. */
 export class CorruptData extends Schema.TaggedError<CorruptData>()("CorruptData", { problem: Schema.String }) {}
 
 export type Step = Data.TaggedEnum<{
   Output: { readonly bytes: Uint8Array }
-  /** All input is decoded and output; more can be written. */
+  /** All input was decoded and output; more can be written. */
   NeedsInput: {}
-  /** The compressed data ended before these bytes of the last write. */
+  /** The compressed data ended. `unused` are the bytes of the last write after the end. */
   Ended: { readonly unused: Uint8Array }
 }>
 export const Step = Data.taggedEnum<Step>()
 
 export interface Decoder {
-  /** Writes more input; only after `NeedsInput`. */
+  /** Writes more input. Call it only after `NeedsInput`. */
   readonly write: (bytes: Uint8Array) => void
-  /** Ends the input: truncated data then fails with `CorruptData`. */
+  /** Ends the input. Truncated data then fails with `CorruptData`. */
   readonly end: () => void
   readonly next: Effect.Effect<Step, CorruptData>
-  /** Frees the memory; may be called repeatedly. */
+  /** Frees the memory. It may be called repeatedly. */
   readonly close: () => void
 }
 
-/** CRC-32 over several chunks: start with 0. */
+/** CRC-32 over several chunks; pass 0 as `before` for the first. */
 export const crc32 = (bytes: Uint8Array, before: number): number => nodeCrc32(bytes, before)
 
 const chunkSize = 64 * 1024

@@ -2,9 +2,9 @@
  * Adapter: lets one process at a time use a file, by an exclusive `node:sqlite` transaction on `FILE.lock`.
  *
  * Guarantees: the operating system releases the lock when the process ends, however it ends. The file itself is not
- * touched. `FILE.lock.json` names the holder for messages, and may briefly name the previous one.
- * Does not: work on a network file system without working locks; remove `FILE.lock`, since two processes could then
- * lock two different files of that name.
+ * touched. `FILE.lock.json` names the holder for messages, and may briefly name the previous one. It does not work on a
+ * network file system without working locks. It does not remove `FILE.lock`, because two processes could then lock two
+ * different files of that name.
  */
 import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
@@ -16,14 +16,14 @@ import * as PrivateFile from "./PrivateFile.ts"
 export const LockHolder = Schema.Struct({
   pid: Schema.Int,
   host: Schema.String,
-  /** ISO 8601, UTC. */
+  /** The start of the lock: ISO 8601, UTC. */
   since: Schema.String,
-  /** Set where it works the job together with others. */
+  /** Set if the process works the job together with other workers. */
   worker: Schema.optionalKey(Schema.Literal(true)),
 })
 export type LockHolder = typeof LockHolder.Type
 
-/** Another process, or another part of this one, uses the file. */
+/** Another process, or another part of this process, uses the file. */
 export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   path: Schema.String,
   holder: Schema.optionalKey(LockHolder),
@@ -39,7 +39,7 @@ export class FileLocked extends Schema.TaggedError<FileLocked>()("FileLocked", {
   }
 }
 
-/** The lock file can't be created or opened. */
+/** The lock file cannot be created or opened. */
 export class LockUnavailable extends Schema.TaggedError<LockUnavailable>()("LockUnavailable", {
   path: Schema.String,
   cause: Schema.Defect(),
@@ -70,26 +70,26 @@ const readHolder = (file: string): Effect.Effect<Option.Option<LockHolder>> =>
     Effect.option,
   )
 
-/** `holder` briefly holds a shared lock while it checks; `acquire` waits that long. */
+/** `holder` briefly holds a shared lock during its check; `acquire` waits for at most this time. */
 const maxCheckMillis = 500
 
 const isBusy = (cause: unknown): boolean =>
   Predicate.hasProperty(cause, "errcode") && Predicate.isNumber(cause.errcode) && (cause.errcode & 0xff) === 5
 
 /**
- * Holds the lock on `path` until the scope closes, or fails within half a second. The file
- * need not exist yet, its folder must. `:memory:` has no file and no lock.
+ * Holds the lock on `path` until the scope closes, or fails within half a second. The file need not exist, but its
+ * folder must. `:memory:` has no file and no lock.
  *
- * @error `FileLockError` by reason: `FileLocked` names the holder where it is known, `LockUnavailable` the cause
+ * @error `FileLockError` by reason: `FileLocked` has the holder if it is known, `LockUnavailable` the cause
  */
 export const acquire = Effect.fn("FileLock.acquire")(function* (
   path: string,
 ): Effect.fn.Return<void, FileLockError, Scope.Scope> {
   if (path === ":memory:") return
-  // A file has one lock, whatever link it is opened by.
+  // The lock belongs to the real file, whichever link opens it.
   const real = yield* Effect.try(() => realpathSync(path)).pipe(Effect.orElseSucceed(() => path))
   const holderFile = `${real}.lock.json`
-  // Who has access to the file must be able to lock it.
+  // Every user with access to the file must be able to lock it.
   const access = yield* Effect.try(() => statSync(real).mode & 0o666).pipe(Effect.orElseSucceed(() => PrivateFile.mode))
 
   const attempt = <A>(evaluate: () => A) =>
@@ -132,7 +132,7 @@ export const acquire = Effect.fn("FileLock.acquire")(function* (
   )
 })
 
-/** Whether a process of this machine lives. */
+/** Whether a process on this machine is alive. */
 const isAlive = (pid: number) =>
   Effect.try(() => process.kill(pid, 0)).pipe(
     Effect.as(true),
@@ -140,11 +140,11 @@ const isAlive = (pid: number) =>
   )
 
 /**
- * Who holds the lock on `path` now; `unknown` where that can't be read. None also where the
- * holder has not written its name yet.
+ * The process that holds the lock on `path` now; `unknown` if its name cannot be read. None if nobody holds the lock,
+ * or the holder has not written its name yet.
  *
- * The lock itself is only tried where somebody seems to hold it: to try one that is free would
- * shut out, for an instant, who wants it.
+ * The lock itself is tested only if a name is present, because testing a free lock would briefly block a process that
+ * wants it.
  */
 export const holder = Effect.fn("FileLock.holder")(function* (
   path: string,

@@ -1,9 +1,9 @@
 /**
  * Adapter: an HTTP client on undici that connects only to permitted addresses.
  *
- * Guarantees: the guard checks each address before a connection is made, whether the URL contains it or a name resolves
- * to it; the address checked is the one connected to (no DNS rebinding). Redirects are not followed, proxies of the
- * environment are ignored, and connections are reused for seconds only. Requests have no timeout of their own.
+ * Guarantees: the guard checks each address before a connection is made, whether the URL contains the address or a name
+ * resolves to it. The connection uses the checked address (no DNS rebinding). Redirects are not followed, proxies of
+ * the environment are ignored, and connections are reused only for seconds. Requests have no timeout of their own.
  */
 import * as dns from "node:dns"
 import { isIP, type LookupFunction } from "node:net"
@@ -11,10 +11,10 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 
-/** Why an address may not be connected to; nothing where it may. */
+/** Returns the reason to refuse an address; undefined if it is permitted. */
 export type Guard = (address: string) => string | undefined
 
-/** The cause of a request's failure where the guard refused every address of its host. */
+/** The guard refused every address of the host. It is the cause of the request's failure. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   address: Schema.String,
   problem: Schema.String,
@@ -33,16 +33,16 @@ export type Resolver = (
 
 export interface GuardedHttpClientOptions {
   readonly guard: Guard
-  /** Default: the system's. */
+  /** The resolver. Default: the system's. */
   readonly resolver?: Resolver | undefined
   /** Called with each permitted address of a host before a connection is made to it. */
   readonly onPermitted?: ((host: string, address: string) => void) | undefined
 }
 
-/** Also ends a connection attempt whose request was abandoned. */
+/** Timeout of a connection attempt. It also ends attempts whose request was abandoned. */
 const connectTimeoutMillis = 15_000
 
-/** The host of a URL as `node:net` knows it: an IPv6 address without its brackets. */
+/** The host of a URL in the form of `node:net`: an IPv6 address without its brackets. */
 export const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, "")
 
 /** Splits a host's addresses into the permitted ones and the first refusal. */
@@ -95,7 +95,7 @@ export const layer = (options: GuardedHttpClientOptions): Layer.Layer<HttpClient
     HttpClient.HttpClient,
     Effect.map(
       HttpClient.HttpClient,
-      // A lookup is made for names only.
+      // A lookup is made only for names, so addresses are checked here.
       HttpClient.mapRequestEffect((request) => {
         const host = URL.canParse(request.url) ? hostOf(new URL(request.url)) : ""
         if (isIP(host) === 0) return Effect.succeed(request)

@@ -19,7 +19,7 @@ type Request = Effect.Effect<HttpClientRequest.HttpClientRequest, HttpClientErro
 export const layer = Layer.effect(
   HttpClient.HttpClient,
   Effect.gen(function* () {
-    // Of the first request nothing stays with the client, such as its span.
+    // The client keeps nothing of the first request, such as its span.
     const services = yield* Effect.context<never>()
     const loaded = yield* Effect.cached(Effect.promise(() => Effect.runPromiseWith(services)(load)))
     return HttpClient.makeWith(

@@ -1,9 +1,9 @@
 /**
  * Adapter: an HTTP server on Node, for Effect.
  *
- * Guarantees: loopback and a free port by default; requests get 503 while no application is served; what Node's parser
- * refuses (400, 408, 413, 417, 431) is answered with the application's problem details. On close, open requests get one
- * second to finish. Headers must arrive within 20 seconds, the complete request within two minutes. A request that
+ * Guarantees: loopback and a free port by default; requests get 503 while no application is served; requests that
+ * Node's parser refuses (400, 408, 413, 417, 431) get the application's problem details. On close, open requests get
+ * one second to finish. Headers must arrive within 20 seconds, the complete request within two minutes. A request that
  * `answerFirst` does not answer reaches the application.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -18,10 +18,10 @@ import { statusText } from "./StatusText.ts"
 export type ServerStatus = 400 | 408 | 413 | 417 | 431 | 503
 
 export interface ServerOptions {
-  /** An address or a name. Loopback by default. */
+  /** An address or a name. Default: loopback. */
   readonly host?: string | undefined
   readonly port?: number | undefined
-  /** The JSON of the problem details for such an answer. Without it the answer has no body. */
+  /** Returns the problem details as JSON for such a status. Without it, the answer has no body. */
   readonly problem?: ((status: ServerStatus) => string) | undefined
 }
 
@@ -32,18 +32,18 @@ const headersOf = (status: ServerStatus, body: string) => ({
   ...(status === 503 && { "retry-after": "1" }),
 })
 
-/** The response to a request; undefined where the application answers. */
+/** The response to a request; undefined if the application should answer. */
 type FirstAnswer = HttpServerResponse.HttpServerResponse | undefined
 type Answerer = (request: IncomingMessage) => FirstAnswer
 
-/** Who answers before the application, for each server. */
+/** For each server, the function that answers requests before the application does. */
 const answerers = new WeakMap<HttpServer.HttpServer["Service"], { current: Answerer | undefined }>()
 
 /**
  * Answers requests before they reach Effect's server, while the scope is open and an application is served. The
- * application answers where `answer` gives undefined, as it must for a request with a body, where its effect fails, and
- * where it would have to wait, which interrupts it. The body of a response is bytes, text, or none. Has no effect on
- * another implementation of `HttpServer`.
+ * application answers instead in these cases: `answer` returns undefined (required for a request with a body), its
+ * effect fails, or its effect would have to wait, in which case it is interrupted. The body of a response must be
+ * bytes, text, or empty. This has no effect on other implementations of `HttpServer`.
  */
 export const answerFirst = Effect.fnUntraced(function* (
   answer: (request: IncomingMessage) => Effect.Effect<FirstAnswer, unknown> | undefined,
@@ -121,7 +121,7 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
     socket.end(`${head.join("\r\n")}\r\n\r\n${body}`)
   })
   const first: { current: Answerer | undefined } = { current: undefined }
-  // Listeners of one event cannot stop each other, and the application is one of them.
+  // Listeners of one event cannot stop each other, and the application is one of the listeners, so `emit` is replaced.
   const emit = node.emit.bind(node) as (event: string, ...args: ReadonlyArray<unknown>) => boolean
   const answersFirst = (request: IncomingMessage, response: ServerResponse): boolean => {
     const answer = node.listenerCount("request") > 1 ? first.current?.(request) : undefined
@@ -142,7 +142,10 @@ const make = Effect.fnUntraced(function* (options: ServerOptions) {
   return server
 })
 
-/** Whether a request has no `Host`, which HTTP 1.1 demands. With `problem`, the application has to answer it. */
+/**
+ * Whether a request has no `Host` header, which HTTP 1.1 requires. If `problem` is set, the application must check
+ * this.
+ */
 export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean =>
   request.headers["host"] === undefined && NodeHttpServerRequest.toIncomingMessage(request).httpVersion === "1.1"
 
@@ -150,7 +153,7 @@ export const lacksHost = (request: HttpServerRequest.HttpServerRequest): boolean
 export const isComplete = (request: HttpServerRequest.HttpServerRequest): boolean =>
   NodeHttpServerRequest.toIncomingMessage(request).complete
 
-/** Files and paths, as the server needs them. */
+/** The file and path services that the server needs. */
 export const services = NodeHttpServer.layerHttpServices
 
 /** Listens while the layer is in use. */

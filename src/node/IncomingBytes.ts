@@ -1,22 +1,22 @@
 /**
  * Adapter: bytes of a Node stream that can be read only once: standard input, a named pipe.
  *
- * Guarantees: waiting can be interrupted at any time without losing bytes; a stream that is not waited for does not
- * keep the process running.
+ * Guarantees: waiting can be interrupted at any time without losing bytes. A stream that nobody waits for does not keep
+ * the process running.
  */
 import { constants, openSync } from "node:fs"
 import { Socket } from "node:net"
 import type { Readable } from "node:stream"
 import { Context, Effect, Result, Schema } from "effect"
 
-/** The stream broke, or can't be opened; `cause` is the system's own error. */
+/** The stream broke or cannot be opened. `cause` is the system's error. */
 export class NotReadable extends Schema.TaggedError<NotReadable>()("NotReadable", { cause: Schema.Defect() }) {}
 
-/** What has arrived since the last read. */
+/** The bytes that have arrived since the last read. */
 export type Arrival = Uint8Array | "nothing yet" | "end"
 
 export interface IncomingBytes {
-  /** Returns what has arrived, without waiting. */
+  /** Returns the bytes that have arrived, without waiting. */
   readonly take: () => Result.Result<Arrival, NotReadable>
   /** Waits until `take` has something to return. */
   readonly arrival: Effect.Effect<void>
@@ -55,18 +55,21 @@ export const fromReadable = (open: () => Readable): IncomingBytes => {
 
 const events = ["readable", "end", "error", "close"] as const
 
-/** File streams, as in `prefstream - < items.jsonl`, have no `ref` and need none. */
+/**
+ * Keeps the process running while it waits. File streams, as in `prefstream - < items.jsonl`, have no `ref` and need
+ * none.
+ */
 const keepAlive = (stream: Readable & { ref?(): void; unref?(): void }, isNeeded: boolean): void => {
   if (isNeeded) stream.ref?.()
   else stream.unref?.()
 }
 
-/** Standard input of the process; programs and tests may replace it. */
+/** Standard input of the process. Programs and tests may replace it. */
 export const StandardInput = Context.Reference<IncomingBytes>("prefstream/node/StandardInput", {
   defaultValue: () => fromReadable(() => process.stdin),
 })
 
-/** A named pipe, or one that a shell made for `<(command)`. Opening does not wait for a writer. */
+/** A named pipe, or a pipe that a shell made for `<(command)`. Opening does not wait for a writer. */
 export const pipe = (path: string): IncomingBytes =>
   fromReadable(() => {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)

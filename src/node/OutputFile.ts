@@ -1,30 +1,30 @@
 /**
- * Adapter: a new file that is written from start to end, with its digest. Calls block, since they are made in a thread for them
- * (`dataset/DatasetStage`).
+ * Adapter: a new file that is written from start to end, with its digest. Calls block; they run in a thread for this
+ * purpose (`dataset/DatasetStage`).
  *
- * Guarantees: what was appended is written in order, or the call throws the system's error with the file's path; the digest is
- * of the bytes written; `finish` syncs the file and finds it under its name.
+ * Guarantees: appended bytes are written in order, or the call throws the system's error with the file's path. The
+ * digest covers the bytes written. `finish` syncs the file and checks that it still exists under its name.
  */
 import { closeSync, fsyncSync, mkdirSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import * as Sha256 from "./Sha256.ts"
 
 export interface OutputFile {
-  /** `bytes` may be used again afterwards. */
+  /** Appends bytes. The caller may reuse `bytes` afterwards. */
   readonly append: (bytes: Uint8Array) => void
   readonly finish: () => FileDigest
-  /** Without a digest, where it is not finished. */
+  /** Closes a file that is not finished, without a digest. */
   readonly close: () => void
 }
 
 export interface FileDigest {
   /** Size in bytes. */
   readonly bytes: number
-  /** Hexadecimal. */
+  /** Hexadecimal digest of the file. */
   readonly sha256: string
 }
 
-/** Names the file in an error of a call that knows only its number. */
+/** Adds the file's path to an error of a call that has only a file descriptor. */
 const about = <A>(path: string, call: () => A): A => {
   try {
     return call()
@@ -41,10 +41,10 @@ const makeFolder = (path: string) => {
   }
 }
 
-/** Creates the file at `path`, which is relative to `directory`, and the folders on the way. */
+/** Creates the file at `path`, which is relative to `directory`, and the folders between them. */
 export const create = (directory: string, path: string): OutputFile => {
   const absolute = join(directory, path)
-  // Not recursive: `directory` itself must still exist, with the files written before.
+  // Not recursive, because `directory` itself must still exist with the files written before.
   const [, ...folders] = path.split("/").map((_, i, parts) => parts.slice(0, i).join("/"))
   for (const folder of folders) makeFolder(join(directory, folder))
   const fd = openSync(absolute, "wx")
@@ -68,7 +68,7 @@ export const create = (directory: string, path: string): OutputFile => {
       about(absolute, () => {
         fsyncSync(fd)
         close()
-        // By name, since an open file remains writable after it was removed.
+        // Checked by name, because an open file remains writable after it was removed.
         statSync(absolute)
         return { bytes: size, sha256: sha256.digest() }
       }),
@@ -76,7 +76,7 @@ export const create = (directory: string, path: string): OutputFile => {
   }
 }
 
-/** A file whose content is there already. */
+/** Writes a complete file. */
 export const write = (directory: string, path: string, content: Uint8Array): FileDigest => {
   const file = create(directory, path)
   try {

@@ -1,23 +1,23 @@
 /**
  * Adapter: gzip, Brotli and CRC-32 from `node:zlib`, for pages of Parquet files.
  *
- * Guarantees: the output never exceeds the size that a page declares; a larger one is an error.
+ * Guarantees: the output never exceeds the size that a page declares; larger output is an error.
  */
 import { brotliDecompressSync, crc32, gunzipSync } from "node:zlib"
 
 const chunkMin = 1024
 const chunkMax = 4 * 1024 * 1024
 
-/** One buffer for the complete output, up to 4 MiB: several would be copied together. */
+/** Uses one buffer for the complete output, up to 4 MiB. The output of several buffers would have to be copied. */
 const options = (limit: number) => ({
   maxOutputLength: Math.max(limit, 1),
   chunkSize: Math.min(Math.max(limit + 1, chunkMin), chunkMax),
 })
 
-/** @throws where `bytes` are not gzip (members may follow each other), end too soon, or hold more than `limit` */
+/** @throws if `bytes` are not gzip (members may follow each other), end too soon, or contain more than `limit` bytes */
 export const gunzip = (bytes: Uint8Array, limit: number): Uint8Array => gunzipSync(bytes, options(limit))
 
-/** @throws where `bytes` are not Brotli, end too soon, or hold more than `limit` */
+/** @throws if `bytes` are not Brotli, end too soon, or contain more than `limit` bytes */
 export const decompressBrotli = (bytes: Uint8Array, limit: number): Uint8Array =>
   brotliDecompressSync(bytes, options(limit))
 

@@ -1,9 +1,9 @@
 /**
  * Adapter: password hashing by scrypt of `node:crypto`. (Argon2id needs Node 24.7; prefstream runs on 22.19.)
  *
- * Guarantees: one salt per password; costs are stored with the hash; comparison in constant time; at most two hashes at
- * once, 64 MiB each, off the event loop.
- * Does not: limit the length of a password. Callers must, since normalizing takes quadratic time.
+ * Guarantees: one salt per password; costs are stored with the hash; comparison takes constant time; at most two hashes
+ * run at once, 64 MiB each, off the event loop. The length of a password is not limited here. Callers must limit it,
+ * because normalizing takes quadratic time.
  */
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Semaphore } from "effect"
@@ -15,8 +15,8 @@ interface Costs {
 }
 
 /**
- * What a new hash costs. OWASP's setting of 2^16, 8, 2: as much work as the better known 2^17, 8, 1,
- * in half the memory; about a third of a second.
+ * The cost of a new hash. OWASP's setting of 2^16, 8, 2 is as much work as the better known 2^17, 8, 1, in half the
+ * memory; it takes about a third of a second.
  */
 export const Cost = Context.Reference<Costs>("prefstream/node/Password/Cost", {
   defaultValue: () => ({ log2N: 16, r: 8, p: 2 }),
@@ -29,24 +29,24 @@ const atOnce = Semaphore.makeUnsafe(2)
 const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Effect.Effect<Buffer> =>
   Effect.callback<Buffer>((resume) => {
     const N = 2 ** log2N
-    // The same password, typed on another system, may come in another form of Unicode.
+    // The same password, typed on another system, may be in another Unicode form.
     scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error)),
     )
-    // Nothing stops it once it has begun: it counts until it is done.
+    // A hash cannot be stopped after it has begun, so it holds its permit until it ends.
   }).pipe(Effect.uninterruptible, atOnce.withPermits(1))
 
 const toText = ({ log2N, p, r }: Costs, salt: Buffer, key: Buffer) =>
   `$scrypt$ln=${log2N},r=${r},p=${p}$${salt.toString("base64url")}$${key.toString("base64url")}`
 
-/** Salt, costs and hash as text (the PHC string format), to be stored. */
+/** Hashes a password. The result is text with salt, costs and hash (the PHC string format), for storage. */
 export const hash = Effect.fn("Password.hash")(function* (password: string) {
   const salt = yield* Effect.sync(() => randomBytes(16))
   const cost = yield* Cost
   return toText(cost, salt, yield* derive(password, salt, cost))
 })
 
-/** Whether the password is the one that was hashed. Without a hash: no, after the same time. */
+/** Whether the password is the one that was hashed. Without a hash, the answer is no after the same time. */
 export const verify = Effect.fn("Password.verify")(function* (password: string, stored: string | undefined) {
   const parts = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/.exec(stored ?? "")
   if (parts === null) {

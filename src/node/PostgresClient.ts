@@ -1,12 +1,11 @@
 /**
- * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, loaded with the first client, for a process that has a job alone,
- * or shares it.
+ * Adapter: an Effect `SqlClient` over `@effect/sql-pg`, which is loaded with the first client. It serves a process that
+ * uses a job alone or shares it.
  *
- * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without it. A lost session
- * rolls back and releases the lock, and later transactions fail; a dead machine's lock ends after about a minute.
- * Other statements run on a few more connections. No message contains the password. A pooler such as PgBouncer must be
- * in `session` mode; others are refused before anything is written.
- * Does not: store text with NUL.
+ * Guarantees: all transactions run in the session that holds `lock`, so nothing is committed without the lock. A lost
+ * session rolls back and releases the lock, and later transactions fail; the lock of a dead machine ends after about a
+ * minute. Other statements run on a few more connections. No message contains the password. A pooler such as PgBouncer
+ * must be in `session` mode; others are refused before anything is written. Text with NUL cannot be stored.
  */
 import type { PgConnection, PgTypes } from "@effect/sql-pg"
 import { Deferred, Effect, Layer, Queue, Redacted, Result, Schedule, Schema, type Scope, Stream } from "effect"
@@ -18,20 +17,23 @@ import * as PostgresPooler from "./PostgresPooler.ts"
 import * as PostgresUrl from "./PostgresUrl.ts"
 
 export interface PostgresClientConfig extends PostgresUrl.Login {
-  /** Refuses every change. Default false. */
+  /** Whether every change is refused. Default false. */
   readonly readonly?: boolean | undefined
-  /** Name of an advisory lock that one process at a time holds in this schema. Without it nothing is locked. */
+  /** Name of an advisory lock that one process at a time holds in this schema. Without it, nothing is locked. */
   readonly lock?: string | undefined
-  /** Shares the lock with others that share it: a worker, or a command alongside workers. Not shared by default. */
+  /**
+   * Shares the lock with other processes that share it: a worker, or a command alongside workers. Default: the lock is
+   * exclusive.
+   */
   readonly sharedBy?: "worker" | "command" | undefined
 }
 
 const readConnections = 4
 
-/** The maximum size of a server message, which is that of a value in PostgreSQL. */
+/** The maximum size of a server message, which is the maximum size of a value in PostgreSQL. */
 const maxMessageBytes = 2 ** 30 - 1
 
-/** The same failure with a message that begins with `where`. */
+/** Adds `where` to the start of the failure's message. */
 const named = (where: string) => (error: SqlError.SqlError) => {
   const { reason } = error
   const server = reason.cause
@@ -46,7 +48,7 @@ const named = (where: string) => (error: SqlError.SqlError) => {
   return new SqlError.SqlError({ reason: new Reason(fields) })
 }
 
-/** Codes of class 57P: the server shuts down, has crashed, starts, or ends the session. */
+/** Codes of class 57P: the server shuts down, has crashed, is starting, or ends the session. */
 const isSessionEnd = Schema.is(Schema.Struct({ code: Schema.String.check(Schema.isPattern(/^57P0/)) }))
 
 /** The code of PgBouncer's refusals. */
@@ -77,7 +79,7 @@ const namedConnection = (
   executeUnprepared: (...of) => Effect.mapError(connection.executeUnprepared(...of), name),
 })
 
-/** Of transactions: one whose session is lost is rolled back already. */
+/** The connection for transactions. A transaction whose session is lost is already rolled back. */
 const writerConnection = (connection: SqlConnection.Connection): SqlConnection.Connection => ({
   ...connection,
   execute: (sql, ...rest) =>
@@ -86,7 +88,7 @@ const writerConnection = (connection: SqlConnection.Connection): SqlConnection.C
       : connection.execute(sql, ...rest),
 })
 
-/** An aborted transaction answers COMMIT with ROLLBACK, and no error. */
+/** PostgreSQL answers the COMMIT of an aborted transaction with ROLLBACK and no error. */
 const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
   const answer = yield* connection.executeRaw("COMMIT", [])
   if ((answer as { readonly command: string }).command === "COMMIT") return
@@ -100,9 +102,10 @@ const commit = Effect.fnUntraced(function* (connection: SqlConnection.Connection
 })
 
 /**
- * A client that is open, and holds its lock, while its scope is.
+ * A client that is open and holds its lock while its scope is open.
  *
- * @error `SqlError` where the server can't be reached or refuses, `FileLockError` by reason `FileLocked` where another holds the lock
+ * @error `SqlError` if the server cannot be reached or refuses; `FileLockError` by reason `FileLocked` if another
+ * process holds the lock
  */
 const make = Effect.fnUntraced(function* (
   config: PostgresClientConfig,
@@ -124,7 +127,7 @@ const make = Effect.fnUntraced(function* (
   const isReadonly = config.readonly === true
   const startup = isReadonly ? { ...settings, startupParameters: { default_transaction_read_only: "on" } } : settings
   const writer = yield* PgClient.makeClient(startup).pipe(
-    // As PgBouncer does with a startup parameter. `settle` sets it then.
+    // PgBouncer refuses a startup parameter with this error. `settle` then sets the parameter.
     Effect.catchIf(
       (error) => isReadonly && isProtocolViolation(error.reason.cause),
       () => PgClient.makeClient(settings),
@@ -172,7 +175,7 @@ const make = Effect.fnUntraced(function* (
   return Object.assign(client, { reserve: connected(reserve) })
 })
 
-/** The first that ends idle sessions, which releases the locks of a suspended worker (idle_session_timeout). */
+/** The first version that ends idle sessions (idle_session_timeout), which releases the locks of a suspended worker. */
 const oldestForWorkers = 14
 
 const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
@@ -185,7 +188,7 @@ const requireVersion = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   })
 })
 
-/** BIGINT and NUMERIC come as numbers, as in SQLite. None that prefstream writes is beyond 2^53. */
+/** Decodes BIGINT and NUMERIC as numbers, as in SQLite. No number that prefstream writes exceeds 2^53. */
 const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
   const registry = makeRegistry()
   for (const oid of [OID.int8, OID.numeric]) {
@@ -198,8 +201,9 @@ const numbersIn = ({ decode, encode, makeRegistry, OID }: typeof PgTypes) => {
 }
 
 /**
- * What the session needs, whatever the server's own settings are; those that its version has. With other workers, a process
- * that is suspended in a transaction loses its session: the others wait for the rows that it has locked.
+ * Sets the settings that a session needs, whatever the server's own settings are. Settings that the server's version
+ * does not have are skipped. If there are other workers, a process that is suspended in a transaction loses its
+ * session, because the others wait for the rows that it has locked.
  */
 const settle = (
   sql: SqlClient.SqlClient,
@@ -208,7 +212,7 @@ const settle = (
     readonly = false,
     sharedBy,
   }: Pick<PostgresClientConfig, "readonly" | "sharedBy"> & {
-    /** Changes nothing, and gives no rows, in a session of another server process. */
+    /** In a session of another server process, the statement changes nothing and returns no rows. */
     readonly process?: number | undefined
   } = {},
 ) => sql`
@@ -229,12 +233,12 @@ const settle = (
   JOIN pg_settings USING (name)
   WHERE ${process === undefined ? sql.literal("true") : sql`pg_backend_pid() = ${process}`}`
 
-/** Between two tries to listen again. */
+/** Interval between two attempts to listen again. */
 const relisten = Schedule.spaced("2 seconds")
 
 /**
- * The notifications of a channel while the scope is open, by a separate connection; by another one if that is lost.
- * Notifications in between are missed.
+ * The notifications of a channel while the scope is open, on a separate connection. If that is lost, another connection
+ * is made; notifications in between are missed.
  */
 export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, channel: string) {
   const { PgClient } = yield* Effect.promise(() => import("@effect/sql-pg"))
@@ -265,7 +269,6 @@ export const listen = Effect.fnUntraced(function* (config: PostgresUrl.Login, ch
   return told
 }, Effect.provide(Reactivity.layer))
 
-/** `make` as a layer. */
 export const layer = (
   config: PostgresClientConfig,
 ): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError | FileLockError> =>

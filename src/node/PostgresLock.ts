@@ -1,15 +1,16 @@
 /**
  * Adapter: advisory locks of PostgreSQL, which sessions hold, and the processes that hold them.
  *
- * Guarantees: a lock is that of a schema and a name. The session of a process that has ended releases it; that of a worker can
- * be ended, too. Nobody uses the tables of a schema while another process changes them.
+ * Guarantees: a lock is identified by a schema and a name. The session of a process that has ended releases its locks;
+ * the session of a worker can also be ended by others. No process uses the tables of a schema while another process
+ * changes them.
  */
 import { hostname } from "node:os"
 import { Duration, Effect, Option, Schedule } from "effect"
 import type { SqlClient } from "effect/sql"
 import { FileLocked, FileLockError, type LockHolder } from "./FileLock.ts"
 
-/** The `application_name` of this process's sessions, of which PostgreSQL keeps 63 bytes. */
+/** The `application_name` of this process's sessions. PostgreSQL keeps 63 bytes of it. */
 export const sessionName = (isWorker: boolean) =>
   `prefstream ${isWorker ? "worker " : ""}${process.pid} ${hostname()}`.slice(0, 63)
 
@@ -23,14 +24,14 @@ const holderOf = ({ name, since }: { readonly name: string | null; readonly sinc
 const keyOf = (sql: SqlClient.SqlClient, lock: string) =>
   sql`hashtextextended('prefstream ' || current_schema() || ' ' || ${lock}::text, 0)`
 
-/** The sessions that hold a lock. pg_locks has a 64-bit key in two halves. */
+/** The sessions that hold a lock. pg_locks has the 64-bit key in two halves. */
 const holders = (sql: SqlClient.SqlClient, lock: string) => sql`
   FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'advisory' AND granted AND objsubid = 1
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND (classid::bigint << 32) | objid::bigint = ${keyOf(sql, lock)}`
 
-/** The process that holds a lock, a worker if one does; none if it is free. */
+/** The process that holds a lock; a worker if one does. None if the lock is free. */
 export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, lock: string) {
   const rows = yield* sql<{ name: string | null; since: string }>`
     SELECT application_name AS name, to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
@@ -38,7 +39,10 @@ export const holder = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, loc
   return Option.map(Option.fromNullishOr(rows[0]), holderOf)
 })
 
-/** Takes another lock in the session of the transactions, if it is free: whoever loses it commits nothing more. */
+/**
+ * Takes another lock in the session of the transactions, if it is free. A process that loses this session can commit
+ * nothing more.
+ */
 export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.map(
     sql.withTransaction(sql<{ taken: boolean }>`SELECT pg_try_advisory_lock(${keyOf(sql, lock)}) AS taken`),
@@ -48,11 +52,14 @@ export const tryTake = (sql: SqlClient.SqlClient, lock: string) =>
 export const release = (sql: SqlClient.SqlClient, lock: string) =>
   Effect.asVoid(sql.withTransaction(sql`SELECT pg_advisory_unlock(${keyOf(sql, lock)})`))
 
-/** Ends the session of a worker that holds a lock, which releases it, even if that worker is suspended or disconnected. */
+/**
+ * Ends the session of a worker that holds a lock, even if the worker is suspended or disconnected. This releases the
+ * lock.
+ */
 export const endWorker = (sql: SqlClient.SqlClient, lock: string) =>
   sql`SELECT pg_terminate_backend(pid) ${holders(sql, lock)} AND application_name LIKE 'prefstream worker %'`
 
-/** Takes a lock in the session of `sql`, for as long as that lasts; waits for a second. */
+/** Takes a lock in the session of `sql` until the session ends. Waits for at most one second. */
 export const take = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   lock: string,
@@ -60,7 +67,7 @@ export const take = Effect.fnUntraced(function* (
   path: string,
 ) {
   const waitFor = (time: string) => sql`SELECT set_config('lock_timeout', ${time}, false)`
-  // The server ends a dead process's session a moment after its death.
+  // The server ends the session of a dead process a moment after its death.
   yield* waitFor("1s")
   const take = sql.literal(shared ? "pg_advisory_lock_shared" : "pg_advisory_lock")
   const taken = yield* sql`SELECT ${take}(${keyOf(sql, lock)})`.pipe(
@@ -75,20 +82,23 @@ export const take = Effect.fnUntraced(function* (
   })
 })
 
-/** All who use the tables of a schema share it. No job has a space in its name. */
+/** The name of the lock that all users of a schema's tables share. No job has a space in its name. */
 const tables = "the tables"
 
-/** How often to try to have the tables alone, and how long to wait in between. */
+/** Maximum number of attempts to get the tables exclusively, and the interval between them. */
 const tries = 20
 const interval = Duration.millis(100)
 
-/** Shares the tables in the session of the transactions; waits while another process changes them. */
+/**
+ * Takes a share of the tables' lock in the session of the transactions. Waits while another process changes the tables.
+ */
 export const shareTables = (sql: SqlClient.SqlClient) =>
   sql.withTransaction(sql`SELECT pg_advisory_lock_shared(${keyOf(sql, tables)})`)
 
 /**
- * Changes the tables in a transaction, while no other process uses them. Gives some of those that do (`process 7 on host`), and
- * has then changed nothing. Others may want to make the same change: `isDone` says whether one has.
+ * Changes the tables in a transaction while no other process uses them. If others use them, nothing is changed, and it
+ * returns some of those processes (`process 7 on host`). Other processes may want to make the same change; `isDone`
+ * tells whether one has made it.
  */
 export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   sql: SqlClient.SqlClient,
@@ -96,7 +106,7 @@ export const changeTables = Effect.fnUntraced(function* <E, R, E2, R2>(
   isDone: Effect.Effect<boolean, E2, R2>,
 ) {
   const key = keyOf(sql, tables)
-  // While it waits, it does not keep others from the same change.
+  // Releases its share first, so that it does not prevent others from making the same change.
   const [own] = yield* sql.withTransaction(sql<{ shared: boolean }>`SELECT pg_advisory_unlock_shared(${key}) AS shared`)
   const tried = sql.withTransaction(
     Effect.gen(function* () {

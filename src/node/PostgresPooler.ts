@@ -1,25 +1,30 @@
 /**
- * Adapter: a pooler in front of PostgreSQL, such as PgBouncer, and whether its connections keep their sessions.
+ * Adapter: detects a pooler in front of PostgreSQL, such as PgBouncer, and whether its connections keep their sessions.
  *
- * Guarantees: changes nothing in a session. A pooler in transaction or statement mode is refused: it passes only if it
- * happens to assign the same two sessions to two connections in all queries of the check (16 rounds).
- * Does not detect a pooler that reports the server's own process id to clients.
+ * Guarantees: changes nothing in a session. A pooler in transaction or statement mode is refused. It passes only if it
+ * happens to assign the same two sessions to two connections in all queries of the check (16 rounds). A pooler that
+ * reports the server's own process id to clients is not detected.
  */
 import { Effect, Option, Predicate } from "effect"
 import { type SqlClient, type SqlConnection, SqlError } from "effect/sql"
 
 const rounds = 16
 
-/** Maximum connections of a worker to find the others. */
+/** Maximum number of a worker's connections for the cluster, through which it finds other workers. */
 export const clusterConnections = 4
 
-/** Maximum connections of a worker in addition to those of its ledger: one listens. */
+/**
+ * Maximum number of a worker's connections in addition to those of its ledger. One of them listens for notifications.
+ */
 export const workerConnections = clusterConnections + 1
 
-/** A pooler has others wait for a session until one is free. */
+/** Maximum wait for a session. A pooler lets clients wait until a session is free. */
 const maxWait = "10 seconds"
 
-/** The server process that a connection was given at its start; a pooler gives another one than the actual; 0 if unknown. */
+/**
+ * The server process id that the connection received at its start; 0 if unknown. A pooler reports another id than the
+ * actual one.
+ */
 export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.map(sql.reserve, (connection) => {
@@ -33,7 +38,7 @@ export const processOf = (sql: SqlClient.SqlClient): Effect.Effect<number, SqlEr
 const refuse = (message: string) =>
   new SqlError.SqlError({ reason: new SqlError.UnknownError({ cause: undefined, message, operation: "connect" }) })
 
-/** The schemas that a URL asks for by `options=-csearch_path=…`. */
+/** The schemas that a URL sets by `options=-csearch_path=…`. */
 const searchPathIn = (url: string): Option.Option<string> => {
   const options = URL.parse(url)?.searchParams.get("options") ?? ""
   const [, path] = /(?:^|\s)(?:-c\s*|--)search_path=((?:\\.|[^\s\\])*)/.exec(options) ?? []
@@ -45,7 +50,7 @@ interface Session {
   readonly path: string
 }
 
-/** Fails unless the writer and so many others each have a session of their own, with the settings of the URL. */
+/** Fails unless the writer and `count` other connections each have a separate session with the settings of the URL. */
 export const requireSessions = Effect.fnUntraced(function* (
   writer: SqlClient.SqlClient,
   others: SqlClient.SqlClient,
@@ -53,7 +58,7 @@ export const requireSessions = Effect.fnUntraced(function* (
 ) {
   const found = new Map<SqlConnection.Connection, Session>()
   const look = Effect.fnUntraced(function* (connection: SqlConnection.Connection) {
-    // A pooler need not know prepared statements.
+    // The pooler may not support prepared statements.
     const rows = yield* connection.executeUnprepared(
       "SELECT pg_backend_pid() AS process, current_setting('search_path') AS path",
       [],

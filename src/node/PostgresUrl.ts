@@ -1,18 +1,18 @@
 /**
- * Adapter: a URL of PostgreSQL, and the password that it may have.
+ * Adapter: a URL of PostgreSQL, and the password that it may contain.
  *
- * Guarantees: no text from here contains a password.
+ * Guarantees: no text that this module returns contains a password.
  */
 import { Option, Redacted, Result } from "effect"
 
 export interface Login {
-  /** `postgres://user:password@host:port/database`; all but the host may be left out. */
+  /** `postgres://user:password@host:port/database`; every part except the host may be left out. */
   readonly url: Redacted.Redacted<string>
-  /** Used if the URL has none. */
+  /** The password, used if the URL has none. */
   readonly password?: Redacted.Redacted<string> | undefined
 }
 
-/** The URL without its password and its parameters, which may contain another one. */
+/** The URL without its password and its parameters, which may also contain a password. */
 export const redact = (url: Redacted.Redacted<string>): string =>
   Result.match(
     Result.try(() => new URL(Redacted.value(url))),
@@ -27,7 +27,7 @@ const sslModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-
 
 const isDecodable = (text: string): boolean => Result.isSuccess(Result.try(() => decodeURIComponent(text)))
 
-/** What makes a URL invalid for any server. The text contains no password. */
+/** The reason why a URL is invalid for any server. The text contains no password. */
 export const findProblem = (url: URL): Option.Option<string> => {
   const { hostname, password, pathname, searchParams, username } = url
   const wrong = (name: string, isRight: (value: string) => boolean, expected: string) =>
@@ -44,7 +44,7 @@ export const findProblem = (url: URL): Option.Option<string> => {
   )
 }
 
-/** The URL, and the password if it has none. */
+/** The URL, with the separate password if the URL has none. */
 export const credentials = ({ password, url }: Login) => ({
   url,
   ...(!hasPassword(url) && { password }),

@@ -1,12 +1,12 @@
 /**
  * Adapter: creates files that only their owner can read, whatever the umask of the process.
  *
- * Guarantees: a new file is private from the start; an existing one is not opened, since closing it would end this
- * process's locks on it. On Windows a file has the access rights of its folder.
+ * Guarantees: a new file is private from the start. An existing file is not opened, because closing it would end this
+ * process's locks on it. On Windows, a file has the access rights of its folder.
  */
 import { closeSync, openSync } from "node:fs"
 
-/** Read and written by its owner. */
+/** Only the owner can read and write the file. */
 export const mode = 0o600
 
 /** Creates an empty file if there is none. Other failures appear when the file is opened. */
@@ -14,6 +14,6 @@ export const create = (path: string, access = mode): void => {
   try {
     closeSync(openSync(path, "wx", access))
   } catch {
-    // It exists, or cannot be created.
+    // The file exists, or cannot be created.
   }
 }

@@ -1,14 +1,20 @@
-/** Adapter: `node:crypto`, for pseudonyms. A pseudonym is a keyed hash (HMAC-SHA-256), so only who has the key can test a name. */
+/**
+ * Adapter: `node:crypto`, for pseudonyms. A pseudonym is a keyed hash (HMAC-SHA-256), so only somebody with the key can
+ * test whether it belongs to a name.
+ */
 import { createHmac, randomBytes } from "node:crypto"
 import { Effect } from "effect"
 
-/** 64 hexadecimal digits. */
+/** A random key of 64 hexadecimal digits. */
 export const drawKey = Effect.sync(() => randomBytes(32).toString("hex"))
 
-/** 48 bits: two of 10,000 names have the same pseudonym with a probability of 2 in 10 million. */
+/**
+ * Hexadecimal digits of a pseudonym (48 bits). The probability that two of 10,000 names have the same pseudonym is 2 in
+ * 10 million.
+ */
 const digits = 12
 
-/** The pseudonym of a name under a key: the same each time, such as `expert-3f9a1c2b47d0`. */
+/** Makes pseudonyms with a key, such as `expert-3f9a1c2b47d0`. The same name always gets the same pseudonym. */
 export const make = (key: string): ((name: string) => string) => {
   const known = new Map<string, string>()
   return (name) => {
@@ -20,5 +26,4 @@ export const make = (key: string): ((name: string) => string) => {
   }
 }
 
-/** Whether a text has the form of a pseudonym. */
 export const isOne = (text: string): boolean => /^expert-[0-9a-f]{12}$/.test(text)

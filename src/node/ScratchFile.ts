@@ -1,8 +1,8 @@
 /**
- * Adapter: a temporary file that only its owner can read, written at its end and read anywhere.
+ * Adapter: a temporary file that only its owner can read. It is written at its end and read anywhere.
  *
- * Guarantees: what was appended is read back, or the call throws the system's error. Calls block: bytes go to and come
- * from the system's cache, in pieces so large, or so many, that a promise for each would cost more.
+ * Guarantees: appended bytes are read back unchanged, or the call throws the system's error. Calls block. The bytes
+ * pass through the system's cache, in pieces so large or so numerous that a promise for each would cost more.
  */
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -12,17 +12,17 @@ import type { Scope } from "effect"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface ScratchFile {
-  /** @returns where the bytes begin */
+  /** @returns the offset at which the bytes begin */
   readonly append: (bytes: Uint8Array) => number
   readonly read: (start: number, size: number) => Uint8Array
-  /** The same into `bytes`, all of which are filled. */
+  /** Reads into `bytes` and fills it completely. */
   readonly readInto: (bytes: Uint8Array, start: number) => void
   readonly close: () => void
 }
 
-/** A scratch file could not be made, written or read. */
+/** A scratch file could not be created, written or read. */
 export class ScratchFileFailed extends Schema.TaggedError<ScratchFileFailed>()("ScratchFileFailed", {
-  /** The folder that it was to be in. */
+  /** The folder for the file. */
   path: Schema.String,
   cause: Schema.Defect(),
 }) {
@@ -44,7 +44,7 @@ export const open = (path: string): ScratchFile => {
   return {
     append: (bytes) => {
       const start = end
-      // A disk that fills takes a part, then fails.
+      // When the disk is full, the system first writes a part, then fails.
       for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, start + at)
       end = start + bytes.length
       return start
@@ -61,7 +61,7 @@ export const open = (path: string): ScratchFile => {
 
 const isScratchFileFailed = Schema.is(ScratchFileFailed)
 
-/** A call that may throw `ScratchFileFailed`. What else it throws is a defect. */
+/** Runs a function that may throw `ScratchFileFailed`. Any other exception is a defect. */
 export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFailed> =>
   Effect.suspend(() => {
     try {
@@ -75,8 +75,9 @@ export const attempt = <A>(evaluate: () => A): Effect.Effect<A, ScratchFileFaile
 const prefix = "prefstream-scratch-"
 
 /**
- * In `directory`, by default the system's own for temporary files; made with the first bytes, closed with the scope. Where the
- * system permits, it has no name once it is open. Its calls throw `ScratchFileFailed`.
+ * A scratch file in `directory`, by default the system's directory for temporary files. It is created with the first
+ * bytes and closed with the scope. If the system permits, the file is removed from its folder while it is open. Its
+ * calls throw `ScratchFileFailed`.
  */
 export const temporary = (directory: string = tmpdir()): Effect.Effect<ScratchFile, never, Scope.Scope> => {
   const guarded = <A>(evaluate: () => A): A => {
@@ -116,6 +117,6 @@ const removeFolder = (folder: string): void => {
   try {
     rmSync(folder, { recursive: true, force: true })
   } catch {
-    // Not everywhere can an open file be removed.
+    // Some systems cannot remove an open file.
   }
 }

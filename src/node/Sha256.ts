@@ -1,8 +1,9 @@
-/** Adapter: synchronous SHA-256 from `node:crypto`; `effect/crypto` returns a promise for each hash. */
+/** Adapter: synchronous SHA-256 from `node:crypto`, because `effect/crypto` returns a promise for each hash. */
 import { createHash, hash } from "node:crypto"
 
 /**
- * 64 lower-case hexadecimal digits. A string is hashed as UTF-8. For short texts 1.5 times as fast as a hash object.
+ * The hash as 64 lower-case hexadecimal digits. A string is hashed as UTF-8. For short texts, this is 1.5 times as fast
+ * as a hash object.
  */
 export const hex = (text: string | Uint8Array): string => hash("sha256", text, "hex")
 
@@ -12,7 +13,7 @@ export const leading52Bits = (text: string): number => Number.parseInt(hex(text)
 /** A hash over several chunks. */
 export interface Hasher {
   readonly update: (bytes: Uint8Array) => void
-  /** The hash of all chunks, hexadecimal. Call it once, last. */
+  /** The hexadecimal hash of all chunks. Call it once, after the last chunk. */
   readonly digest: () => string
 }
 

@@ -1,11 +1,11 @@
 /**
  * Adapter: an Effect `SqlClient` over `node:sqlite`, with the interface of `@effect/sql-sqlite-node`.
  *
- * Guarantees: one connection, used by one statement, stream or transaction at a time; `reserve` opens another one to
- * the same file. Values are read back as they were written; values that SQLite or Node would change silently are refused
- * (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement). New files are
- * private. Statements run on the main thread: one that waits for another process's lock blocks the program, at most
- * `busyTimeout`.
+ * Guarantees: one connection, used by one statement, stream or transaction at a time; `reserve` opens another
+ * connection to the same file. Values are read back as they were written. Values that SQLite or Node would change
+ * silently are refused (integers beyond 2^53 unless `SqlClient.SafeIntegers` is set, NaN, objects, a second statement).
+ * New files are private. Statements run on the main thread: a statement that waits for another process's lock blocks
+ * the program for at most `busyTimeout`.
  */
 import { accessSync, constants } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
@@ -20,21 +20,21 @@ import * as PrivateFile from "./PrivateFile.ts"
 import * as SqliteSync from "./SqliteSync.ts"
 
 export interface SqliteClientConfig {
-  /** Path of the file, created where it does not exist; or `:memory:`. */
+  /** Path of the file, which is created if it does not exist, or `:memory:`. */
   readonly filename: string
-  /** Neither creates nor changes the file. Default false. */
+  /** Whether the file is neither created nor changed. Default false. */
   readonly readonly?: boolean | undefined
-  /** What a commit waits for: `full` survives a loss of power, `normal` may then lose the last commits. Default `full`. */
+  /** Durability of a commit: `full` survives a loss of power; `normal` may lose the last commits. Default `full`. */
   readonly synchronous?: "full" | "normal" | "off" | undefined
-  /** Whether the disk is waited for apart from the main thread (`SqliteSync`), with `full`. Default false. */
+  /** With `full`: whether to wait for the disk off the main thread (`SqliteSync`). Default false. */
   readonly syncInBackground?: boolean | undefined
-  /** How long a statement waits for another process's lock before it fails. Default 5 seconds. */
+  /** Time that a statement waits for another process's lock before it fails. Default 5 seconds. */
   readonly busyTimeout?: Duration.Input | undefined
-  /** Memory for pages, in bytes. Default: SQLite's own, 2 MB. */
+  /** Size of the page cache in bytes. Default: SQLite's own, 2 MB. */
   readonly cacheBytes?: number | undefined
-  /** Bytes of the write-ahead log from which on it is copied into the database's file. Default: SQLite's own, 1,000 pages. */
+  /** Bytes of the write-ahead log at which it is copied into the database. Default: SQLite's own, 1,000 pages. */
   readonly walBytes?: number | undefined
-  /** Size of a new file's pages, a power of two from 512 to 65,536. Default: SQLite's own, 4,096. */
+  /** Page size of a new file in bytes, a power of two from 512 to 65,536. Default: SQLite's own, 4,096. */
   readonly pageBytes?: number | undefined
 }
 
@@ -44,12 +44,12 @@ const STREAM_CHUNK_ROWS = 128
 
 const cachedStatements = 200
 
-// Extended result codes that `classifySqliteError` doesn't count as unique violations, as PostgreSQL does.
+// Extended result codes that PostgreSQL treats as unique violations, but `classifySqliteError` does not.
 const PRIMARY_KEY = 1555
 const ROWID = 2579
 const UNIQUE = 2067
 
-/** `node:sqlite` has the result code at `errcode`; Effect reads it at `errno`. `path` is for messages. */
+/** `node:sqlite` has the result code in `errcode`; Effect reads it from `errno`. `path` is for messages. */
 const sqlError = (path: string, cause: unknown, operation: string, failed: string): SqlError.SqlError => {
   const error = cause as Error & { readonly errcode?: number }
   const errno = error.errcode === PRIMARY_KEY || error.errcode === ROWID ? UNIQUE : error.errcode
@@ -85,7 +85,7 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
   )
   const { cacheBytes, pageBytes, walBytes } = config
   if (pageBytes !== undefined) yield* opening(() => db.exec(`PRAGMA page_size = ${pageBytes}`))
-  // SQLite opens lazily: the next one is what finds out that a file isn't a database.
+  // SQLite opens files lazily. The next statement detects that a file is not a database.
   yield* opening(() => db.exec(config.readonly ? "PRAGMA schema_version" : "PRAGMA journal_mode = WAL"))
   yield* opening(() => db.exec(`PRAGMA synchronous = ${config.synchronous ?? "full"}`))
   if (cacheBytes !== undefined) {
@@ -101,8 +101,8 @@ const open = Effect.fnUntraced(function* (config: SqliteClientConfig) {
 })
 
 /**
- * Reading, too, creates a file next to the database, which fails on a read-only file system. Nothing can change there,
- * so the database is opened as immutable.
+ * The file to open for reading. Reading creates a file next to the database, which fails on a read-only file system.
+ * Nothing can change there, so the database is opened as immutable.
  */
 const readable = (filename: string): string | URL => {
   try {
@@ -113,7 +113,7 @@ const readable = (filename: string): string | URL => {
   return filename
 }
 
-/** Older versions of Node read text only up to its first NUL: there such text is refused on its way in. */
+/** Whether this version of Node reads text only up to its first NUL. Such text is then refused on writing. */
 const cutsTextAtNul = (db: DatabaseSync): boolean => db.prepare("SELECT 'a' || char(0) AS text").get()?.text === "a"
 
 const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInputValue> =>
@@ -128,7 +128,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
         return param
       case "number":
         if (Number.isNaN(param)) throw refuse("NaN")
-        // Node binds every number as a float, which a text column or JSON would show: 5.0
+        // Node binds every number as a float, which a text column or JSON would show as 5.0.
         return Number.isSafeInteger(param) && !Object.is(param, -0) ? BigInt(param) : param
       case "bigint":
         return param
@@ -138,7 +138,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
         return null
       case "object":
         if (param === null || param instanceof Uint8Array) return param
-        // Node would take an object for named parameters, and skip it.
+        // Node would treat an object as named parameters and skip it.
         throw refuse(`a ${param.constructor?.name ?? "object"}`)
       default:
         throw refuse(`a ${typeof param}`)
@@ -147,7 +147,7 @@ const bind = (params: ReadonlyArray<unknown>, refuseNul: boolean): Array<SQLInpu
 
 const knownNames = new WeakMap<StatementSync, ReadonlyArray<string>>()
 
-/** Found anew each time for `SELECT *`, whose columns can change. */
+/** The column names of a statement. They are read again each time for `SELECT *`, whose columns can change. */
 const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
   const known = knownNames.get(statement)
   if (known !== undefined) return known
@@ -156,7 +156,7 @@ const namesOf = (statement: StatementSync): ReadonlyArray<string> => {
   return names
 }
 
-/** Faster than having `node:sqlite` make them, and plain objects. */
+/** Makes rows as plain objects, which is faster than the rows of `node:sqlite`. */
 const toRows = (statement: StatementSync, values: Values): ReadonlyArray<object> => {
   if (values.length === 0) return []
   const names = namesOf(statement)
@@ -225,7 +225,7 @@ const makeConnection = Effect.fnUntraced(function* (
     )
 
   const stream = Effect.fnUntraced(function* (sql: string, params: ReadonlyArray<unknown>) {
-    // Not from the cache: a cached statement may be run again in the same transaction while this one is read.
+    // Not from the cache: a cached statement may run again in the same transaction while the stream is read.
     const statement = yield* prepare(sql)
     const iterator = yield* Effect.acquireRelease(
       use(
@@ -239,7 +239,7 @@ const makeConnection = Effect.fnUntraced(function* (
       const chunk: Array<ReadonlyArray<unknown>> = []
       while (!ended && chunk.length < STREAM_CHUNK_ROWS) {
         const { done, value } = iterator.next()
-        // Older versions of Node restart the query when `next` is called after the end.
+        // Older versions of Node restart the query if `next` is called after the end.
         if (done) ended = true
         else chunk.push(value)
       }
@@ -250,7 +250,7 @@ const makeConnection = Effect.fnUntraced(function* (
   })
 
   return {
-    // Each row is passed as it is: the client is made without a transformation of names.
+    // Rows are passed unchanged, because the client has no transformation of names.
     execute: (sql, params) => Effect.flatMap(cached(sql), (it) => rows(it, params)),
     executeRaw: (sql, params) => Effect.flatMap(cached(sql), (it) => raw(it, params)),
     executeStream: (sql, params) => Stream.unwrap(stream(sql, params)),
@@ -261,12 +261,12 @@ const makeConnection = Effect.fnUntraced(function* (
 })
 
 /**
- * A client that is open while its scope is.
+ * A client that is open while its scope is open.
  *
- * A stream outside a transaction holds the connection until it ends: a statement that its consumer runs would wait for
- * ever. Collect it, read page by page, or run both in one transaction.
+ * A stream outside a transaction holds the connection until it ends, so a statement that its consumer runs waits
+ * forever. Collect the stream, read page by page, or run both in one transaction.
  *
- * @error `SqlError` where the file can't be opened or isn't a database; its message names the file
+ * @error `SqlError` if the file cannot be opened or is not a database; its message names the file
  */
 export const make = Effect.fnUntraced(function* (
   config: SqliteClientConfig,
@@ -284,7 +284,7 @@ export const make = Effect.fnUntraced(function* (
     }),
     compiler: Statement.makeCompilerSqlite(),
     driver: "sqlite-node",
-    // A transaction that reads first can't be refused when it comes to write.
+    // Takes the write lock at the start, so that a transaction that reads first is not refused at its first write.
     beginTransaction: SqliteSync.begin,
     prepareTransactionControls: true,
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
@@ -295,6 +295,5 @@ export const make = Effect.fnUntraced(function* (
   return isFile(config) ? Object.assign(client, { reserve, withTransaction }) : client
 })
 
-/** `make` as a layer. */
 export const layer = (config: SqliteClientConfig): Layer.Layer<SqlClient.SqlClient, SqlError.SqlError> =>
   Layer.effect(SqlClient.SqlClient, make(config)).pipe(Layer.provide(Reactivity.layer))

@@ -1,10 +1,12 @@
 /**
- * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, since libuv syncs the write-ahead log.
+ * Adapter: commits of an SQLite file in WAL mode that do not block the main thread, because libuv syncs the write-ahead
+ * log.
  *
- * Guarantees: a transaction is on disk when `withTransaction` succeeds, and a statement outside of one when it has run.
- * Other statements run while a sync is under way, and can read what was committed before it is on disk. After a sync
- * failed, each later transaction or statement fails: what was not written may be lost, and the system reports it once.
- * SQLite itself syncs the log before a checkpoint, its header when it begins anew, and its folder when it is created.
+ * Guarantees: a transaction is on disk when `withTransaction` succeeds; a statement outside a transaction is on disk
+ * when it has run. Other statements run during a sync, and can read committed data before it is on disk. After a failed
+ * sync, each later transaction or statement fails, because unwritten data may be lost and the system reports this only
+ * once. SQLite itself syncs the log before a checkpoint, the log's header when the log restarts, and its folder when
+ * the log is created.
  */
 import { closeSync, fdatasync, openSync } from "node:fs"
 import type { DatabaseSync, StatementSync } from "node:sqlite"
@@ -13,17 +15,17 @@ import type { Scope } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** Begins the transactions whose commit waits for `Sync.sync` instead of SQLite. It takes the write lock immediately. */
+/** Begins a transaction whose commit waits for `Sync.sync` instead of SQLite. It takes the write lock immediately. */
 export const begin = "BEGIN IMMEDIATE"
 
 export interface Sync {
-  /** Succeeds when all that was committed before is on disk. */
+  /** Succeeds when everything committed before is on disk. */
   readonly sync: Effect.Effect<void, SqlError>
-  /** Must be called before each statement of the connection. Throws an `SqlError` after a sync failed. */
+  /** Must be called before each statement of the connection. Throws an `SqlError` after a failed sync. */
   readonly prepareFor: (statement: StatementSync) => void
 }
 
-/** SQLite's result codes for a full disk and for a sync that failed. */
+/** SQLite's result codes for a full disk and for a failed sync. */
 const [full, failedSync] = [13, 1034]
 
 const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" || code === "EDQUOT"
@@ -32,16 +34,16 @@ const isFull = ({ code }: NodeJS.ErrnoException): boolean => code === "ENOSPC" |
 export const isPossible = (db: DatabaseSync): boolean => db.prepare("PRAGMA journal_mode").get()?.journal_mode === "wal"
 
 /**
- * The log of a connection, which must be in WAL mode and close after the scope. SQLite keeps the log's file until the last
- * connection closes, and takes no locks on it that closing another descriptor would release.
+ * Makes the sync of a connection, which must be in WAL mode and close after the scope. SQLite keeps the log's file
+ * until the last connection closes, and takes no locks on it that closing another descriptor would release.
  *
- * @param toError gets the system's error, with SQLite's result code at `errcode`
+ * @param toError receives the system's error, with SQLite's result code in `errcode`
  */
 export const make = Effect.fnUntraced(function* (
   db: DatabaseSync,
   toError: (cause: Error) => SqlError,
 ): Effect.fn.Return<Sync, never, Scope.Scope> {
-  /** Opened by the first sync: SQLite creates the file with its first write. */
+  /** The log's descriptor. The first sync opens it, because SQLite creates the file with its first write. */
   let log: number | undefined
   let failure: SqlError | undefined
   let isSyncing = false
@@ -55,12 +57,15 @@ export const make = Effect.fnUntraced(function* (
     for (const resume of all) resume(exit)
   }
 
-  /** One at a time: of several, only one would get the error. Transactions that are committed meanwhile share the next. */
+  /**
+   * Starts a sync. Only one runs at a time, because only one of several would get the error. Transactions that are
+   * committed during a sync share the next one.
+   */
   const startSync = () => {
     const all = waiting
     waiting = []
     try {
-      // Beside the database itself, where the path that was given is a link to it.
+      // The log is next to the database file itself, even if the configured path is a link to it.
       log ??= openSync(`${db.location()}-wal`, "r+")
     } catch (cause) {
       fail(cause as Error)
@@ -88,7 +93,7 @@ export const make = Effect.fnUntraced(function* (
 
   let synchronous = ""
   const prepareFor = (statement: StatementSync) => {
-    // SQLite allows the change only outside of a transaction.
+    // SQLite allows this change only outside a transaction.
     if (db.isTransaction) return
     if (failure !== undefined) throw failure
     const next = statement.sourceSQL === begin ? "NORMAL" : "FULL"
@@ -100,7 +105,9 @@ export const make = Effect.fnUntraced(function* (
   return { sync, prepareFor }
 })
 
-/** A client's `withTransaction` that succeeds when the transaction is on disk. The connection is free meanwhile. */
+/**
+ * A client's `withTransaction` that succeeds when the transaction is on disk. The connection is free during the sync.
+ */
 export const withSync =
   (
     { transactionService, withTransaction }: Pick<SqlClient.SqlClient, "transactionService" | "withTransaction">,

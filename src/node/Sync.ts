@@ -8,7 +8,9 @@ export const file = Effect.fnUntraced(function* (path: string) {
   yield* file.sync
 }, Effect.scoped)
 
-/** The same for a folder's entries. Does nothing on systems that cannot sync folders, such as Windows. */
+/**
+ * Waits until a folder's entries are on the disk. Does nothing on systems that cannot sync folders, such as Windows.
+ */
 export const entry = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem

@@ -1,13 +1,14 @@
 /**
- * Adapter: a stage of the work in a thread of its own, by `node:worker_threads`; or in this thread where there is one core, where
- * the stage's file is not beside this one (in a program that was bundled), and where `PREFSTREAM_THREADS=0` says so.
+ * Adapter: runs a stage of the work in a separate thread, by `node:worker_threads`. The stage runs in this thread
+ * instead in three cases: there is one core, the stage's file is missing (in a bundled program), or
+ * `PREFSTREAM_THREADS=0` is set.
  *
- * Guarantees: messages are answered one after the other, in their order, with the same answers in either thread; errors of the system keep their code and
- * path, others are defects; no message is worked on after a failure; a thread that ends before it has answered is an error; it
- * ends with the scope, which breaks off the message that it works on.
+ * Guarantees: messages are answered one at a time, in order, and with the same answers in either thread. System errors
+ * keep their code and path; other errors are defects. After a failure, no further message is processed. A thread that
+ * ends before it has answered is an error. The thread ends with the scope, which aborts the message in progress.
  *
- * A stage is a module that exports `start`. It has no Effect in it, since the thread would load all of it. Its messages
- * are cloned, which is quick for numbers, short texts and buffers that are transferred.
+ * A stage is a module that exports `start`. It does not import Effect, because the thread would load all of it.
+ * Messages are cloned, which is fast for numbers, short texts and transferred buffers.
  */
 import { existsSync } from "node:fs"
 import { availableParallelism } from "node:os"
@@ -15,7 +16,10 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { Cause, Context, Effect, Schema, Scope } from "effect"
 
-/** Answers a message. A buffer in `transfer` is the receiver's. `close` frees what the stage has of the system; a thread's end does, too. */
+/**
+ * Answers a message. Buffers in `transfer` are moved to the receiver. `close` frees the system resources of the stage;
+ * ending the thread also frees them.
+ */
 export type Stage<Ask, Answer> = ((ask: Ask) => {
   readonly answer: Answer
   readonly transfer?: Array<ArrayBuffer>
@@ -24,7 +28,7 @@ export type Stage<Ask, Answer> = ((ask: Ask) => {
 export interface StageModule<Setup, Ask, Answer> {
   /** The module's place in the sources, such as `dataset/DatasetStage`. */
   readonly path: string
-  /** The module for this thread, which is ready without a promise where it was imported anyway. */
+  /** The module for this thread. It is returned without a promise if it is already imported. */
   readonly load: () => Loaded<Setup, Ask, Answer> | Promise<Loaded<Setup, Ask, Answer>>
 }
 
@@ -32,7 +36,7 @@ interface Loaded<Setup, Ask, Answer> {
   readonly start: (setup: Setup) => Stage<Ask, Answer>
 }
 
-/** What a thread begins with. */
+/** The data with which a thread starts. */
 export interface ThreadData {
   readonly url: string
   readonly setup: unknown
@@ -47,9 +51,9 @@ export interface FromThread {
   readonly failure?: Failure
 }
 
-/** A call of the system failed in the thread, or the thread ended. */
+/** A system call failed in the thread, or the thread ended. */
 export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFailed", {
-  /** With the system's `code` and `path` where it has them. */
+  /** The error, with the system's `code` and `path` if it has them. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -58,29 +62,32 @@ export class ThreadFailed extends Schema.TaggedError<ThreadFailed>()("ThreadFail
 }
 
 export interface Thread<Ask> {
-  /** Sends a message; what is in `transfer` is gone here. Nobody waits for the thread: `room` does. */
+  /**
+   * Sends a message. Buffers in `transfer` are no longer usable here. `send` does not wait for the thread; use `room`
+   * for that.
+   */
   readonly send: (ask: Ask, transfer?: ReadonlyArray<ArrayBuffer>) => void
-  /** Waits while as many messages as allowed have no answer. */
+  /** Waits while the maximum number of messages is unanswered. */
   readonly room: Effect.Effect<void, ThreadFailed>
   /** Waits until all messages are answered. */
   readonly drain: Effect.Effect<void, ThreadFailed>
 }
 
-/** The environment variable: `0` for `never`, `1` for `always`. */
+/** Values of the environment variable: `0` for `never`, `1` for `always`. */
 const values: { readonly [value: string]: "always" | "never" | undefined } = { "0": "never", "1": "always" }
 
 /**
- * Which stages have threads of their own. Default: what `PREFSTREAM_THREADS` says, or `large`, which are those that somebody waits
- * for, with two cores or more; with one core, `never`.
+ * Which stages run in a separate thread. `large`: those for which `room` is called. Default: the setting of
+ * `PREFSTREAM_THREADS`; without it, `large` with at least two cores, otherwise `never`.
  */
 export const Threads = Context.Reference<"always" | "large" | "never">("prefstream/node/Threads", {
   defaultValue: () =>
     values[process.env["PREFSTREAM_THREADS"] ?? ""] ?? (availableParallelism() > 1 ? "large" : "never"),
 })
 
-/** In a bundle the stages are beside its chunks. */
+/** In a bundle, the stages are in the same folder as its chunks. */
 const urlOf = (path: string): URL | undefined => {
-  // A bundle in CommonJS has no URL.
+  // A CommonJS bundle has no URL.
   const base: string | undefined = import.meta.url
   if (base === undefined) return undefined
   const [, ending = ""] = /(\.ts|\.js)$/.exec(base) ?? []
@@ -97,10 +104,11 @@ const causeOf = (error: Failure) =>
     : Cause.die(error)
 
 /**
- * Messages are held until somebody waits for `room`; a thread is started then. Where `drain` comes first, there are few of them, and the
- * stage runs in this thread: to start another one takes a tenth of a second of its time.
+ * Makes a thread. Messages are held until `room` is called, which starts the thread. If `drain` is called first, there
+ * are few messages, and the stage runs in this thread: starting another one takes a tenth of a second of this thread's
+ * time.
  *
- * @param ahead how many messages may be without an answer before `room` waits
+ * @param ahead maximum number of unanswered messages before `room` waits
  * @param onAnswer called with each answer, in the order of the messages
  */
 export const make = Effect.fnUntraced(function* <Setup, Ask, Answer>(
@@ -174,10 +182,10 @@ const inThisThread = Effect.fnUntraced(function* <Setup, Ask, Answer>(
   } satisfies Thread<Ask>
 })
 
-/** A thread inherits the flags of the process, unless they have `--input-type`, which no thread accepts. */
+/** Flags for a thread. It inherits the process's flags unless they contain `--input-type`, which no thread accepts. */
 const ownFlags = () => (process.execArgv.some((flag) => flag.startsWith("--input-type")) ? { execArgv: [] } : {})
 
-/** The young generation of a thread grows to this, in a program. In the command line it does not grow (`HeapGrowth`). */
+/** Maximum size of a thread's young generation in a program. In the command line it does not grow (`HeapGrowth`). */
 const youngMegabytes = 64
 
 const inThread = Effect.fnUntraced(function* (

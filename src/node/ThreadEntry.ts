@@ -1,4 +1,7 @@
-/** Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in the order in which they come. */
+/**
+ * Adapter: the first module of a thread. It loads the stage, and answers each message of `Thread` in the order of
+ * arrival.
+ */
 import { parentPort, workerData } from "node:worker_threads"
 import type { FromThread, Stage, ThreadData } from "./Thread.ts"
 
@@ -12,9 +15,9 @@ const work = (ask: unknown) => {
     const { answer, transfer = [] } = stage(ask)
     port.postMessage({ answer } satisfies FromThread, transfer)
   } catch (thrown) {
-    // No message is worked on after a failure. Without a listener the thread ends.
+    // After a failure, no further message is processed. Without a listener, the thread ends.
     port.off("message", work)
-    // A clone of an error would lose the system's code.
+    // A cloned error would lose the system's code.
     const { code, message, path, stack, syscall } = thrown as NodeJS.ErrnoException
     port.postMessage({ failure: { code, message, path, stack, syscall } } satisfies FromThread)
   }

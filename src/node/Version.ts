@@ -1,7 +1,7 @@
-/** Adapter: the version in the package's own package.json, and that of Node.js. */
+/** Adapter: the version from the package's own package.json, and the version of Node.js. */
 import manifest from "../../package.json" with { type: "json" }
 
 export const version: string = manifest.version
 
-/** Such as `v26.1.0`. */
+/** The version of Node.js, such as `v26.1.0`. */
 export const runtime: string = process.version

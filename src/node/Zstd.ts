@@ -11,20 +11,23 @@ const options = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 /** Default limit of the output. */
 export const maxOutputBytes = 256 * 1024 * 1024
 
-/** At level 3. In one pass: with a buffer for all of the output and the size of the input, zstd takes a tenth less time. */
+/**
+ * Compresses at level 3, in one pass. With a buffer for the whole output and the size of the input, zstd takes a tenth
+ * less time.
+ */
 export const compress = (bytes: Uint8Array): Uint8Array =>
   zstdCompressSync(bytes, { ...options, chunkSize: maxCompressedBytes(bytes.length), pledgedSrcSize: bytes.length })
 
-/** `ZSTD_compressBound`: what zstd needs to compress in one pass. */
+/** The output size that zstd needs to compress in one pass (`ZSTD_compressBound`). */
 const maxCompressedBytes = (size: number): number => size + (size >> 8) + 1024
 
 /**
  * @param limit maximum output in bytes, 256 MiB by default
- * @throws where `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or hold more than `limit`
+ * @throws if `bytes` are not Zstandard, end too soon (since Node 24.20 and 26.7), or contain more than `limit` bytes
  */
 export const decompress = (bytes: Uint8Array, limit: number = maxOutputBytes): Uint8Array => unpack(bytes, limit)
 
-/** @throws as `decompress` */
+/** @throws in the same cases as `decompress` */
 export const decompressText = (bytes: Uint8Array): string => unpack(bytes, maxOutputBytes).toString("utf8")
 
 const unpack = (bytes: Uint8Array, limit: number): Buffer =>
@@ -35,8 +38,8 @@ const CHUNK_UNKNOWN = 64 * 1024
 const CHUNK_MAX = 4 * 1024 * 1024
 
 /**
- * The size of the output that the frame's header declares (RFC 8878, 3.1.1.1), at most `CHUNK_MAX`: one buffer of
- * that size is a third faster than several of 64 kB.
+ * The size of the output according to the frame's header (RFC 8878, 3.1.1.1), at most `CHUNK_MAX`. One buffer of that
+ * size is a third faster than several of 64 kB.
  */
 const chunkSizeOf = (bytes: Uint8Array): number => {
   const descriptor = bytes[4] ?? 0

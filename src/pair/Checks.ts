@@ -1,27 +1,28 @@
 /**
- * The checks of a dataset: each has a name, a value, and a threshold if one is set; some can drop what they find.
+ * The checks of a dataset: each has a name, a value, and optionally a threshold; some can drop the items that they
+ * find.
  *
- * Guarantees: dropped items still count in the value, since a threshold is about what was found. A check with a
- * threshold but without a value fails.
+ * Guarantees: dropped items still count in the value, because a threshold applies to everything that was found. A check
+ * with a threshold but without a value fails.
  *
- * A new check is a definition here, and a value in `Curation`. The report's page shows what the definition says.
+ * To add a check, add a definition here and a value in `Curation`. The report's page shows the texts of the definition.
  */
 import { Struct } from "effect"
 import type { Check } from "../domain/QualityReport.ts"
 
 interface Definition {
-  /** What the value is. */
+  /** A description of the value. */
   readonly measure: string
   readonly unit: Check["unit"]
-  /** Whether value and threshold are shares, to be shown in percent. */
+  /** Whether value and threshold are shares, which are shown in percent. */
   readonly isShare: boolean
-  /** What to do if the check fails. */
+  /** Advice for a failed check. */
   readonly advice: string
-  /** Which values pass: those at the threshold, and `below` or `above` it. */
+  /** Which values pass besides the threshold itself: those `below` or those `above` it. */
   readonly direction: Check["direction"]
   /** Bounds of a threshold. */
   readonly range: readonly [min: number, max: number]
-  /** Whether the dataset can leave out what the check finds. */
+  /** Whether the dataset can leave out the items that the check finds. */
   readonly canDrop: boolean
 }
 
@@ -134,10 +135,10 @@ export type CheckName = keyof typeof checks
 /** The names of all checks. */
 export const names: ReadonlyArray<CheckName> = Struct.keys(checks)
 
-/** The checks that can leave out what they find. */
+/** The checks that can leave out the items that they find. */
 export type DropName = { [Name in CheckName]: (typeof checks)[Name]["canDrop"] extends true ? Name : never }[CheckName]
 const isDropName = (name: CheckName): name is DropName => checks[name].canDrop
-/** The names of the checks that can drop what they find. */
+/** The names of the checks that can leave out the items that they find. */
 export const dropNames: ReadonlyArray<DropName> = names.filter(isDropName)
 
 /** Whether a number is in the range of a check's thresholds. */
@@ -155,12 +156,13 @@ export const describeRange = (name: string): string => {
 export const isCheckName = (name: string): name is CheckName => Object.hasOwn(checks, name)
 
 /**
- * Thresholds by check, in the unit and range of its value: a share from 0 to 1, Cohen's d from 0, a p-value, or kappa from -1
- * to 1. `position-bias`, `kappa`, and `gold-accuracy` must not be below the threshold; others must not exceed it.
+ * Thresholds by check, in the unit and range of the check's value: a share from 0 to 1, Cohen's d from 0, a p-value, or
+ * kappa from -1 to 1. The value of `position-bias`, `kappa`, and `gold-accuracy` must not be below the threshold; the
+ * value of other checks must not exceed it.
  */
 export type Thresholds = { readonly [Name in CheckName]?: number | undefined }
 
-/** The value of a check, the items or votes behind it, and examples. */
+/** The value of a check, the number of items or votes that it found, and examples. */
 export interface Measured extends Pick<Check, "value" | "count" | "of" | "examples"> {}
 
 /** Compares a value with the thresholds. */

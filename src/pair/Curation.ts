@@ -1,10 +1,12 @@
 /**
- * Turns judged items into the pairs of a dataset: votes to a choice, filters, pairs, and the quality report.
+ * Turns judged items into the pairs of a dataset: combines votes into a choice, filters items, makes pairs, and
+ * computes the quality report.
  *
  * Guarantees: the same items in the same order give the same pairs and numbers. An item without pairs is counted under
- * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs and count only in
- * the accuracy on gold items and in the figures per expert. Memory grows by some bytes per item, and by 20 to 30 for a rationale;
- * prompts are compared by way of scratch files. Items are read twice where near-duplicates are left out.
+ * the first of `lossReasons` that applies. Gold items that were mixed in (`isCheck`) give no pairs; they count only in
+ * the accuracy on gold items and in the figures per expert. Memory grows by a few bytes per item, and by 20 to 30 for a
+ * rationale; prompts are compared with the help of scratch files. If near-duplicates are left out, items are read
+ * twice.
  */
 /* oxlint-disable max-lines -- one pass over the items: its counters share one state */
 import { Array as Arr, Effect, Option, Stream } from "effect"
@@ -40,7 +42,7 @@ import * as HashNumbers from "./stats/HashNumbers.ts"
 import * as Contamination from "./text/Contamination.ts"
 import type { SearchFailed } from "./text/NearDuplicates.ts"
 
-/** Why an item gives no pair. */
+/** The reasons why an item gives no pair, in the order in which they are checked. */
 export const lossReasons = [
   "too_few_votes",
   "tie",
@@ -53,24 +55,30 @@ export const lossReasons = [
   "no_pair",
   "near_duplicate",
 ] as const
-/** Why an item makes no pair. */
+/** A reason why an item gives no pair. */
 export type LossReason = (typeof lossReasons)[number]
 
 /** Options of `make`. */
 export interface CurationOptions {
-  /** How a judgment becomes pairs. Defaults to the best against each of the rest. */
+  /** Turns a judgment into pairs. Default: the best completion against each of the rest. */
   readonly pairs?: PairStrategy | undefined
-  /** Items with fewer votes are left out. Default 1. */
+  /** Minimum votes per item; items with fewer are left out. Default 1. */
   readonly minVotes?: number | undefined
-  /** Items of several votes of which a smaller share went to the best are left out: 0 to 1. Default 0. */
+  /**
+   * Minimum share of the votes for the best completion, 0 to 1. Items with several votes and a smaller share are left
+   * out. Default 0.
+   */
   readonly minAgreement?: number | undefined
-  /** Whether items whose votes leave several that are best are left out, or give pairs with the one that the tie rules take. Default `drop`. */
+  /**
+   * `drop` leaves out items on which several completions are best; `keep` makes pairs with the completion that the tie
+   * rules choose. Default `drop`.
+   */
   readonly ties?: "drop" | "keep" | undefined
-  /** Checks that leave out what they find. */
+  /** Checks that leave out the items that they find. */
   readonly drop?: ReadonlyArray<Checks.DropName> | undefined
-  /** Values that checks must not exceed, or reach, by the check's name: `{ "longer-chosen": 0.7 }`. Default: none. */
+  /** Thresholds by check name: `{ "longer-chosen": 0.7 }`. Default: none. */
   readonly thresholds?: Checks.Thresholds | undefined
-  /** Evaluation prompts to search items for. */
+  /** Evaluation prompts to search for in the items. */
   readonly evaluationPrompts?: ReadonlyArray<string> | undefined
 }
 
@@ -80,20 +88,26 @@ export interface CurationContext {
   readonly reliabilities: Option.Option<Reliabilities.Reliabilities>
   /** The language of a text: ISO 639-1, or `und`. */
   readonly languageOf: (text: string) => string
-  /** Share of the items whose language is detected, the slowest step: 0 to 1, sampled by id. Default 1. */
+  /** Share of the items whose language is detected, 0 to 1, sampled by id. Detection is the slowest step. Default 1. */
   readonly languageShare?: number | undefined
-  /** Whether an item may occur several times, judged in different campaigns. Default false: each is another item. */
+  /**
+   * Whether an item may occur several times, judged in different campaigns. Default false: each occurrence is a
+   * different item.
+   */
   readonly mayRepeat?: boolean | undefined
-  /** Where scratch files are. Default: the system's directory for temporary files. */
+  /** The directory for scratch files. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 
 const maxExamples = 8
 const maxFindings = 5
-/** Of the leaderboard: intervals vary by some percent of their width, which a figure does not show. */
+/**
+ * Bootstrap resamples for the leaderboard. With this number, intervals vary by a few percent of their width, which is
+ * not visible in a figure.
+ */
 const resamples = 200
 
-/** The few items with the least keys. */
+/** Collects the items with the smallest keys. */
 const makeSample = () => {
   let drawn: Array<{ readonly key: string; readonly example: Example }> = []
   return {
@@ -107,7 +121,7 @@ const makeSample = () => {
   }
 }
 
-/** How many were found, of how many, and the first of them. */
+/** Counts how many items were found among all, and keeps the first as examples. */
 const makeTally = () => {
   let count = 0
   let of = 0
@@ -127,7 +141,7 @@ const excerpt = (text: string): string => Values.excerpt(text, 120)
 /** The sampling key of an item: a hash of its id. */
 const drawKey = ({ itemId }: JudgedItem): string => Sha256.hex(itemId)
 
-/** Numbers items from 0 on; one that comes again, where it may, has its number. */
+/** Numbers items from 0. If items may repeat, an item that occurs again keeps its number. */
 const makeNumbers = (mayRepeat: boolean) => {
   const known = HashNumbers.make()
   let count = 0
@@ -143,17 +157,17 @@ const makeNumbers = (mayRepeat: boolean) => {
 /** Maps a key to a number, uniform in [0, 1). */
 const placeOf = (key: string): number => Number.parseInt(key.slice(0, 8), 16) / 2 ** 32
 
-/** An item with its pairs; none where it is left out. */
+/** An item with its pairs. */
 export interface CuratedItem {
-  /** With all of its judgments. */
+  /** The item with all of its judgments. */
   readonly item: JudgedItem
-  /** Consecutive in the dataset; empty if the item is left out. */
+  /** The item's pairs, which are consecutive in the dataset; empty if the item is left out. */
   readonly pairs: ReadonlyArray<PreferencePair>
 }
 
 /**
- * Curates one stream of items, which must be the same in each run if near-duplicates are left out. The report is of
- * what has passed so far.
+ * Curates one stream of items. If near-duplicates are left out, the stream runs twice and must give the same items each
+ * time. The report covers the items that have passed so far.
  */
 export const make = Effect.fnUntraced(function* (options: CurationOptions, context: CurationContext) {
   const { drop = [] } = options
@@ -166,7 +180,7 @@ export const make = Effect.fnUntraced(function* (options: CurationOptions, conte
     isDropping ? undefined : duplicates.add,
     (ordinal) => found?.isDuplicate(ordinal) === true,
   )
-  // What comes to be compared does not depend on what was found.
+  // The set of compared prompts must not depend on which near-duplicates were found.
   const first = makeState(
     { ...options, drop: drop.filter((name) => name !== "near-duplicates") },
     { ...context, languageShare: 0 },
@@ -198,8 +212,9 @@ export const make = Effect.fnUntraced(function* (options: CurationOptions, conte
 })
 
 /**
- * @param addPrompt takes the next prompt that is compared with those before
- * @param isDuplicate whether a prompt nearly repeats one before, by its zero-based ordinal among those that are compared
+ * @param addPrompt adds a prompt, to be compared with the earlier ones
+ * @param isDuplicate whether the prompt with this zero-based ordinal among the compared prompts nearly repeats an
+ * earlier one
  */
 const makeState = (
   options: CurationOptions,
@@ -227,18 +242,18 @@ const makeState = (
   const languages = new Map<string, number>()
   const contamination = Contamination.make(evaluationPrompts)
   const numberOf = makeNumbers(mayRepeat)
-  /** What was found of items that may come again, by their numbers. */
+  /** Contamination that was found in items that may occur again, by item number. */
   const overlapsFound = new Map<number, Contamination.Overlap>()
-  /** Of items that were compared and may come again, the ordinals among those compared. */
+  /** For compared items that may occur again: the ordinal among the compared prompts, by item number. */
   const comparedBefore = new Map<number, number>()
   let comparedCount = 0
   const contaminationTally = makeTally()
   const flaggedTally = makeTally()
   const missingTally = makeTally()
   const copiedTally = makeTally()
-  /** Results that seem to list several votes and are not read, and the first of them. */
+  /** Number of results that seem to list several votes that are not read, and the first such result. */
   let unread: { readonly place: string; readonly itemId: string; readonly count: number } | undefined
-  /** Votes of experts who had voted on the same item before. */
+  /** Number of votes by experts who had already voted on the same item. */
   let repeatedVotes = 0
   let judged = 0
   let kept = 0
@@ -259,7 +274,7 @@ const makeState = (
     })
   }
 
-  /** What holds against an item, or its pairs. Every tally sees every item that comes to it. */
+  /** Returns the reason to leave the item out, or its pairs. Every tally counts every item that reaches it. */
   const select = (
     item: JudgedItem,
     consensus: Consensus.Consensus,
@@ -302,7 +317,7 @@ const makeState = (
   }
 
   return {
-    /** The pairs of an item; none where it is left out. */
+    /** Adds an item and returns its pairs; empty if the item is left out. */
     add: (item: JudgedItem): ReadonlyArray<PreferencePair> => {
       const consensus = consensusOf(item)
       experts.add(item, consensus)
@@ -376,7 +391,7 @@ const makeState = (
         kappa: measured(agreement.free_marginal_kappa, agreement.compared_items, judged),
         "gold-accuracy": measured(goldReport.accuracy, goldReport.right, goldReport.votes),
       }
-      // Without evaluation prompts there is nothing to be contaminated by.
+      // Without evaluation prompts, this check has nothing to compare with.
       const checked = Checks.names.filter((name) => name !== "contamination" || evaluationPrompts.length > 0)
       return {
         judged,
@@ -408,5 +423,5 @@ const makeState = (
   }
 }
 
-/** What was curated, in numbers. */
+/** The numbers of a curation. */
 export type CurationReport = ReturnType<ReturnType<typeof makeState>["report"]>

@@ -1,10 +1,10 @@
 /**
  * Strategies that turn a judgment into pairs, as rows of the dataset.
  *
- * Guarantees: pure; pairs are in the order in which a strategy lists them. Completions that are blank or equal make no
- * pair, and the same two texts make at most one. Each pair of an item with n pairs weighs 1/n, since they are not independent
- * (Ouyang et al., 2022, "Training language models to follow instructions with human feedback", 3.5). A new strategy is
- * a value here, and a name in `cli/flags/DatasetFlags`.
+ * Guarantees: strategies are pure, and pairs are in the order in which a strategy lists them. Blank or equal
+ * completions make no pair, and the same two texts make at most one. Each pair of an item with n pairs has the weight
+ * 1/n, because the pairs are not independent (Ouyang et al., 2022, "Training language models to follow instructions
+ * with human feedback", 3.5). To add a strategy, add a value here and a name in `cli/flags/DatasetFlags`.
  */
 import { Array as Arr, Option, Order } from "effect"
 import * as Assessment from "../domain/Assessment.ts"
@@ -28,7 +28,7 @@ export interface PairStrategy {
 
 /** The settings of a strategy for the manifest, as JSON. */
 export interface StrategySettings {
-  /** Its name, such as `best-against-rest`; `custom` for a function without one. */
+  /** The strategy's name, such as `best-against-rest`; `custom` for a function without a name. */
   readonly strategy: string
   readonly [setting: string]: string | number | boolean
 }
@@ -41,24 +41,27 @@ export const named = (
 
 const builtIn = new WeakSet<PairStrategy>()
 
-/** A strategy of this module: its settings say all of what it does. */
+/** Makes a strategy of this module, whose settings fully describe it. */
 const ownNamed: typeof named = (settings, strategy) => {
   const own = named(settings, strategy)
   builtIn.add(own)
   return own
 }
 
-/** Whether a strategy's settings say all of what it does. Those of a custom function do not. */
+/** Whether a strategy's settings fully describe it, which is not so for a custom function. */
 export const isBuiltIn = (strategy: PairStrategy): boolean => builtIn.has(strategy)
 
-/** What is known of a strategy: its name, where it says no more. */
+/** The settings of a strategy; only its name if it has no settings. */
 export const settingsOf = (strategy: PairStrategy): StrategySettings =>
   strategy.settings ?? { strategy: strategy.name === "" ? "custom" : strategy.name }
 
 /** Zero-based indices of the completions. */
 export type IndexPair = readonly [chosen: number, rejected: number]
 
-/** The indices that the best one is better than, one for each text: all but those that are tied with it. */
+/**
+ * The completions that are worse than the best one, one index per text. Completions tied with the best are not
+ * included.
+ */
 export const restOf = (judgment: Judgment): ReadonlyArray<number> => {
   const top: ReadonlyArray<number> = Option.getOrElse(rankingOf(judgment), (): Ranking => [])[0] ?? []
   return [...new Set(representatives(judgment))].filter(
@@ -72,7 +75,7 @@ export const differ =
   ([chosen, rejected]: IndexPair): boolean =>
     first[chosen] !== first[rejected] && !isBlankAt(completions, chosen) && !isBlankAt(completions, rejected)
 
-/** The rows of those pairs that differ, each two texts once. A blank rationale counts as none. */
+/** The rows of those pairs that can be made, with each pair of texts once. A blank rationale counts as none. */
 export const make = (judgment: Judgment, indices: ReadonlyArray<IndexPair>): ReadonlyArray<PreferencePair> => {
   const { annotations, asMessages, bestCompletionIndex, completions, itemId, metadata, models, prompt, taskId, tools } =
     judgment
@@ -134,7 +137,7 @@ const messagesIn = (
 ): Pick<PreferencePair, typeof member> =>
   completion === undefined || typeof completion === "string" ? {} : { [member]: completion }
 
-/** The ratings of both sides. */
+/** The ratings of both completions as JSON text; null if there are none. */
 const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]: IndexPair): string | null => {
   const ratings = Object.entries(aspects ?? {}).flatMap(([name, of]) => {
     const both = { chosen: of[chosen] ?? null, rejected: of[rejected] ?? null }
@@ -143,7 +146,10 @@ const aspectsOf = (aspects: Assessment.Assessment["aspects"], [chosen, rejected]
   return ratings.length === 0 ? null : JSON.stringify(Object.fromEntries(ratings))
 }
 
-/** At most `completions.length - 1` pairs, in the order of the completions; none against one that is ranked as equally good. */
+/**
+ * Pairs the best completion with each worse one: at most `completions.length - 1` pairs, in the order of the
+ * completions. Completions that are ranked equal to the best make no pair.
+ */
 export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judgment) =>
   make(
     judgment,
@@ -152,8 +158,8 @@ export const bestAgainstRest = ownNamed({ strategy: "best-against-rest" }, (judg
 )
 
 /**
- * One pair per item: the best against one of the rest, drawn by seed, item id, and the completions' texts: the same
- * when data grow, and in whatever order the completions are.
+ * Makes one pair per item: the best completion against one of the rest. The draw depends on the seed, the item id, and
+ * the completions' texts. So it stays the same when data grow, whatever the order of the completions.
  *
  * @param seed an integer
  */
@@ -170,8 +176,8 @@ export const bestAgainstOne = (seed = 0) =>
   })
 
 /**
- * In the order of the ranking. Completions that are ranked together make no pair. Where there is
- * no ranking, the best one against each of the rest.
+ * Pairs each completion with each one ranked below it, in the order of the ranking. Completions with the same rank make
+ * no pair. Without a ranking, it pairs the best completion with each of the rest.
  */
 export const fullRanking = ownNamed({ strategy: "full-ranking" }, (judgment) =>
   Option.match(rankingOf(judgment), {

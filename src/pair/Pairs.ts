@@ -1,9 +1,9 @@
 /**
- * Judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and `byProbability`
- * combine the votes of several experts; `Curation` does both for a stream of items, with checks and a quality report;
- * `leaderboard` rates the models that the completions are of.
+ * From judgments to preference pairs: a `PairStrategy` makes the pairs of one judgment; `byMajority` and
+ * `byProbability` combine the votes of several experts; `Curation` does both for a stream of items, with checks and a
+ * quality report; `leaderboard` rates the models that wrote the completions.
  *
- * Guarantees: everything here is pure, or a stream of its input; the same judgments give the same pairs.
+ * Guarantees: every function is pure, or transforms a stream; the same judgments give the same pairs.
  */
 export { type CheckName, dropNames, type DropName, type Thresholds, names as checkNames } from "./Checks.ts"
 export * as Curation from "./Curation.ts"

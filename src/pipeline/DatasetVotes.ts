@@ -19,7 +19,7 @@ import * as OpenFile from "../source/OpenFile.ts"
 export class NoDataset extends Schema.TaggedError<NoDataset>()("NoDataset", {
   /** The path as the caller wrote it. */
   path: Schema.String,
-  /** What is missing or wrong, and where. */
+  /** A description of what is missing or wrong, with its place. */
   problem: Schema.String,
 }) {
   override get message() {

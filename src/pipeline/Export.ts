@@ -1,13 +1,13 @@
 /**
- * From the ledger to the dataset: turns judgments into pairs, checks them, and writes them with card and report.
+ * Turns the judgments of the ledger into pairs, checks them, and writes the dataset with its card and report.
  *
- * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; others may write to the ledger
- * meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an existing one; its
- * report is in the job's folder `refused`. Memory grows by 20 to 30 bytes
- * per item with a rationale, and by 9 with splits; once all rows are written, 25 per item are needed to find near-duplicates.
+ * Guarantees: the same snapshot of the ledger and the same settings give the same bytes; other processes may write to
+ * the ledger meanwhile. A dataset that exceeds a threshold, or that is empty without `allowEmpty`, never replaces an
+ * existing one; its report is in the job's folder `refused`. Memory grows by 20 to 30 bytes per item with a rationale,
+ * plus 9 with splits; after all rows are written, finding near-duplicates needs 25 bytes per item.
  *
- * The ledger is read once, and once more for each of: splits (settled for all planned items, judged or not), weighted votes,
- * and near-duplicates that are left out. Scratch files take 0.1 to 0.3 kB per item, in the job's folder.
+ * The ledger is read once, and once more for each of: splits (which are assigned for all planned items, judged or not),
+ * weighted votes, and leaving out near-duplicates. Scratch files in the job's folder take 0.1 to 0.3 kB per item.
  */
 import { type Array as Arr, Effect, FileSystem, Option, Schema, Stream, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -38,7 +38,7 @@ import * as VoteWarnings from "./VoteWarnings.ts"
 
 /** A value of the dataset exceeds its threshold, and the dataset was not written. */
 export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()("ThresholdsExceeded", {
-  /** Each check that failed. `value` is null if there was nothing to measure; `direction` is `below` if larger values are worse. */
+  /** The failed checks. `value` is null without data; `direction` is `below` if larger values are worse. */
   checks: Schema.Array(
     Schema.Struct({
       check: Schema.String,
@@ -47,7 +47,7 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
       direction: Schema.Literals(["below", "above"]),
     }),
   ),
-  /** The page with all numbers. */
+  /** The path of the page with all numbers. */
   report: Schema.String,
 }) {
   override get message() {
@@ -61,24 +61,24 @@ export class ThresholdsExceeded extends Schema.TaggedError<ThresholdsExceeded>()
   }
 }
 
-/** What was written, if anything was. */
+/** The result of an export. `dataset` is none if nothing was written. */
 export interface Exported {
   readonly dataset: Option.Option<Dataset.DatasetInfo>
   readonly example: Option.Option<PreferencePair>
-  /** Judged items that give no pair, and those that give no judgment, by reason. */
+  /** Judged items that give no pair, and items without a judgment, by reason. */
   readonly leftOut: FunnelStep["lost"] | undefined
-  /** Votes on items with a known answer; undefined where no dataset was written. */
+  /** Votes on items with a known answer; undefined if no dataset was written. */
   readonly gold: SpendingReport.Yield["gold"]
 }
 
-/** Maximum items whose language is detected, which takes up to 0.1 ms each: then the 95% interval of a share is at most ±2.2%. */
+/** Maximum items whose language is detected, at up to 0.1 ms each. The 95% interval of a share is at most ±2.2%. */
 const maxLanguageSample = 2_000
 
 const nothing: Exported = { dataset: Option.none(), example: Option.none(), leftOut: undefined, gold: undefined }
 
 /**
- * Writes the dataset of all results that are there when it begins, if there is one. Fails with `ThresholdsExceeded` where
- * a threshold of the settings is exceeded.
+ * Writes the dataset of all results that exist when it begins, if there are any. Fails with `ThresholdsExceeded` if a
+ * value exceeds its threshold.
  */
 export const exportDataset = Effect.fn("Export.exportDataset")(
   function* (settings: DatasetSettings & { readonly directory: string; readonly campaign?: Which }) {
@@ -119,11 +119,11 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
     const splitOf = new WeakMap<PreferencePair, Split>()
     const inSplits = new Map<Split, { items: number; pairs: number }>()
     let example = Option.none<PreferencePair>()
-    /** Pairs with a system message. */
+    /** The number of pairs with a system message. */
     let withSystem = 0
 
     const note = ({ item, pairs }: Curation.CuratedItem): ReadonlyArray<PreferencePair> => {
-      // Of every item, also of one without pairs: the table is asked in order.
+      // The table must be called for every item, in order, including items without pairs.
       const split = item.isCheck || table === undefined ? "train" : table.splitOf(item)
       if (pairs.length === 0) return pairs
       if (table !== undefined) for (const pair of pairs) splitOf.set(pair, split)
@@ -164,7 +164,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
       leftOut = report.funnel.flatMap(({ lost, step }) =>
         step === "kept" ? lost : lost.filter(({ reason }) => reason === "withdrawn" || reason === "unusable"),
       )
-      // Before the first result there is nothing to measure, and nothing wrong.
+      // Before the first result, nothing can be measured, so no threshold counts as exceeded.
       const exceedsThreshold = failed.length > 0 && standing("judged") > 0
       if (exceedsThreshold || (written.rows === 0 && !allowEmpty)) {
         yield* fs.makeDirectory(refused, { recursive: true })
@@ -236,7 +236,7 @@ export const exportDataset = Effect.fn("Export.exportDataset")(
   (effect, { expertNames: keep = false }) => Effect.provideService(effect, ExpertNames, { keep, voters: new Map() }),
 )
 
-/** Such as `strength (12 pairs), edited (1 pair)`. */
+/** A text such as `strength (12 pairs), edited (1 pair)`. */
 const describeUnwritten = (unwritten: { readonly [column: string]: number }): string =>
   Object.entries(unwritten)
     .map(([column, pairs]) => `${column} (${pairs === 1 ? "1 pair" : `${pairs} pairs`})`)
@@ -245,14 +245,14 @@ const describeUnwritten = (unwritten: { readonly [column: string]: number }): st
 const hasSystem = ({ prompt }: JudgedItem): boolean =>
   typeof prompt !== "string" && prompt.some(({ role }) => role === "system")
 
-/** Whether any item that was planned is a conversation; of a ledger that has no note of it, whether the first is. */
+/** Whether any planned item is a conversation. If the ledger did not record this, the first item decides. */
 const hasConversations = Effect.gen(function* () {
   const ledger = yield* LedgerReader
   if (yield* ledger.hasConversations) return true
   return Option.exists(yield* Stream.runHead(ledger.prompts), ({ prompt }) => typeof prompt !== "string")
 })
 
-/** The numbers of a dataset, with those that only the ledger has. */
+/** The numbers of the dataset, completed with those that only the ledger has. */
 const reportOf = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   standing: OutcomeCounts,

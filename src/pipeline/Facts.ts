@@ -1,7 +1,7 @@
 /**
- * What the ledger and the settings know of a dataset, for its card and its manifest.
+ * Collects what the ledger and the settings know about a dataset, for its card and its manifest.
  *
- * Guarantees: nothing but what is recorded, so the same ledger and settings give the same facts.
+ * Guarantees: facts come only from recorded data, so the same ledger and settings give the same facts.
  */
 import { Effect, Option } from "effect"
 import type { DatasetFacts } from "../dataset/DatasetFacts.ts"
@@ -14,7 +14,7 @@ import * as Sha256 from "../node/Sha256.ts"
 import { LedgerReader } from "../task/ledger/Ledger.ts"
 import { type DatasetSettings, type Which, wholeShares } from "./DatasetSettings.ts"
 
-/** A campaign, in words. */
+/** A campaign's name for messages. */
 export const nameOf = Effect.fnUntraced(function* (campaign: Which) {
   const ledger = yield* LedgerReader
   const number = typeof campaign === "number" ? Option.some(campaign) : yield* ledger.lastCampaign
@@ -32,14 +32,14 @@ const several = (count: number, noun: string): string => `${number(count)} ${nou
 
 const sentences = (...texts: ReadonlyArray<string | false>): string => texts.filter((text) => text !== false).join(" ")
 
-/** Two digits after the point. */
+/** The number with two digits after the point. */
 const rounded = (value: number): string => value.toFixed(2)
 
-/** Those who voted on items of the dataset's input, and not only on gold items that were mixed in. */
+/** Experts who voted on items of the dataset's input, not only on gold items that were mixed in. */
 const votersOf = (experts: QualityReport["experts"]) =>
   experts.filter(({ mixed_in_votes, votes }) => votes > mixed_in_votes)
 
-/** What counts on items with several votes, and on how many that is not the majority. */
+/** Describes what decides items with several votes, and on how many items the choice differs from the majority. */
 const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): string => {
   const of = (by: (typeof not_majority)[number]["by"]) => not_majority.find((each) => each.by === by)?.items ?? 0
   const [service, lead] = [of("service"), of("lead")]
@@ -55,7 +55,7 @@ const choiceBy = ({ items, method, not_majority }: QualityReport["agreement"]): 
   return `${ways.join(" or ")} counts${different === 0 ? "" : `, which is not that of the majority on ${several(different, "item")}`}`
 }
 
-/** How the dataset was made: sections with a heading and a paragraph. */
+/** Describes how the dataset was made: sections, each with a heading and a paragraph. */
 const methodsOf = (
   settings: DatasetSettings,
   judges: Judge.Judges,
@@ -127,14 +127,16 @@ const methodsOf = (
   ]
 }
 
-/** Minimum share of the prompts in a language, for the dataset to list it. */
+/** Minimum share of the prompts in a language for the dataset to list it. */
 const minLanguageShare = 0.01
 
-/** Facts that do not follow from the pairs themselves. */
+/** The facts about a dataset that its pairs do not contain. */
 export const of = Effect.fnUntraced(function* (
   campaign: Which,
   settings: DatasetSettings,
-  /** Who voted, by name: it tells people from rules, gold files, and models. */
+  /**
+   * The names of those who voted, with their pseudonyms. Names distinguish people from rules, gold files, and models.
+   */
   names: ReadonlyMap<string, string>,
   report: QualityReport,
 ) {

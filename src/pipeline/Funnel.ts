@@ -1,10 +1,11 @@
 /**
- * The way from records to pairs, step by step, with what was lost where.
+ * Counts the steps from records to pairs, with the losses at each step.
  *
- * Guarantees: each count is the one before, less what was lost in between, except pairs: an item may give several.
- * Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates, rejects, and
- * records of an import that only add a vote may be in the input of each run; those of the campaign's last run count, and
- * those of earlier runs in files that no later run has read (rejects by file; the others if that is so of all files of a run).
+ * Guarantees: each count is the previous count minus the losses of the step, except for pairs, because an item may give
+ * several. Each item of the campaign counts once, whichever run read it and however many votes it has. Duplicates,
+ * rejects, and records of an import that only add a vote may occur in the input of every run. Those of the campaign's
+ * last run count, and those of earlier runs in files that no later run has read. Rejects are counted per file; the
+ * others count only if no later run has read any file of their run.
  */
 import { Array as Arr, Effect, Option, Stream } from "effect"
 import type { Written } from "../dataset/Dataset.ts"
@@ -21,7 +22,7 @@ const sumOf = (losses: Losses): number => losses.reduce((sum, { count }) => sum 
 
 const present = (losses: Losses): Losses => losses.filter(({ count }) => count > 0)
 
-/** @param campaign none for all @param items the state of its items */
+/** @param campaign none for all campaigns @param items the outcomes of the campaign's items */
 export const make = Effect.fnUntraced(function* (
   campaign: Option.Option<number>,
   items: OutcomeCounts,

@@ -1,8 +1,8 @@
 /**
- * From votes that were given elsewhere to a ledger: reads them, and writes the rejects file. Needs no annotation service, and
+ * Reads votes that were given elsewhere into a ledger, and writes the rejects file. Needs no annotation service and
  * sends nothing.
  *
- * Guarantees: as those of `task/ImportVotes`. The files are recorded as the job's inputs.
+ * Guarantees: those of `task/ImportVotes`. The files are recorded as the job's inputs.
  */
 import { Effect, type FileSystem, Layer, Option, type Path, type Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -18,18 +18,18 @@ import { type EarlierCounts, earlierThan } from "./RunReport.ts"
 import type { RejectCount } from "./RejectCounts.ts"
 import * as RejectsFile from "./RejectsFile.ts"
 
-/** The settings of an import: job folder, votes, and the terms under which they were given. */
+/** The settings of an import: job folder, votes, and the terms under which the votes were given. */
 export interface ImportSettings extends Import.ImportOptions {
   /** The job folder. */
   readonly directory: string
-  /** Such as `Source.votes(FILE)`. */
+  /** The votes to import, such as `Source.votes(FILE)`. */
   readonly votes: {
     readonly description: string
     readonly records: Stream.Stream<VoteRecord, SourceError, FileSystem.FileSystem | Path.Path>
   }
 }
 
-/** What an import read, as `prefstream import --json` prints it. */
+/** The result of an import, as `prefstream import --json` prints it. */
 export interface ImportReport extends Import.ImportCounts {
   /** The rejected records by reason. */
   readonly rejects: ReadonlyArray<RejectCount>
@@ -62,7 +62,7 @@ export const importVotes = Effect.fn("Pipeline.importVotes")(function* ({
   } satisfies ImportReport
 })
 
-/** The ledger of a job folder, created if missing. Fails with `LedgerLost`. */
+/** The ledger of a job folder; it is created if missing. Fails with `LedgerLost`. */
 export const layer = (where: Parameters<typeof LostLedger.locate>[0]) =>
   Layer.unwrap(Effect.map(LostLedger.locate(where), LedgerLocation.layer)).pipe(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),

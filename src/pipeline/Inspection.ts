@@ -1,9 +1,9 @@
 /**
- * What a source holds, without a ledger and without asking anyone: counts, the first items, and how
- * many tasks they would be.
+ * Inspects a source without a ledger and without requests to a service: counts, the first items, and the number of
+ * tasks.
  *
- * Guarantees: `read = items + known + duplicates + rejected`; items count as they would in the first run of a
- * job: by their id, or else by their content. Nothing is written. Of each item two hashes stay in memory (`SeenItems`).
+ * Guarantees: `read = items + known + duplicates + rejected`. Items count as in the first run of a job: by their id, or
+ * else by their content. Nothing is written. Two hashes per item stay in memory (`SeenItems`).
  */
 import { Array as Arr, Effect, identity, Result, Stream } from "effect"
 import { type ItemLimits, unlimited } from "../api/ServiceProfile.ts"
@@ -21,25 +21,25 @@ import * as RejectLimit from "../task/plan/RejectLimit.ts"
 import * as SeenItems from "../task/plan/SeenItems.ts"
 import * as RejectCounts from "./RejectCounts.ts"
 
-/** How a run would read, count and batch. */
+/** How a run would read, count and batch the items. */
 export interface InspectionOptions<E = never, R = never> extends CompletionDraw.DrawOptions {
-  /** Maximum prompts and bytes of a task. Default: those of a run. */
+  /** Maximum number of prompts and bytes per task. Default: the limits of a run. */
   readonly batch?: Batch.BatchLimits | undefined
-  /** Whether items that differ only in the order of their completions are judged each. */
+  /** Whether items that differ only in the order of their completions are each judged. */
   readonly keepReordered?: boolean | undefined
-  /** What the service takes of an item. Default: anything. */
+  /** The service's limits for an item. Default: none. */
   readonly limits?: ItemLimits | undefined
-  /** Tasks for each item. Default 1. */
+  /** Number of tasks per item. Default 1. */
   readonly votes?: number | undefined
-  /** Mixes in gold items. Default: none. */
+  /** Adds gold items. Default: none. */
   readonly mix?: GoldItems.Mix | undefined
-  /** How many votes a budget allows. Default: any number. */
+  /** Maximum number of votes that the budget allows. Default: no limit. */
   readonly votesLeft?: number | undefined
-  /** How many items are shown. Default 3. */
+  /** Maximum number of items in `first`. Default 3. */
   readonly show?: number | undefined
-  /** Whether all is read, though nothing can be used of the first 100,000 records. */
+  /** Whether to read on even if none of the first 100,000 records can be used. */
   readonly readAll?: boolean | undefined
-  /** What was read in earlier runs, of these items: the content of each, by its id. Default: nothing. */
+  /** Looks up which of these items earlier runs have read: returns the content hash by item id. Default: none. */
   readonly recorded?:
     | ((items: ReadonlyArray<BatchItem>) => Effect.Effect<ReadonlyMap<string, { readonly contentHash: string }>, E, R>)
     | undefined
@@ -47,47 +47,47 @@ export interface InspectionOptions<E = never, R = never> extends CompletionDraw.
   readonly onReject?: ((reject: Reject) => Effect.Effect<void, E, R>) | undefined
 }
 
-/** What a run would do. */
+/** The counts of a source, and what a run would submit. */
 export interface Inspection {
   /** Records read. */
   readonly read: number
-  /** Whether the reading ended early, since nothing could be used of so many records. */
+  /** Whether reading ended early, because none of the records up to a limit could be used. */
   readonly stopped: boolean
-  /** Those that earlier runs did not read. */
+  /** Items that earlier runs did not read. */
   readonly items: number
-  /** How many of the items are beyond the budget. */
+  /** Number of items beyond the budget. */
   readonly over_budget: number
   /** Items that earlier runs have read. */
   readonly known: number
-  /** How many of the items have more completions than are sent. */
+  /** Number of items that have more completions than would be sent. */
   readonly drawn: number
-  /** Records of an item that was read before, in this input. */
+  /** Records of an item that appeared earlier in this input. */
   readonly duplicates: number
-  /** How many of the duplicates have the same completions as another item, in another order. */
+  /** Number of duplicates that have the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that cannot be used. */
   readonly rejected: number
-  /** By reason, the most frequent first. */
+  /** The rejected records by reason, the most frequent reason first. */
   readonly rejects: ReadonlyArray<RejectCounts.RejectCount>
-  /** How many tasks a first run would submit, all votes together. */
+  /** Number of tasks that a first run would submit, including all votes. */
   readonly tasks: number
-  /** How many votes these tasks ask for: of items, and of gold items that are mixed in. */
+  /** Number of votes that these tasks request, including those on gold items that are mixed in. */
   readonly new_votes: number
-  /** Tasks of each item. */
+  /** Number of tasks per item. */
   readonly votes: number
-  /** How many items have a known right answer. */
+  /** Number of items with a known right answer. */
   readonly gold: number
-  /** How many items name the models of their completions. */
+  /** Number of items that name the models of their completions. */
   readonly models: number
-  /** How many prompts are conversations. */
+  /** Number of prompts that are conversations. */
   readonly conversations: number
-  /** How many items have so many completions, fewest first. */
+  /** Number of items by number of completions, fewest completions first. */
   readonly completions: ReadonlyArray<{ readonly completions: number; readonly items: number }>
   /** The first items, at most `show`. */
   readonly first: ReadonlyArray<SourceItem>
 }
 
-/** Reads the whole source. Fails with what the source fails with. */
+/** Reads the whole source. Fails with the source's error. */
 export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = never, R2 = never>(
   source: Pick<Source<E, R>, "records">,
   {
@@ -126,7 +126,7 @@ export const inspect = Effect.fn("Inspection.inspect")(function* <E, R, E2 = nev
     conversations: 0,
   }
 
-  /** How an item relates to earlier ones, of this input and of earlier runs. */
+  /** Classifies an item against earlier items of this input and of earlier runs. */
   const seenIn =
     (before: ReadonlyMap<string, { readonly contentHash: string }>) =>
     ({ contentHash, itemId }: BatchItem) => {

@@ -1,14 +1,14 @@
 /**
- * What a job folder contains:
+ * The contents of a job folder:
  *
  * ```
  * ledger.db        the record of every item, task and result (SQLite)
- * service.db       tasks of the embedded annotation service, where it is used
+ * service.db       tasks of the embedded annotation service, if it is used
  * rejects.jsonl    rejected records, with file, line and reason
  * dataset/         the preference pairs
- * export.json      what the dataset was last written from, and the summary's other numbers: an equal export is skipped
+ * export.json      a fingerprint of the last export's inputs and its other numbers, to skip an equal export
  * refused/         the report on a dataset that exceeded a threshold and was not written
- * settings.yaml    what the last run was given on its command line, and by prefstream.yaml
+ * settings.yaml    the settings of the last run, from its command line and prefstream.yaml
  * ```
  */
 import { Effect, FileSystem } from "effect"
@@ -23,7 +23,7 @@ export const dataset = (directory: string): string => `${directory}/dataset`
 export const exported = (directory: string): string => `${directory}/export.json`
 export const refused = (directory: string): string => `${directory}/refused`
 
-/** Makes the folder, if need be. */
+/** Creates the folder if it is missing. */
 export const create = Effect.fn("JobFolder.create")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(directory, { recursive: true })

@@ -1,8 +1,8 @@
 /**
- * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of the end.
+ * The status of a job: its report, the outstanding tasks, the rate of results, and an estimate of its end.
  *
- * Guarantees: everything comes from the ledger; an estimate names the period that it is based on, and is null without
- * recent results, also where none came for much longer than they did before. Times are ISO 8601 in UTC.
+ * Guarantees: everything comes from the ledger. An estimate names the period that it is based on. It is null without
+ * recent results, and if the last result is much older than the usual time between results. Times are ISO 8601 in UTC.
  */
 import { Clock, Duration, Effect, Option } from "effect"
 import type { LockHolder } from "../node/FileLock.ts"
@@ -11,15 +11,15 @@ import type { Campaign, StateCounts } from "../task/ledger/schema/Model.ts"
 import type { Arrivals, Progress } from "../task/ledger/reads/Status.ts"
 import * as RunReport from "./RunReport.ts"
 
-/** A campaign and the states of its tasks. Its start is ISO 8601 in UTC. */
+/** A campaign and the states of its tasks. */
 export interface CampaignStatus {
-  /** From 1 on. */
+  /** The campaign's number, from 1. */
   readonly campaign: number
   /** The contract's `task_type`, such as `rlhf_ranking`. */
   readonly task_type: string
-  /** Null if its tasks have none. */
+  /** The campaign's guidelines; null if its tasks have none. */
   readonly guidelines: string | null
-  /** ISO 8601, UTC. */
+  /** The start of the campaign: ISO 8601, UTC. */
   readonly started_at: string
   /** Tasks and their items, by state. */
   readonly tasks: StateCounts
@@ -27,13 +27,13 @@ export interface CampaignStatus {
 
 /** The end of the job if results keep arriving at the rate of a past period. */
 export interface Estimate {
-  /** ISO 8601, UTC. */
+  /** The estimated end: ISO 8601, UTC. */
   readonly ends_at: string
-  /** From the time of the status. */
+  /** Seconds from the time of the status to the estimated end. */
   readonly seconds_left: number
-  /** Items that were planned or submitted, and are not judged yet. */
+  /** Items that were planned or submitted and are not judged yet. */
   readonly items_left: number
-  /** The period that the estimate is based on, and the items judged in it. */
+  /** The length of the period that the estimate is based on. */
   readonly window_seconds: number
   /** Items judged in the period. */
   readonly window_items: number
@@ -41,11 +41,11 @@ export interface Estimate {
 
 /** The content of `status --json`. */
 export interface JobStatus extends RunReport.RunReport {
-  /** When the ledger was read. */
+  /** When the ledger was read: ISO 8601, UTC. */
   readonly at: string
   /**
-   * The last run: without an end while it reads or submits, and where it was killed. `failure`
-   * says why it failed, where it did; `read_finished`, whether it read its input to the end.
+   * The last run. `ended_at` is null while the run reads or submits, and if the run was killed. `failure` is the error
+   * of a failed run; `read_finished` tells whether the run read its input to the end.
    */
   readonly last_run: {
     readonly run: number
@@ -54,18 +54,18 @@ export interface JobStatus extends RunReport.RunReport {
     readonly read_finished: boolean
     readonly failure: string | null
   } | null
-  /** Oldest first. */
+  /** The campaigns, oldest first. */
   readonly campaigns: ReadonlyArray<CampaignStatus>
-  /** The outstanding task that waits longest for its result. */
+  /** The outstanding task that has waited longest for its result. */
   readonly oldest_outstanding: {
     readonly task: number
     readonly task_id: string
     readonly submitted_at: string
     readonly age_seconds: number
   } | null
-  /** When an outstanding task is polled next; now if one is due. */
+  /** When an outstanding task is polled next; the present time if one is due. */
   readonly next_poll_at: string | null
-  /** How many came in the last hour and day, and when. Times are ISO 8601, UTC. */
+  /** How many results arrived in the last hour and day, and when. Times are ISO 8601, UTC. */
   readonly results: {
     /** When the first task was submitted. */
     readonly since: string | null
@@ -75,40 +75,52 @@ export interface JobStatus extends RunReport.RunReport {
     /** Judged items per day, since the first task was submitted. */
     readonly items_per_day: number | null
   }
-  /** Null without recent results, or with nothing left. */
+  /** Null without recent results, or if no items are left. */
   readonly estimate: Estimate | null
-  /** Webhook deliveries that were received. */
+  /** Webhook deliveries that the job received. */
   readonly webhook: { readonly deliveries: number; readonly last_at: string | null }
-  /** The process that works the ledger now; `unknown` where it does not say. */
+  /** The process that uses the ledger now; `unknown` if it does not identify itself. */
   readonly running_process: LockHolder | "unknown" | null
-  /** The workers that have parts of the job, or had them last: one that is lost keeps them until another takes them. */
+  /**
+   * The workers that own parts of the job, or owned them last. A lost worker keeps its parts until another one takes
+   * them.
+   */
   readonly workers: ReadonlyArray<{
     readonly name: string
     readonly parts: number
     readonly reads_input: boolean
     readonly last_seen_at: string
-    /** When the service last answered it as expected, or it had nothing to send or poll. */
+    /** When the service last gave this worker an expected answer, or the worker had nothing to send or poll. */
     readonly last_progress_at: string
-    /** Tasks of its parts that are to be sent or polled now. */
+    /** Tasks of its parts that should be sent or polled now. */
     readonly tasks_due: number
   }>
-  /** The requests that the workers may send together. */
+  /** The limits that all workers share for their requests. */
   readonly request_budget: {
-    /** For how many seconds the requests are already shared out among the workers; 0 if one may be sent now. */
+    /**
+     * Seconds until the next request may be sent, because earlier slots are reserved by workers; 0 if one may be sent
+     * now.
+     */
     readonly taken_seconds: number
-    /** What refusals for load have left of the rate, from 0 to 1: it recovers within half a minute. */
+    /**
+     * Share of the rate that remains after the service refused requests because of load, from 0 to 1. It recovers
+     * within half a minute.
+     */
     readonly rate_share: number
-    /** Until when the service asked to wait. */
+    /** The time until which the service asked clients to wait. */
     readonly paused_until: string | null
   } | null
 }
 
 const day = Duration.toMillis("1 day")
 
-/** Results stopped if none came for so many times the mean time between two of them. */
+/** If no result came for this many times the mean time between two results, results count as stopped. */
 const stoppedAfterGaps = 10
 
-/** Results of one poll arrive together, so that only a longer time than between some polls says that they stopped. */
+/**
+ * Minimum time without results before they count as stopped. All results of a poll arrive together, so shorter gaps are
+ * normal.
+ */
 const stoppedAfter = Duration.toMillis("15 minutes")
 
 const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Estimate> => {
@@ -116,7 +128,7 @@ const estimateOf = ({ counts, pace }: Progress, now: number): Option.Option<Esti
   if (left === 0 || Option.isNone(pace) || pace.value.items === 0) return Option.none()
   const { items, lastAt, since, tasks } = pace.value
   if (now - lastAt > Math.max(stoppedAfter, (stoppedAfterGaps * (lastAt - since)) / tasks)) return Option.none()
-  // Results that arrived at the same moment give no rate.
+  // Results that all arrived at the same moment give no rate.
   const window = now - since
   if (window <= 0) return Option.none()
   const millis = left * (window / items)
@@ -145,12 +157,12 @@ const campaignStatus = (campaign: Campaign, tasks: StateCounts): CampaignStatus 
 
 const iso = (millis: Option.Option<number>): string | null => Option.getOrNull(Option.map(millis, RunReport.isoOf))
 
-/** @param holder the process that works the ledger, which the caller finds by its location */
+/** @param holder the process that uses the ledger; the caller finds it by the ledger's location */
 export const make = Effect.fn("JobStatus.make")(function* (holder: Option.Option<LockHolder | "unknown">) {
   const ledger = yield* LedgerReader
   const now = yield* Clock.currentTimeMillis
   const progress = yield* ledger.progress
-  // Who works the job alone has it from those who worked it together.
+  // A process that works the job alone has taken it over from earlier workers.
   const isAlone = Option.exists(holder, (holder) => holder !== "unknown" && holder.worker !== true)
   const workers = isAlone ? [] : yield* ledger.workers
   const budget = yield* ledger.budget

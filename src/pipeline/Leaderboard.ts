@@ -1,9 +1,9 @@
 /**
- * From the ledger, or from the pairs of a dataset, to a leaderboard of the models whose completions were judged.
+ * Rates the models whose completions were judged, from the ledger or from the pairs of a dataset.
  *
- * Guarantees: the same snapshot of the ledger, or dataset, and the same settings give the same numbers; others may write to the
- * ledger meanwhile. The ledger is read once, and twice if votes are weighted. Gold items that were mixed in do not count. Of a
- * dataset, each item counts as one vote (`DatasetVotes`).
+ * Guarantees: the same snapshot of the ledger (or dataset) and the same settings give the same numbers; other processes
+ * may write to the ledger meanwhile. The ledger is read once, or twice if votes are weighted. Gold items that were
+ * mixed in do not count. In a dataset, each item counts as one vote (`DatasetVotes`).
  */
 import { Effect, Option, Predicate, Result, Schema, type Stream } from "effect"
 import type { Leaderboard as Board } from "../domain/Leaderboard.ts"
@@ -16,27 +16,27 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 import type { ResultsSettings } from "./DatasetSettings.ts"
 import * as DatasetVotes from "./DatasetVotes.ts"
 
-/** How votes become ratings, and which votes. */
+/** Which votes to use, and how they become ratings. */
 export interface LeaderboardSettings extends Leaderboard.LeaderboardOptions, ResultsSettings {
   /** Whether votes are weighted by their experts' estimated reliabilities (Dawid & Skene, 1979). Default false. */
   readonly weighted?: boolean | undefined
 }
 
-/** The models, rated by the items whose metadata have the same value. */
+/** The models, rated by the items that have the same value in a metadata field. */
 export interface LeaderboardGroup {
-  /** Text, or the JSON of another value; null for items without one. */
+  /** The value as text, or as JSON if it is not text; null for items without a value. */
   readonly group: string | null
-  /** Also those that name no models. */
+  /** Number of items, including those that name no models. */
   readonly items: number
-  /** Null without a comparison of two models. */
+  /** Null if no vote compares two models. */
   readonly leaderboard: Board | null
 }
 
-/** Items cannot be grouped by that field. */
+/** The field cannot be used to group items. */
 export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsInvalid", {
   /** The field, as the caller named it. */
   by: Schema.String,
-  /** What is wrong with it. */
+  /** The reason why the field cannot be used. */
   problem: Schema.String,
 }) {
   override get message() {
@@ -44,7 +44,7 @@ export class GroupsInvalid extends Schema.TaggedError<GroupsInvalid>()("GroupsIn
   }
 }
 
-/** Each group costs memory, and a table. */
+/** Maximum number of groups. Each group needs memory and prints a table. */
 const maxGroups = 100
 
 const rated = Effect.fnUntraced(function* <E, R>(
@@ -72,10 +72,10 @@ const rated = Effect.fnUntraced(function* <E, R>(
 })
 
 /**
- * Rates the models by all results so far, once for each value of a field of the items' metadata. The group with most items
- * comes first. Without a field, all items are one group.
+ * Rates the models by all results so far, once per value of a metadata field. The group with the most items comes
+ * first. Without a field, all items are one group.
  *
- * @param by a name, or a path such as `source.name`
+ * @param by a field name, or a path such as `source.name`
  */
 export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   function* (by: string | undefined, { annotationPaths, campaign, weighted, ...options }: LeaderboardSettings) {
@@ -87,13 +87,13 @@ export const leaderboards = Effect.fn("Pipeline.leaderboards")(
   keepNames,
 )
 
-/** Rates the models by all results so far; none without a comparison of two models. */
+/** Rates the models by all results so far; none if no vote compares two models. */
 export const leaderboard = (settings: LeaderboardSettings) =>
   Effect.map(leaderboards(undefined, settings), ([all]) => Option.fromNullishOr(all?.leaderboard))
 
 /**
- * The same by the pairs of a dataset: its folder, or one of its files of Parquet or JSON Lines. Each item counts as one vote;
- * `weighted` and control for position need a ledger.
+ * Rates the models by the pairs of a dataset, given as its folder or one of its files (Parquet or JSON Lines). Each
+ * item counts as one vote. `weighted` and control for position need a ledger.
  */
 export const datasetLeaderboards = Effect.fn("Pipeline.datasetLeaderboards")(
   (path: string, by: string | undefined, options: Leaderboard.LeaderboardOptions) =>

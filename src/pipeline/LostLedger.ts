@@ -1,22 +1,22 @@
 /**
- * Whether the ledger of a used job folder is gone: emptied, deleted, or named otherwise than before. A new one would send,
- * and bill, all items again.
+ * Detects that the ledger of a used job folder is gone: emptied, deleted, or under another name than before. A new
+ * ledger would submit, and bill, all items again.
  *
- * Guarantees: a folder counts as used once a ledger was made for it (it has settings), or a dataset was written. A first run
- * that was killed, at whatever moment, can be started again.
+ * Guarantees: a folder counts as used after a ledger was created for it (it has settings) or a dataset was written. A
+ * first run that was killed at any moment can be started again.
  */
 import { Effect, FileSystem, Schema } from "effect"
 import * as LedgerLocation from "../task/ledger/LedgerLocation.ts"
 import * as Manifest from "../dataset/Manifest.ts"
 import * as JobFolder from "./JobFolder.ts"
 
-/** The job folder is used, and the ledger has no record of its job. */
+/** The job folder is used, but the ledger has no record of its job. */
 export class LedgerLost extends Schema.TaggedError<LedgerLost>()("LedgerLost", {
   /** The job folder. */
   directory: Schema.String,
-  /** The ledger and the job, without a password. */
+  /** The ledger and the job for messages, without a password. */
   ledger: Schema.String,
-  /** The files of the folder that an earlier run wrote. */
+  /** Files of the folder that an earlier run wrote. */
   found: Schema.Array(Schema.String),
 }) {
   override get message() {
@@ -35,7 +35,7 @@ const check = Effect.fnUntraced(function* (directory: string, location: LedgerLo
   return yield* new LedgerLost({ directory, ledger: LedgerLocation.describe(location), found })
 })
 
-/** Where the job's ledger is, or is to be created. Fails with `LedgerLost`. */
+/** The location of the job's ledger, which may not exist yet. Fails with `LedgerLost`. */
 export const locate = Effect.fn("LostLedger.locate")(function* ({
   directory,
   newLedger = false,

@@ -1,11 +1,11 @@
 /**
  * The whole flow: source, tasks, judgments, pairs, dataset.
  *
- * Guarantees: a run may be stopped at any point and started again over the same job folder; it then finishes what is
- * left and submits nothing twice. The dataset depends on the ledger and its settings alone.
+ * Guarantees: a run may be stopped at any point and started again with the same job folder; it then finishes the
+ * remaining work and submits nothing twice. The dataset depends only on the ledger and the dataset's settings.
  *
- * `run` is `submit` and `collect` concurrently, and then `exportDataset`. Each of the
- * three may also be run alone, in other processes and on other days.
+ * `run` executes `submit` and `collect` concurrently, and then `exportDataset`. Each of the three may also run alone,
+ * in other processes and on other days.
  */
 import { Cause, type Duration, Effect, Exit, Latch, Layer, Option } from "effect"
 import type { HttpClient } from "effect/http"
@@ -60,44 +60,60 @@ export { importVotes, type ImportReport, type ImportSettings, layer as layerImpo
 
 /** The settings of a pipeline: job folder, source, ledger, submission, and dataset. */
 export interface Settings extends SubmitOptions, LedgerLocation.LedgerSettings, DatasetSettings {
-  /** The job folder: ledger (unless it is elsewhere), rejects and dataset. Created if need be. */
+  /** The job folder: ledger (unless it is elsewhere), rejects and dataset. It is created if missing. */
   readonly directory: string
-  /** Whether to begin a new ledger where that of a used job folder is gone, which submits all items again. Default false: `LedgerLost`. */
+  /**
+   * Whether to begin a new ledger if the ledger of a used job folder is gone. This submits all items again. Default
+   * false: fails with `LedgerLost`.
+   */
   readonly newLedger?: boolean | undefined
-  /** The items: `Source.files`, `Source.join`, `Source.make`, or one of your own. */
+  /** The items: `Source.files`, `Source.join`, `Source.make`, or a custom source. */
   readonly source: Source
-  /** Time after which a run stops waiting for results. Without it a run waits for as long as it takes. */
+  /** Time after which a run stops waiting for results. Without it, a run waits as long as necessary. */
   readonly timeout?: Duration.Input | undefined
-  /** Time for in-flight requests to finish after that; the next run settles the others. Default: the service's `requestTimeout` and 5 seconds. */
+  /**
+   * Time for in-flight requests to finish after the timeout; the next run settles the others. Default: the service's
+   * `requestTimeout` plus 5 seconds.
+   */
   readonly grace?: Duration.Input | undefined
   /** Whether to poll each outstanding task once instead of waiting, and to write the dataset of the results so far. */
   readonly once?: boolean | undefined
-  /** Where to receive the service's webhooks while results are awaited. Without it, polling alone finds them. */
+  /**
+   * Where to receive the service's webhooks during the wait for results. Without it, results are found only by polling.
+   */
   readonly webhook?: WebhookReceiver.ListenOptions | undefined
 }
 
 /** A pipeline: its settings and its annotation service. `E` and `R` are the errors and services of that layer. */
 export interface Pipeline<E = never, R = never> extends Settings {
   readonly _tag: "Pipeline"
-  /** Where the tasks go: a service at an address (`ServiceProfile.layer`) or an embedded one (`AnnotationService.layerEmbedded`). */
+  /**
+   * The annotation service: a service at an address (`ServiceProfile.layer`) or an embedded one
+   * (`AnnotationService.layerEmbedded`).
+   */
   readonly service: Layer.Layer<ServiceProfile, E, R>
-  /** For a service with another interface: `AnnotationClient.layerProtocol`. Default: `AnnotationClient.layer`. */
+  /**
+   * The client for a service with another interface: `AnnotationClient.layerProtocol`. Default:
+   * `AnnotationClient.layer`.
+   */
   readonly client?: Layer.Layer<AnnotationClient, never, ServiceProfile | HttpClient.HttpClient> | undefined
 }
 
-/** What says where the job is, and who annotates it. */
+/** The settings that locate the job and its annotation service. */
 type Places<E, R> = Pick<Pipeline<E, R>, "directory" | "ledger" | "job" | "newLedger" | "service" | "client">
 
-/** A pipeline as a value, to be run by `run` or by `prefstream run FILE`. */
+/** Makes a pipeline value, which `run` or `prefstream run FILE` executes. */
 export const make = <E, R>(settings: Omit<Pipeline<E, R>, "_tag">): Pipeline<E, R> => ({
   _tag: "Pipeline",
   ...settings,
 })
 
-/** Everything that a run needs in addition to the platform: the job's ledger, and a client of the pipeline's service. */
+/**
+ * Everything that a run needs in addition to the platform: the job's ledger, and a client for the pipeline's service.
+ */
 export const layer = <E, R>(pipeline: Places<E, R>) => layerOver(LedgerLocation.layer, pipeline)
 
-/** The same, also while workers process the job: for `submit`, which then only reads. */
+/** Like `layer`, but also works while workers process the job. For `submit`, which then only reads the input. */
 export const layerAlongsideWorkers = <E, R>(pipeline: Places<E, R>) =>
   layerOver(LedgerLocation.layerAlongsideWorkers, pipeline)
 
@@ -111,7 +127,7 @@ const layerOver = <E, R, E2, R2>(
     Layer.provide(Layer.effectDiscard(JobFolder.create(where.directory))),
   )
 
-/** Runs a pipeline to its end: reads, submits, waits for the results, and writes the dataset. */
+/** Runs a pipeline to its end: reads the input, submits tasks, waits for the results, and writes the dataset. */
 export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
   const [elapsed, ended] = yield* Effect.timed(
     Effect.gen(function* () {
@@ -120,13 +136,14 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
       let stopped = true
       const settled = yield* Latch.make()
       const once = settings.once === true
-      // A run that waits plans further votes once all results are in, so that they do not depend on when it was stopped.
+      // A run that waits plans further votes only after all results are in, so that they do not depend on when it was
+      // stopped.
       const chooseFurther = once ? choose(settings) : undefined
       const submitting = readAndSubmit({ ...settings, settled, chooseFurther }).pipe(
         Effect.tap(() => Effect.sync(() => void (stopped = false))),
         Effect.ensuring(submittingDone.open),
       )
-      // Tasks of earlier runs are settled before any of them is polled.
+      // Tasks of earlier runs must be settled before any of them is polled.
       const collecting = Effect.andThen(settled.await, collectLoop({ submittingDone }))
       const loops = once
         ? Effect.all([submitting, collectLoop({ once })]).pipe(Effect.tap(noteWanted(choose(settings))))
@@ -143,7 +160,10 @@ export const run = Effect.fn("Pipeline.run")(function* (settings: Settings) {
   return yield* RunReport.make({ elapsed, ...ended })
 })
 
-/** Once all results are in: plans further votes, sends them and waits for their results, until no item wants one. */
+/**
+ * After all results are in: plans further votes, sends them and waits for their results, until no item needs another
+ * vote.
+ */
 const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
   const { shuffleSeed } = settings
   while ((yield* planFurtherVotes(choose(settings), { shuffleSeed })) > 0) {
@@ -153,7 +173,7 @@ const thenFurtherVotes = Effect.fnUntraced(function* (settings: Settings) {
   }
 })
 
-/** Reads the source and submits what is new. Does not wait for results. */
+/** Reads the source and submits new items. Does not wait for results. */
 export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings) {
   const [elapsed, { rejects, value }] = yield* Effect.timed(
     readAndSubmit({ ...settings, chooseFurther: choose(settings) }).pipe(
@@ -172,7 +192,7 @@ export const submit = Effect.fn("Pipeline.submit")(function* (settings: Settings
   })
 })
 
-/** Waits for the results of submitted tasks, or polls each outstanding task `once`. */
+/** Waits for the results of submitted tasks, or with `once` polls each outstanding task once. */
 export const collect = Effect.fn("Pipeline.collect")(function* (
   options: Pick<Settings, "timeout" | "grace" | "webhook" | "annotationPaths"> &
     Pick<CollectOptions, "once" | "recheckCompleted">,
@@ -188,8 +208,8 @@ export const collect = Effect.fn("Pipeline.collect")(function* (
 })
 
 /**
- * Ends the effect after its timeout, without failing: what is left to do is seen from the ledger. Tells a supervisor, such
- * as that of the command line, how to stop it, too.
+ * Ends the effect after its timeout without a failure; the ledger shows what is left to do. It also gives a supervisor,
+ * such as the command line's, the options for stopping it.
  */
 const stoppable =
   ({ grace, timeout }: Pick<Settings, "timeout" | "grace">) =>
@@ -211,18 +231,18 @@ const stoppable =
       const stop = Effect.as(Effect.sleep(timeout), "timeout")
       const { exit, reason } = yield* Stop.until(supervised, { stop, options, announce: Effect.logInfo })
       if (exit === undefined) return Option.none()
-      // It may have ended, successfully or not, at this moment.
+      // The effect may have ended, successfully or not, at this moment.
       if (Option.isSome(reason) && Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)) return Option.none()
       return Option.some(yield* exit)
     })
 
-/** Receives webhooks while the effect runs, if asked to. */
+/** Receives webhooks while the effect runs, if `webhook` is set. */
 const listening =
   (webhook: WebhookReceiver.ListenOptions | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provide(effect, webhook === undefined ? Layer.empty : WebhookReceiver.layer(webhook))
 
-/** Writes the rejects file, however the reading ends. */
+/** Writes the rejects file, whether reading succeeds or fails. */
 const thenWriteRejects =
   ({ directory }: Pick<Settings, "directory">) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

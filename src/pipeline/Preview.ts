@@ -1,9 +1,10 @@
 /**
- * What a run would do, by its input and what its ledger already has.
+ * Predicts what a run would do, from its input and its ledger.
  *
- * Guarantees: sends and records nothing; the same input over the same ledger is then counted alike by the run, also where
- * its budget ends. Further votes, of a number of votes that is a range, are told as at least and at most. Not counted: what
- * `resubmit` would send again, tasks that the budget holds back, and what `newCampaign` would change of them.
+ * Guarantees: sends and records nothing. A run with the same input and the same ledger gives the same counts, including
+ * the items beyond its budget. If the number of votes is a range, further votes are given as a minimum and a maximum.
+ * Not counted: tasks that `resubmit` would send again, tasks that the budget holds back, and what `newCampaign` would
+ * change about them.
  */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -18,22 +19,25 @@ import * as Inspection from "./Inspection.ts"
 import type { Settings } from "./Pipeline.ts"
 import { costOf, textOf, type VotesCost } from "./SpendingReport.ts"
 
-/** At least, and at most. */
+/** A minimum and a maximum. */
 interface Range<A> {
   readonly min: A
   readonly max: A
 }
 
 export interface Preview extends Omit<Inspection.Inspection, "first"> {
-  /** Tasks of earlier runs that would be sent, too: planned ones, and those of the campaign that the budget no longer holds back. */
+  /**
+   * Tasks of earlier runs that would also be sent: planned ones, and those of the campaign that the budget no longer
+   * holds back.
+   */
   readonly planned: number
-  /** Requests that send these and the new tasks; each task is then polled at least once. */
+  /** Requests to send these and the new tasks. Each task is then polled at least once. */
   readonly requests: number
-  /** How long sending takes at the rate limit, at least; null where the service is not at an address. */
+  /** Minimum seconds to send the requests at the rate limit; null if the service has no address. */
   readonly sending_seconds: number | null
   /**
-   * All votes of the new items, and the further ones of items of earlier runs that want one, or wait for a vote; with the
-   * requests that send them, and those of `requests`. Null without further votes.
+   * Totals with further votes. They include all votes of the new items, and further votes on items of earlier runs that
+   * need one or wait for one. `requests` includes the requests for further votes. Null without further votes.
    */
   readonly in_all: {
     readonly votes: Range<number>
@@ -41,24 +45,24 @@ export interface Preview extends Omit<Inspection.Inspection, "first"> {
     /** Null without a price. */
     readonly cost: Range<string> | null
   } | null
-  /** Null without a price. */
+  /** The costs; null without a price. */
   readonly spending: {
     readonly price: string
-    /** Prices by kind of expert, where they are others. */
+    /** Prices of the kinds of expert that have their own price. */
     readonly prices: { readonly [kind: string]: string }
     readonly budget: string | null
-    /** Votes of earlier runs that count against the budget, with those of `planned`. */
+    /** Votes that count against the budget before the new ones: those of earlier runs, and of `planned`. */
     readonly before: VotesCost
-    /** At the highest price. */
+    /** The new votes, at the highest price. */
     readonly new: VotesCost
-    /** What is left of the budget afterwards; null without one. */
+    /** The budget that would be left after the run; null without a budget. */
     readonly left: string | null
     readonly over_budget: VotesCost & { readonly items: number }
   } | null
 }
 
 export interface PreviewOptions extends Settings, Pick<Inspection.InspectionOptions, "limits"> {
-  /** The rate limit of the service, where it is known. */
+  /** The service's rate limit, if it is known. */
   readonly requestsPerSecond?: number | undefined
 }
 
@@ -71,7 +75,7 @@ const untouched = (terms: Terms) => ({
   recorded: undefined,
 })
 
-/** None where items of earlier runs get no further votes. */
+/** None if items of earlier runs get no further votes. */
 const furtherOf = Effect.fnUntraced(function* (
   ledger: LedgerReader["Service"],
   { campaign, isNew }: { readonly campaign: number; readonly isNew: boolean },
@@ -84,7 +88,10 @@ const furtherOf = Effect.fnUntraced(function* (
   return Option.some(yield* Effect.provideService(further, LedgerReader, ledger))
 })
 
-/** How many votes the budget may allow in all: those that turn out to cost less than the highest price leave room for others. */
+/**
+ * Maximum number of votes that the budget may allow in total. Votes that cost less than the highest price leave room
+ * for others.
+ */
 const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
   Option.getOrElse(
     Option.zipWith(budget, prices, (budget, prices) =>
@@ -93,7 +100,7 @@ const maxVotes = ({ budget, prices }: Terms, votesLeft: number): number =>
     () => Infinity,
   )
 
-/** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` where the run would. */
+/** Fails with the source's error, or with `TermsChanged`, `PriceMissing` or `UnusableGold` if the run would. */
 export const preview = Effect.fn("Preview.preview")(function* (
   settings: PreviewOptions,
   ledger: Option.Option<LedgerReader["Service"]>,
@@ -124,7 +131,8 @@ export const preview = Effect.fn("Preview.preview")(function* (
   const requests = tasks + before.planned
   const { requestsPerSecond } = settings
   const { votesUpTo = votes } = settings
-  // Items with a known answer get the least. Which of them are beyond the budget is not known, but then no votes are left.
+  // Items with a known answer get the minimum. It is unknown which of them are beyond the budget, but in that case no
+  // votes are left.
   const uncertain = inspection.items - over_budget - (over_budget > 0 ? 0 : inspection.gold)
   const furtherOfNew = uncertain * Math.max(0, votesUpTo - votes)
   const wanted = furtherOfNew + Option.getOrElse(before.further, () => 0)

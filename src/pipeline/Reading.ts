@@ -1,8 +1,8 @@
 /**
- * Reads a source into the ledger, and submits what is new; the ledger remembers which files were read to their end.
+ * Reads a source into the ledger and submits the new items. The ledger records which files were read to their end.
  *
- * Guarantees: the warnings at the end name each file of which every record was rejected, while others have items, and say if
- * items name no models, although those of an earlier run did.
+ * Guarantees: after reading, a warning names each file whose records were all rejected while other files have items.
+ * Another warning tells if no item names models although those of an earlier run did.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import type { InputFile } from "../domain/InputFile.ts"
@@ -24,7 +24,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
         Option.match({ onNone: () => Effect.void, onSome: (run) => ledger.recordInputs(run, files) }),
       ),
     )
-    /** Rejected records of each file, and the first of them. */
+    /** The number of rejected records per file, and the first of them. */
     const rejects = new Map<string, { readonly count: number; readonly first: Reject }>()
     let items = 0
     let withModels = 0
@@ -56,7 +56,7 @@ export const readAndSubmit = (settings: Parameters<typeof submit>[1] & { readonl
     )
   })
 
-/** Files without a usable record, unless that is all of them: then no item was read at all. */
+/** Warnings for files without a usable record. Empty if no file has any, because then no item was read at all. */
 const rejectedFiles = (
   files: ReadonlyArray<InputFile>,
   rejects: ReadonlyMap<string, { readonly count: number; readonly first: Reject }>,
@@ -72,7 +72,7 @@ const rejectedFiles = (
   return found.length < withRecords.length ? found : []
 }
 
-/** Of a run whose items name no models. The ledger's first item stands for those of earlier runs. */
+/** The warning for a run whose items name no models. The ledger's first item represents those of earlier runs. */
 const missingModels = Ledger.use((ledger) =>
   Effect.map(
     Stream.runHead(ledger.prompts),

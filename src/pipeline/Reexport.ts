@@ -1,11 +1,11 @@
 /**
- * Exports a dataset, unless the existing one is what the export would write.
+ * Exports a dataset, unless the existing dataset is up to date.
  *
- * Guarantees: an export is skipped only if ledger (`Ledger.fingerprint`), settings, campaign, and version are those that
- * `export.json` in the job's folder has, if the manifest has the checksum noted there, and if each of its files has
- * its size. A skipped export gives what the one that wrote the dataset gave. With a custom pair strategy, which is code that
- * cannot be compared, each export writes. If `export.json` is missing or incomplete, the next export writes.
- * Not checked: the checksums of the files, which `verify` checks.
+ * Guarantees: an export is skipped only if the ledger (`Ledger.fingerprint`), settings, campaign, and version match
+ * `export.json` in the job's folder, the manifest has the checksum recorded there, and each file has the size in the
+ * manifest. A skipped export returns the result of the export that wrote the dataset. An export with a custom pair
+ * strategy always writes, because code cannot be compared. If `export.json` is missing or incomplete, the next export
+ * writes. The checksums of the files are not checked; `verify` does that.
  */
 import { Effect, FileSystem, Option, Schema, Struct } from "effect"
 import * as Dataset from "../dataset/Dataset.ts"
@@ -23,7 +23,7 @@ type Settings = Parameters<typeof Export.exportDataset>[0] & {
   readonly force?: boolean | undefined
 }
 
-/** Every setting of a dataset; `pairs` is a function, and compared apart. */
+/** Every setting of a dataset except `pairs`, which is a function and is compared separately. */
 const compared: { readonly [Name in keyof Required<Omit<DatasetSettings, "pairs">>]: true } = {
   aggregate: true,
   allowEmpty: true,
@@ -45,7 +45,7 @@ const compared: { readonly [Name in keyof Required<Omit<DatasetSettings, "pairs"
   ties: true,
 }
 
-/** A digest of all that the dataset depends on; none if that cannot be compared. */
+/** A digest of everything that the dataset depends on; none if the pair strategy cannot be compared. */
 const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   const { campaign, pairs = bestAgainstRest } = settings
   if (!isBuiltIn(pairs)) return Option.none<string>()
@@ -56,7 +56,10 @@ const fingerprintOf = Effect.fnUntraced(function* (settings: Settings) {
   return Option.some(Sha256.hex(JSON.stringify([version, runtime, campaign === "all", given, state])))
 })
 
-/** `export.json`: what the dataset with this manifest was written from, and what the export gave besides it. */
+/**
+ * The content of `export.json`: the fingerprint of the existing dataset, its manifest's checksum, and the export's
+ * other results.
+ */
 const Note = Schema.fromJsonString(
   Schema.Struct({
     fingerprint: Schema.String,
@@ -68,7 +71,9 @@ const Note = Schema.fromJsonString(
 
 const readNote = Schema.decodeUnknownEffect(Note)
 
-/** What the export gave that wrote the existing dataset; none if that is not the dataset of this fingerprint, or is damaged. */
+/**
+ * The result of the export that wrote the existing dataset; none if that dataset has another fingerprint or is damaged.
+ */
 const existing = Effect.fnUntraced(function* (directory: string, fingerprint: string) {
   const fs = yield* FileSystem.FileSystem
   const dataset = JobFolder.dataset(directory)
@@ -95,12 +100,15 @@ const existing = Effect.fnUntraced(function* (directory: string, fingerprint: st
   })
 })
 
-/** What an export gave besides the dataset, as JSON. */
+/** The results of an export besides the dataset, as JSON. */
 type Noted = Pick<Export.Exported, "gold" | "leftOut"> & {
   readonly example: Option.Option.Value<Export.Exported["example"]> | null
 }
 
-/** Notes the dataset that was written, if one was: later exports are compared with it. Without the note, they write. */
+/**
+ * Records the dataset that was written, if any, so that later exports can be compared with it. Without this record, the
+ * next export writes.
+ */
 const note = Effect.fnUntraced(
   function* ({ directory }: Settings, fingerprint: string, { dataset, example, gold, leftOut }: Export.Exported) {
     const fs = yield* FileSystem.FileSystem
@@ -115,15 +123,15 @@ const note = Effect.fnUntraced(
 )
 
 /**
- * Writes the dataset of all results that are there when it begins, if there is one, and if it is not up to date. Fails with
- * `ThresholdsExceeded` where a threshold of the settings is exceeded.
+ * Writes the dataset of all results that exist when it begins, if there are any and the dataset is not up to date.
+ * Fails with `ThresholdsExceeded` if a value exceeds its threshold.
  */
 export const exportDataset = Effect.fnUntraced(function* (settings: Settings) {
   const { directory, force = false } = settings
   const fingerprint = yield* fingerprintOf(settings)
   if (!force && Option.isSome(fingerprint)) {
     const fs = yield* FileSystem.FileSystem
-    // A process that died while it exported may have left files.
+    // A process that died during an export may have left files behind.
     yield* Dataset.recover(JobFolder.dataset(directory))
     const found = yield* Effect.orElseSucceed(existing(directory, fingerprint.value), () =>
       Option.none<Export.Exported>(),

@@ -4,7 +4,7 @@ import type { Reject } from "../domain/Reject.ts"
 
 const withText = ["raw", "raw_base64", "raw_bytes"] as const
 
-/** How many records were rejected for the same kind of reason, and the first of them. */
+/** The number of records that were rejected for one kind of reason, and the first of them. */
 export interface RejectCount {
   readonly code: Reject["code"]
   readonly count: number
@@ -20,7 +20,7 @@ export const make = () => {
       counts.set(code, { code, count: count + 1, first })
     },
     total: (): number => [...counts.values()].reduce((sum, { count }) => sum + count, 0),
-    /** The most frequent first. */
+    /** The counts, the most frequent reason first. */
     byCode: (): ReadonlyArray<RejectCount> => [...counts.values()].toSorted((a, b) => b.count - a.count),
   }
 }

@@ -1,11 +1,13 @@
 /**
- * Every rejected record, one JSON object per line. First come those that the source rejected in the last run that read
- * input, in the order of reading; then those of that run's campaign that the service refused or a person gave up; then
- * those of earlier runs, in files that no later run has read. An item with several votes is listed once, and only if none
- * of them is left.
+ * Every rejected record, one JSON object per line, in this order:
+ * - records that the source rejected in the last run that read input, in the order of reading
+ * - items of that run's campaign that the service refused or a person gave up
+ * - records of earlier runs in files that no later run has read
  *
- * Guarantees: the file is complete or absent; it is absent if nothing was rejected. The ledger holds the same records, so
- * a run that was killed before it wrote the file loses none.
+ * An item with several votes is listed once, and only if none of its votes is left.
+ *
+ * Guarantees: the file is complete or absent; it is absent if nothing was rejected. The ledger holds the same records,
+ * so a run that was killed before it wrote the file loses none.
  */
 import { Effect, FileSystem, Option, PlatformError, Stream } from "effect"
 import { toJson } from "../domain/PromptItem.ts"
@@ -24,7 +26,7 @@ const droppedItems = ({ items, reason, state }: DroppedTask): ReadonlyArray<Reje
     raw: toJson({ id: item_id, prompt, completions, as_messages, models, gold, metadata, tools }),
   }))
 
-/** A failure to write names the file, where the system names a number. */
+/** Names the file in a write failure, where the operating system only names a file descriptor. */
 const about = (path: string, error: PlatformError.PlatformError): PlatformError.PlatformError =>
   error.reason._tag === "BadArgument"
     ? error
@@ -36,7 +38,10 @@ const about = (path: string, error: PlatformError.PlatformError): PlatformError.
         pathOrDescriptor: path,
       })
 
-/** Writes the rejects file of a job folder, or removes it where there is nothing to write. Counts those of the last run by reason. */
+/**
+ * Writes the rejects file of a job folder, or removes it if there are no rejects. Returns the counts of the last run by
+ * reason.
+ */
 export const write = Effect.fn("RejectsFile.write")(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   const ledger = yield* LedgerReader

@@ -6,12 +6,13 @@
  * - `submitted`: items of this run's input whose tasks were sent.
  * - `not_submitted`: items with a task that is still to be sent, and items that the budget does not allow; otherwise 0
  *   when a run has finished.
- * - `imported`: records of votes that were given elsewhere, if the run read such; their items are sent to no service.
+ * - `imported`: records of votes that were given elsewhere, if the run is an import; their items are not sent to a
+ *   service.
  * - `known`: how many of the submitted and not_submitted items an earlier run had already read.
  * - `rejected`: records that the source or the service refused, or whose task a person gave up.
  *
  * An item with several votes counts once. It is rejected only if all its tasks are refused or given up; otherwise it is
- * exported with the votes that it got. Gold items that were mixed in are not counted.
+ * exported with the votes that it received. Gold items that were mixed in are not counted.
  */
 import { DateTime, Duration, Effect, Option, Stream, Struct } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -29,9 +30,9 @@ import * as SpendingReport from "./SpendingReport.ts"
 export type RunStatus =
   | "thresholds_exceeded"
   | "done"
-  /** There are results, and no pair came of them: no dataset was written. */
+  /** There are results, but they gave no pair, so no dataset was written. */
   | "no_pairs"
-  /** All is done that the budget allows, and something is left. */
+  /** Everything that the budget allows is done, but work is left. */
   | "over_budget"
   | "results_invalid"
   | "all_rejected"
@@ -40,15 +41,15 @@ export type RunStatus =
   | "stopped"
   | "in_doubt"
 
-/** Counts of earlier runs, for files that no later run has read. */
+/** Counts of earlier runs, limited to files that no later run has read. */
 export interface EarlierCounts {
-  /** Records of the runs all of whose files are such. */
+  /** Records of runs none of whose files a later run has read. */
   readonly read: number
-  /** Rejected records of such files; `rejects.jsonl` has them. */
+  /** Rejected records of files that no later run has read; `rejects.jsonl` lists them. */
   readonly rejected: number
 }
 
-/** Counts what runs before this one read. */
+/** Counts what earlier runs than this one read. */
 export const earlierThan = Effect.fnUntraced(function* (run: number) {
   const ledger = yield* LedgerReader
   const runs = yield* ledger.earlierRuns(run, Option.none())
@@ -58,11 +59,11 @@ export const earlierThan = Effect.fnUntraced(function* (run: number) {
   } satisfies EarlierCounts
 })
 
-/** The content of `run --json`: what a run did, and the states of its tasks. */
+/** The content of `run --json`: the actions of a run, and the states of its tasks. */
 export interface RunReport {
-  /** The exit status of the command line follows from it. */
+  /** The overall state. It determines the exit status of the command line. */
   readonly status: RunStatus
-  /** The campaign of the run: where several were run over the ledger, the items are counted in this one. */
+  /** The campaign of the run. If the ledger has several campaigns, the items are counted in this one. */
   readonly campaign: number | null
   /** Records of this run's input. */
   readonly read: number
@@ -70,43 +71,43 @@ export interface RunReport {
   readonly submitted: number
   /** Items of this run's input that an earlier run had read. */
   readonly known: number
-  /** Items with a task that is still to be sent. */
+  /** Items with a task that is still to be sent, and items that the budget does not allow. */
   readonly not_submitted: number
   /** Records of votes that were given elsewhere; 0 for a run that submits. */
   readonly imported: number
-  /** Records of an item that was read before, in this input. */
+  /** Records of an item that appeared earlier in this input. */
   readonly duplicates: number
-  /** How many of the duplicates have the same completions as another item, in another order. */
+  /** Number of duplicates that have the same completions as another item, in another order. */
   readonly reordered: number
   /** Records that the source or the service refused, or whose task was given up. */
   readonly rejected: number
   /** Counts of earlier runs, which no other count includes. */
   readonly earlier: EarlierCounts
-  /** The rejected records by reason, where this command wrote the rejects file. */
+  /** The rejected records by reason; null if this command did not write the rejects file. */
   readonly rejects: ReadonlyArray<RejectCount> | null
-  /** How many rejected records the run allowed, or which share of those read (`1%`), where more of them ended it. */
+  /** The limit for rejected records above which the run ends: a number, or a share of the records read (`1%`). */
   readonly max_rejects: RejectLimit | null
-  /** Tasks and their items by state, over all campaigns; an item counts in each of its votes, a gold item with the others. */
+  /** Tasks and their items by state, over all campaigns. An item counts once per vote; gold items are included. */
   readonly tasks: StateCounts
   /** Maximum number of votes per item. */
   readonly votes: number
-  /** How often gold items were mixed in among the items, over all campaigns. */
+  /** Number of times that gold items were mixed in among the items, over all campaigns. */
   readonly gold: number
-  /** Items that want another vote, which the budget allows and a next run plans; as of the last choice. */
+  /** Items that need another vote which the budget allows and a next run plans, according to the last choice. */
   readonly wanted_votes: number
-  /** What votes cost; null without a price. */
+  /** The cost of the votes; null without a price. */
   readonly spending: SpendingReport.SpendingReport | null
-  /** Items whose results were removed from the ledger, to save space: no dataset that is written later has them. */
+  /** Items whose results were removed from the ledger to save space. Datasets written later do not contain them. */
   readonly pruned: number
-  /** The first of the tasks that need attention, those in doubt before others. */
+  /** Tasks that need attention, at most 10; tasks in doubt come first. */
   readonly issues: ReadonlyArray<IssueReport>
-  /** What the command wrote; null if it wrote none. */
+  /** The dataset that the command wrote; null if it wrote none. */
   readonly dataset: DatasetInfo | null
-  /** Judged items that give no pair of the dataset, by reason; null where none was written. */
+  /** Judged items that give no pair of the dataset, by reason; null if no dataset was written. */
   readonly left_out: FunnelStep["lost"] | null
   /** The first pair of the dataset. */
   readonly example: PreferencePair | null
-  /** Whether workers send and poll the tasks, and the command only read. */
+  /** Whether workers send and poll the tasks while the command only read the input. */
   readonly shared_with_workers: boolean
   /** Duration of the command; null for `status`. */
   readonly seconds: number | null
@@ -114,7 +115,7 @@ export interface RunReport {
 
 /** A task that needs attention. */
 export interface IssueReport {
-  /** What `prefstream resolve` calls the task. */
+  /** The task's number for `prefstream resolve`. */
   readonly task: number
   readonly state: TaskState
   readonly campaign: number
@@ -123,7 +124,7 @@ export interface IssueReport {
   readonly idempotency_key: string
   readonly items: number
   readonly reason: string | null
-  /** When its request began to be sent: ISO 8601, UTC. */
+  /** When sending of its request began: ISO 8601, UTC. */
   readonly sent_at: string | null
 }
 
@@ -150,7 +151,7 @@ const waitingFor = (tasks: StateCounts): number => tasks.planned.tasks + tasks.s
 /** Open tasks: planned, being submitted, or waiting for results. */
 export const outstanding = LedgerReader.use((ledger) => Effect.map(ledger.counts, waitingFor))
 
-/** Tasks in doubt and open tasks count in all campaigns; failed and invalid ones in the run's own campaign. */
+/** Tasks in doubt and open tasks count in all campaigns; failed and invalid tasks only in the run's campaign. */
 const statusOf = (
   tasks: StateCounts,
   { failed, invalid }: StateCounts,
@@ -166,7 +167,7 @@ const statusOf = (
 ): RunStatus => {
   if (tasks.in_doubt.tasks > 0) return "in_doubt"
   const unusable = invalid.tasks + failed.tasks > 0
-  // Unusable results are reported while other tasks are open, too, since those may take weeks.
+  // Unusable results are reported even while other tasks are open, because those may take weeks.
   if (run.stopped) return unusable ? "results_invalid" : "stopped"
   if (waitingFor(tasks) > 0) return unusable ? "results_invalid" : "waiting"
   if (!run.readFinished) return run.isRunning ? "waiting" : "unfinished"
@@ -176,30 +177,31 @@ const statusOf = (
   return run.noPairs ? "no_pairs" : run.overBudget ? "over_budget" : "done"
 }
 
-/** The state of the ledger, with what the last run has read. */
+/** The report of a run from the ledger's present state. */
 export const make = Effect.fn("RunReport.make")(function* (options: {
-  /** The run that is reported; the last one that has read anything, where none is named. */
+  /** The run to report; default: the last run that has read anything. */
   readonly run?: number | undefined
-  /** Whether the time was over before all was read and submitted. */
+  /** Whether the run was stopped before everything was read and submitted. */
   readonly stopped?: boolean | undefined
-  /** Whether a process is running the job: then input that is not yet read to its end may still be. */
+  /** Whether a process is running the job. Unread input may then still be read. */
   readonly isRunning?: boolean
   readonly sharedWithWorkers?: boolean
-  /** The progress, if the caller has read it already. */
+  /** The progress, if the caller has already read it. */
   readonly progress?: Progress
   readonly elapsed?: Duration.Duration
   readonly rejects?: ReadonlyArray<RejectCount>
   readonly dataset?: Option.Option<DatasetInfo>
   readonly leftOut?: FunnelStep["lost"] | undefined
   readonly example?: Option.Option<PreferencePair>
-  /** Votes on items with a known answer, where a dataset was written. */
+  /** Votes on items with a known answer, if a dataset was written. */
   readonly gold?: SpendingReport.Yield["gold"]
 }): Effect.fn.Return<RunReport, SqlError, LedgerReader> {
   const ledger = yield* LedgerReader
   const progress = options.progress ?? (yield* ledger.progress)
   const tasks = progress.counts
   const last = yield* options.run === undefined ? ledger.lastRun : ledger.runOf(options.run)
-  // A run that ended, or was killed, before it had read anything has not finished either, nor has one that is about to begin.
+  // A run that ended or was killed before it read anything has not finished, and neither has a run that is about to
+  // begin.
   const newest = options.run === undefined ? yield* ledger.newestRun : Option.none()
   const isThrough = Option.match(newest, {
     onNone: () => options.run !== undefined,
@@ -217,7 +219,7 @@ export const make = Effect.fn("RunReport.make")(function* (options: {
   const inCampaign = campaign === null ? tasks : progress.countsOf(campaign)
   const input = campaign === null ? tasks : progress.inputOf(campaign)
   const itemsOf = (states: ReadonlyArray<TaskState>) => states.reduce((sum, state) => sum + input[state].items, 0)
-  // If the run read every item of its campaign, with one vote, the counts need no query over the items.
+  // If the run read every item of its campaign, each with one vote, the counts need no query over the items.
   const hadAll = readFinished && progress.votes === 1 && counts.new + counts.known === itemsOf(Struct.keys(input))
   const counted = <E>(states: ReadonlyArray<TaskState>, count: Effect.Effect<number, E>) =>
     hadAll || states.every((state) => inCampaign[state].tasks === 0) ? Effect.succeed(itemsOf(states)) : count

@@ -1,4 +1,4 @@
-/** What a job's votes cost, from the ledger; with the cost of a pair and of a right vote, where a dataset tells them. */
+/** The cost of a job's votes, from the ledger. After an export, it includes the cost per pair and per right vote. */
 import { Effect, Option } from "effect"
 import * as Cost from "../domain/Cost.ts"
 import * as Prices from "../domain/Prices.ts"
@@ -17,35 +17,35 @@ export const costOf = (price: Cost.Decimal, votes: number): VotesCost => ({
 
 export const textOf = ({ cost, votes }: Charge): VotesCost => ({ votes, cost: Cost.format(cost) })
 
-/** What the results on items with a known answer cost, at the mean price, divided by the right votes in them. */
+/** The cost of the results on items with a known answer, at the mean price, divided by the right votes in them. */
 const costPerRight = (
   { cost, votes }: Charge,
   gold: Pick<GoldReport, "results" | "right"> = { results: 0, right: 0 },
 ): string | null => Cost.among(Cost.times(cost, gold.results), votes * gold.right)
 
-/** What the dataset that was written says of the votes. */
+/** Numbers about the votes from the dataset that was written. */
 export interface Yield {
   readonly pairs?: number | undefined
-  /** The campaign of the pairs; undefined for all. */
+  /** The campaign of the pairs; undefined for all campaigns. */
   readonly ofCampaign?: number | undefined
   /** Votes on items with a known answer. */
   readonly gold?: Pick<GoldReport, "results" | "right" | "kinds"> | undefined
 }
 
-/** New items of a run that were not planned, and the votes that each would have had. */
+/** New items of a run that were not planned because of the budget, and the votes that each would have had. */
 interface Over {
   readonly items: number
   readonly votes: number
 }
 
-/** None without a price. @param over default: those of the last run */
+/** None without a price. @param over default: the items of the last run */
 export const read = Effect.fn("SpendingReport.read")(function* (dataset: Yield, over?: Over) {
   const ledger = yield* LedgerReader
   const last = Option.match(yield* ledger.lastRun, {
     onNone: () => ({ items: 0, votes: 1 }),
     onSome: ({ overBudget, votes }) => ({ items: overBudget, votes }),
   })
-  // What other campaigns cost has not bought these pairs.
+  // The costs of other campaigns did not pay for these pairs.
   const isOfAll = dataset.ofCampaign === undefined || (yield* ledger.campaigns).length === 1
   const bought = isOfAll ? dataset : { ...dataset, pairs: 0 }
   return Option.map(yield* ledger.spending, (spending) => make(spending, over ?? last, bought))
@@ -86,5 +86,5 @@ const make = (
   }
 }
 
-/** Whether something is left that the budget does not allow. */
+/** Whether votes are left that the budget does not allow. */
 export const isOver = ({ over_budget }: SpendingReport): boolean => over_budget.votes > 0

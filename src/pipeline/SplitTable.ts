@@ -1,11 +1,11 @@
 /**
- * The split of each item, settled before any is written.
+ * Assigns a split to each item before any row is written.
  *
- * Guarantees: a split follows from the items planned up to this one, in all campaigns, judged or not, so it does not
- * change when the data grows or results arrive. Items pruned from the ledger do not count: a near-duplicate of a pruned item
- * may get another split; an equal item gets the same.
+ * Guarantees: an item's split depends only on the items planned up to it, in all campaigns, judged or not. So it does
+ * not change when the data grows or results arrive. Items pruned from the ledger do not count: a near-duplicate of a
+ * pruned item may get another split; an equal item gets the same.
  *
- * Memory: 8 bytes per item, in addition to what `Splits` takes. To be made in the snapshot in which it is used.
+ * Memory: 8 bytes per item, in addition to `Splits`. Make the table in the same ledger snapshot in which you use it.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../domain/Judgment.ts"
@@ -17,10 +17,10 @@ import { LedgerReader } from "../task/ledger/Ledger.ts"
 
 interface Planned extends Pick<JudgedItem, "itemId" | "prompt"> {}
 
-/** The key of an item in the table, of 52 bits. */
+/** The 52-bit key of an item in the table. */
 const keyOf = ({ itemId, prompt }: Planned): number => Sha256.leading52Bits(JSON.stringify([itemId, prompt]))
 
-/** Passes over all planned items. Fails with `SplitsInvalid` where the shares are none. */
+/** Reads all planned items. Fails with `SplitsInvalid` if the shares are invalid. */
 export const make = Effect.fnUntraced(function* (options: Splits.SplitsOptions) {
   const ledger = yield* LedgerReader
   const splits = yield* Splits.make(options)

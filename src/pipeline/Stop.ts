@@ -1,34 +1,37 @@
 /**
- * How work is stopped from outside, by a timeout or a signal: it starts nothing new, and in-flight work has a grace time
- * to finish. What is then unfinished is abandoned, for the next run to settle.
+ * Stops work after a timeout or a signal. The work starts nothing new, and in-flight work gets a grace time to finish.
+ * After that it is abandoned, and the next run settles it.
  *
- * Guarantees: a wait of more than half a second is announced, and so is what is left unfinished. Abandoned work records
- * nothing once the ledger is closed.
+ * Guarantees: a wait of more than half a second is announced, and so is unfinished work. Abandoned work records nothing
+ * after the ledger is closed.
  */
 import { Context, Duration, Effect, type Exit, Fiber, Option } from "effect"
 import { defaults, ServiceProfile } from "../api/ServiceProfile.ts"
 import * as Readiness from "../telemetry/Readiness.ts"
 
-/** Longer than one request may take: where keys are ignored, a creation that is cut off is in doubt. */
+/**
+ * The default grace time exceeds the request timeout. If the service ignores idempotency keys, an interrupted creation
+ * would be in doubt.
+ */
 const longerThan = (requestTimeout: Duration.Input) =>
   Duration.sum(Duration.fromInputUnsafe(requestTimeout), Duration.seconds(5))
 
-/** That of a service whose `requestTimeout` is the default. */
+/** The grace time for a service with the default `requestTimeout`. */
 export const defaultGrace = longerThan(defaults.requestTimeout)
 
-/** The grace time as it is set, or else that of the service. */
+/** The configured grace time, or else the one of the service. */
 export const graceOf = (grace: Duration.Input | undefined) =>
   grace === undefined
     ? ServiceProfile.useSync(({ requestTimeout }) => longerThan(requestTimeout))
     : Effect.succeed(Duration.fromInputUnsafe(grace))
 
-/** How the running work is to be stopped. */
+/** Options for stopping the running work. */
 export interface StopOptions {
-  /** How long in-flight work may take to finish. */
+  /** Maximum time for in-flight work to finish. */
   grace: Duration.Duration
-  /** The in-flight work, such as `3 requests`. */
+  /** A description of the in-flight work, such as `3 requests`. */
   inFlight: Effect.Effect<Option.Option<string>>
-  /** Whether to be stopped is the normal end of the work. */
+  /** Whether the work normally ends by being stopped. */
   isNormalEnd: boolean
 }
 
@@ -38,7 +41,7 @@ export const makeOptions = (): StopOptions => ({
   isNormalEnd: false,
 })
 
-/** The options that a supervisor provides, for the work to change. */
+/** The options that a supervisor provides; the work may change them. */
 export const CurrentOptions = Context.Reference<StopOptions>("prefstream/pipeline/StopOptions", {
   defaultValue: makeOptions,
 })
@@ -59,10 +62,10 @@ export const withOptions =
       ),
     )
 
-/** Work that ends sooner than this once it is stopped is not announced. */
+/** Work that ends within this time after being stopped is not announced. */
 const shortWait = Duration.millis(500)
 
-/** The in-flight work; asked for at most a second, since things may be going wrong. */
+/** Describes the in-flight work. The query may take at most one second, because the system may be failing. */
 const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<string>> =>
   Effect.suspend(() => options.inFlight).pipe(
     Effect.timeoutOption("1 second"),
@@ -70,7 +73,7 @@ const describeInFlight = (options: StopOptions): Effect.Effect<Option.Option<str
     Effect.catchCause(() => Effect.succeedNone),
   )
 
-/** What is left unfinished, and how it continues. */
+/** Describes the unfinished work and how it continues. */
 export const describeUnfinished = (options: StopOptions): Effect.Effect<string> =>
   Effect.map(
     describeInFlight(options),
@@ -81,8 +84,8 @@ export const describeUnfinished = (options: StopOptions): Effect.Effect<string> 
   )
 
 /**
- * Runs an effect to its end, or until `stop` says why it is to be stopped. Then `exit` is undefined if it did not
- * finish within its grace time, or before `abandon`.
+ * Runs an effect to its end, or until `stop` returns a reason to stop it. `exit` is undefined if the effect did not
+ * finish within its grace time or before `abandon`.
  */
 export const until = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
@@ -98,7 +101,7 @@ export const until = Effect.fnUntraced(function* <A, E, R>(
     readonly abandon?: Effect.Effect<void>
   },
 ): Effect.fn.Return<{ readonly reason: Option.Option<string>; readonly exit: Exit.Exit<A, E> | undefined }, never, R> {
-  // Detached: when its grace time is over, nobody waits for it.
+  // Detached, because nobody waits for it after the grace time.
   const fiber = yield* Effect.forkDetach(effect)
   const ended = Fiber.await(fiber)
   const interrupt = Fiber.interrupt(fiber)

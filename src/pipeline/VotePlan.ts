@@ -1,9 +1,10 @@
 /**
- * How many votes per item an input needs: expected accuracy, agreement and cost, by the accuracy of the experts (`MajorityAccuracy`),
- * which is assumed, or measured in a pilot.
+ * Estimates how many votes per item an input needs: accuracy, agreement and cost, from the accuracy of the experts
+ * (`MajorityAccuracy`), which is assumed or measured in a pilot.
  *
- * Guarantees: sends and records nothing; the same input, pilot and settings give the same numbers. All items of the input count,
- * also those that a job has, and each completion counts as a text of its own. Gold items that a run would mix in do not count.
+ * Guarantees: sends and records nothing; the same input, pilot and settings give the same numbers. All items of the
+ * input count, including those that a job already has, and each completion counts as a separate text. Gold items that a
+ * run would mix in do not count.
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import * as Cost from "../domain/Cost.ts"
@@ -23,22 +24,23 @@ import { costOf, type VotesCost } from "./SpendingReport.ts"
 
 /** An expert of the pilot. */
 export interface PilotExpert {
-  /** The name at the service; null for all votes without one. */
+  /** The expert's name at the service; null for all votes without a name. */
   readonly expert: string | null
-  /** In the pilot; those who gave more are drawn more often. */
+  /** The number of votes in the pilot. Experts with more votes are drawn more often. */
   readonly votes: number
-  /** Probability that a vote is right; null where nothing tells it, and the expert then does not count. */
+  /** Probability that a vote is right. Null if nothing measures it; the expert then does not count. */
   readonly accuracy: number | null
-  /** What tells it: known answers, or the votes of all experts. */
+  /** The source of the accuracy: known answers, or the votes of all experts. */
   readonly by: "gold" | "agreement" | null
 }
 
-/** Votes on gold items from which their share of right ones is an expert's accuracy. */
+/** Minimum number of votes on gold items from which an expert's accuracy is measured on them. */
 export const minGoldVotes = 10
 
 /**
- * The experts of a job: each with the accuracy on items with a known answer, where there are at least 10 such votes, and
- * otherwise with the reliability that all votes and known answers together tell (Dawid & Skene, 1979).
+ * The experts of a job with their accuracies. An expert with at least 10 votes on items with a known answer has the
+ * share of right votes among them. Other experts have the reliability estimated from all votes and known answers (Dawid
+ * & Skene, 1979).
  */
 export const pilot = Effect.fn("Pipeline.pilot")(
   function* ({ annotationPaths, campaign }: ResultsSettings) {
@@ -67,58 +69,60 @@ export const pilot = Effect.fn("Pipeline.pilot")(
   keepNames,
 )
 
-/** What is planned, and for whom. */
+/** The input and the experts to plan votes for. */
 export interface VotePlanSettings<E = never, R = never> extends Pick<
   Inspection.InspectionOptions,
   "keepReordered" | "completionsPerItem" | "completionsSeed"
 > {
-  /** What is to be judged. */
+  /** The items to judge. */
   readonly source: Pick<Source<E, R>, "records">
-  /** Probability that a vote is right, above 0 and below 1; or the experts of a pilot. */
+  /** Probability that a vote is right, above 0 and below 1, or the experts of a pilot. */
   readonly experts: number | ReadonlyArray<PilotExpert>
-  /** Of a vote; of several, by kind of expert, the highest counts. */
+  /** The price of a vote. If it differs by kind of expert, the highest price counts. */
   readonly price?: Prices.Price | undefined
-  /** Share of the items, above 0 and below 1, whose majority is to be right. */
+  /** Target share of the items whose majority is right, above 0 and below 1. */
   readonly targetAccuracy?: number | undefined
 }
 
-/** What to expect of so many votes on each item. */
+/** The expected results for a number of votes per item. */
 export interface VotePlanRow {
-  /** Of each item. */
+  /** Number of votes per item. */
   readonly votes: number
   /** Expected share of the items whose majority is right. */
   readonly accuracy: number
   /** Probability that two votes on an item are for the same completion; null for one vote. */
   readonly agreement: number | null
-  /** Of all items; null without a price. */
+  /** The votes on all items and their cost; null without a price. */
   readonly total: VotesCost | null
 }
 
-/** What to expect of votes on an input. */
+/** The expected results of votes on an input. */
 export interface VotePlan extends Pick<
   Inspection.Inspection,
   "read" | "items" | "duplicates" | "rejected" | "completions"
 > {
   /** Expected share of right votes. */
   readonly accuracy: number
-  /** Null where the accuracy is assumed. */
+  /** The experts of the pilot; null if the accuracy is assumed. */
   readonly experts: ReadonlyArray<PilotExpert> | null
-  /** Of a vote; null where none was given. */
+  /** The price of a vote; null if none was given. */
   readonly price: string | null
-  /** For 1 to 7 votes. */
+  /** The expected results for 1 to 7 votes per item. */
   readonly plan: ReadonlyArray<VotePlanRow>
-  /** The fewest votes that reach the target; none where more than 25 would be needed. Null without a target. */
+  /**
+   * The fewest votes that reach the target. `reached` is null if more than 25 would be needed. Null without a target.
+   */
   readonly target: { readonly accuracy: number; readonly reached: VotePlanRow | null } | null
 }
 
 const maxPlanned = 7
 export const maxVotes = 25
-/** So that rounding does not ask for another vote. */
+/** Prevents rounding errors from requiring another vote. */
 const tolerance = 1e-12
 
-/** Nothing can be planned. */
+/** The votes cannot be planned. */
 export class NothingToPlan extends Schema.TaggedError<NothingToPlan>()("NothingToPlan", {
-  /** What is missing. */
+  /** The missing data. */
   reason: Schema.Literals(["no items", "unknown accuracy"]),
 }) {
   override get message() {

@@ -1,11 +1,12 @@
 /**
  * All votes of a ledger as a table, one record per vote, as JSON Lines or CSV.
  *
- * Guarantees: `prefstream import` reads it, and makes a ledger of the same items and votes, which gives the same pairs but for
- * `task_id` and pseudonyms, and the same `task_id` where the votes were imported before. It names the experts. Memory is bounded: one batch's tasks.
+ * Guarantees: `prefstream import` reads the table into a ledger with the same items and votes. That ledger gives the
+ * same pairs except for `task_id` and pseudonyms; `task_id` is the same if the votes were imported before. The table
+ * names the experts. Memory is bounded by the tasks of one batch.
  *
- * Not in the table: what a result with several votes says apart from them, but for its flags, a lead's decision, and another
- * choice of the service.
+ * Not in the table: what a result with several votes says besides its votes, except for flags, a lead's decision, and a
+ * differing choice of the service.
  */
 import { Array as Arr, Stream } from "effect"
 import * as Decision from "../domain/Decision.ts"
@@ -24,7 +25,7 @@ import { isoOf } from "./RunReport.ts"
 
 const isShuffled = (order: ReadonlyArray<number>): boolean => order.some((index, at) => index !== at)
 
-/** A lead's decision, or the service's choice if that is the item's and not that of its votes. */
+/** The lead's decision, or the service's choice if it decides the item and differs from the item's votes. */
 const decisionIn = (judgment: Judgment, { judgments }: Pick<JudgedItem, "judgments">) => {
   const { annotations, bestCompletionIndex, completions } = judgment
   const decision = Decision.readIn(annotations, bestCompletionIndex)
@@ -76,9 +77,10 @@ export const rows = ({ annotationPaths, campaign }: ResultsSettings = {}) =>
   )
 
 /**
- * The table as text, in pieces.
+ * The table as text, in chunks.
  *
- * @param isRaw whether texts stay as they are in CSV, also those that a spreadsheet takes for formulas. Default false.
+ * @param isRaw whether texts stay unchanged in CSV, including those that a spreadsheet takes for formulas. Default
+ * false.
  */
 export const text = (
   format: VoteRow.Format,

@@ -1,14 +1,17 @@
-/** Says which votes and results of a dataset do not count as a reader may expect. */
+/** Warns about votes and results of a dataset that do not count as a reader may expect. */
 import { Effect } from "effect"
 import { excerpt } from "../io/Values.ts"
 import type { ExpertRow } from "../domain/QualityReport.ts"
 import type { CurationReport } from "../pair/Curation.ts"
 import { wilsonInterval } from "../pair/stats/BinomialTest.ts"
 
-/** The quantile of the normal distribution for an interval of 99.9%: a warning is no finding among many experts by chance. */
+/** The normal quantile for a 99.9% interval. It is high so that no warning appears by chance among many experts. */
 const normal999 = 3.2905267314919255
 
-/** Whether votes on gold items refute an expert's estimated reliability, which rests on agreement with others, too. */
+/**
+ * Whether votes on gold items contradict an expert's estimated reliability, which also depends on agreement with other
+ * experts.
+ */
 const isOverrated = ({ gold_right, gold_votes, reliability }: ExpertRow): boolean =>
   reliability !== null && (wilsonInterval(gold_right, gold_votes, normal999)?.high ?? 1) < reliability
 

@@ -1,19 +1,19 @@
 /**
- * Whether a worker makes progress: it may be alive and connected, and wait for something that never comes.
+ * Detects a worker that makes no progress: it may be alive and connected but wait for something that never comes.
  *
- * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and either
- * it sent no request, or the service answered other workers but none of this worker's requests as expected. If the ledger
- * does not answer, tasks count as due. Time in which the machine slept does not count. `limit` has to be longer than a
- * request may take.
+ * Guarantees: a worker fails with `WorkerStalled` if its tasks were due at every check for longer than `limit`, and
+ * either it sent no request, or the service answered other workers but none of this worker's requests as expected. If
+ * the ledger does not answer, tasks count as due. Time during which the machine slept does not count. `limit` must be
+ * longer than a request may take.
  */
 import { Duration, Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as SteadyClock from "../io/SteadyClock.ts"
 
-/** A worker made no progress, though there was work. */
+/** A worker made no progress although tasks were due. */
 export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerStalled", {
   millis: Schema.Number,
-  /** Whether it sent requests, which the service did not answer as expected. */
+  /** Whether the worker sent requests that the service did not answer as expected. */
   hasSent: Schema.Boolean,
 }) {
   override get message() {
@@ -28,18 +28,24 @@ export class WorkerStalled extends Schema.TaggedError<WorkerStalled>()("WorkerSt
 const interval = Duration.seconds(20)
 const maxCheckInterval = 2 * Duration.toMillis(interval)
 
-/** How long others must have been answered after this worker was, in milliseconds: a service that is down answers nobody. */
+/**
+ * Minimum time in milliseconds between this worker's last answer and later answers to others. A service that is down
+ * answers nobody.
+ */
 const lead = 60_000
 
 export const watch = Effect.fnUntraced(function* (worker: {
-  /** How many requests it has sent, and how many were answered as expected. */
+  /** The number of requests sent, and of requests answered as expected. */
   readonly done: { readonly requests: number; readonly answers: number }
-  /** Whether one of its tasks is due. */
+  /** Whether one of the worker's tasks is due. */
   readonly isDue: Effect.Effect<boolean, SqlError>
-  /** Whether the service has answered other workers in the last so many milliseconds. */
+  /** Whether the service has answered other workers in the last `millis` milliseconds. */
   readonly othersAnsweredWithin: (millis: number) => Effect.Effect<boolean, SqlError>
   readonly limit: Duration.Duration
-  /** When it was last answered as expected, and when it last was, or had nothing to do; in epoch milliseconds. */
+  /**
+   * Called with the time of the last expected answer, and the time at which the worker was last answered or had nothing
+   * to do, in epoch milliseconds.
+   */
   readonly onCheck: (answeredAt: number, progressedAt: number) => void
 }) {
   const limit = Duration.toMillis(worker.limit)
@@ -47,7 +53,7 @@ export const watch = Effect.fnUntraced(function* (worker: {
   let last = yield* SteadyClock.now
   let answeredAt = 0
   let progressedAt = last
-  /** Milliseconds without a request, and without an answer. */
+  /** Milliseconds without a sent request; `unanswered` counts milliseconds without an expected answer. */
   let silent = 0
   let unanswered = 0
   while (true) {

@@ -1,15 +1,17 @@
 /**
- * One of several processes that share a job, over one ledger in PostgreSQL.
+ * One of several processes that share a job, with one ledger in PostgreSQL.
  *
- * Guarantees: one worker at a time reads the input and plans further votes (a round once all results are in), so the tasks are
- * those that one process would plan. Each part of the tasks is sent and polled by one worker, and by another when that one is
- * lost; only the owner of its part claims a task (`task/ledger/writes/Parts`). The dataset does not depend on the workers.
+ * Guarantees: one worker at a time reads the input and plans further votes (a round after all results are in), so the
+ * tasks are those that one process would plan. One worker sends and polls each part of the tasks; another worker takes
+ * the part if that one is lost. Only the owner of its part claims a task (`task/ledger/writes/Parts`). The dataset does
+ * not depend on the workers.
  *
- * All workers together keep to the limits of requests per second and of concurrent requests, except that each may always
- * have one request in flight. A worker that is stopped releases its parts immediately, then finishes what it is sending.
+ * All workers together keep to the limits of requests per second and of concurrent requests, except that each may
+ * always have one request in flight. A worker that is stopped releases its parts immediately, then finishes its
+ * in-flight requests.
  *
- * Does not: end by itself (`prefstream status` says when all is done); continue over a ledger that a newer prefstream has
- * changed.
+ * Does not end by itself (`prefstream status` says when all is done). Does not continue with a ledger that a newer
+ * prefstream has changed.
  */
 /* oxlint-disable max-lines -- one process, whose loops share parts, limits and stop */
 import {
@@ -53,48 +55,55 @@ import * as Watchdog from "./Watchdog.ts"
 
 /** How a worker runs alongside others. */
 export interface WorkerOptions {
-  /** Where other workers reach this one. Default: the address from which it reaches the database, and a free port. */
+  /**
+   * The address at which other workers reach this one. Default: the address from which it reaches the database, and a
+   * free port.
+   */
   readonly address?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined
-  /** How long a worker may be silent before others take its parts, from 5 seconds. Default: `defaultLease`. */
+  /** Time that a worker may be silent before others take its parts, at least 5 seconds. Default: `defaultLease`. */
   readonly lease?: Duration.Input | undefined
-  /** How many parts a job has that is begun, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
+  /** Number of parts of a new job, at least 8 for each worker. Default: `Jobs.defaultPartCount`. */
   readonly parts?: number | undefined
   /** Called with the worker's name before it joins the others. */
   readonly onBegin?: ((name: string) => Effect.Effect<void>) | undefined
   /**
-   * What follows if the worker stalls; by default it fails, once what hangs has ended. A process should rather exit
-   * immediately.
+   * Called if the worker stalls. By default the worker fails after the hanging operation has ended. A process should
+   * exit immediately instead.
    */
   readonly onStalled?: ((failure: Watchdog.WorkerStalled) => Effect.Effect<never, Watchdog.WorkerStalled>) | undefined
 }
 
-/** How long a worker may be silent before others take its parts. */
+/** Default time that a worker may be silent before others take its parts. */
 export const defaultLease = Duration.seconds(35)
 
-/** How often a worker checks for tasks that others have abandoned, and for changes without a notification. */
+/** Interval at which a worker checks for tasks that others have abandoned, and for changes without a notification. */
 const refreshInterval = Duration.seconds(2)
 
-/** Until what failed starts again. Each failure without progress since the last one doubles it, up to less than `stallLimit`. */
+/**
+ * Delay before a failed loop starts again. Each failure without progress doubles the delay, up to `maxRestartInterval`,
+ * which is below `stallLimit`.
+ */
 const restartInterval = Duration.seconds(15)
 const maxRestartInterval = Duration.minutes(5)
 
 const restartSendingInterval = Duration.seconds(30)
 
-/** How long it may make no progress, beyond the time that a request may take. */
+/** Time without progress after which a worker counts as stalled, in addition to the request timeout. */
 const stallLimit = Duration.minutes(10)
 
-/** How often it renews its parts. */
+/** Interval at which a worker renews its parts. */
 const renewInterval = Duration.seconds(5)
 
 const invalidOptions = ["SubmitOptionInvalid", "PriceMissing", "UnusableGold"]
 
-/** Failures that no retry changes; and those of the ledger, to which the worker has to reconnect. */
+/** Failures that a retry does not change. `SqlError` is included because the worker has to reconnect to the ledger. */
 const final = ["SqlError", "OtherService", "TermsChanged", "TooManyRejects", ...invalidOptions]
 
 /**
- * Starts again what failed for a reason that may pass.
+ * Restarts an effect that failed for a temporary reason.
  *
- * @param progress changes where something was done; without it, any failure follows progress
+ * @param progress returns a number that changes when work was done; without it, every failure counts as following
+ * progress
  */
 const again = Effect.fnUntraced(function* <A, E extends { readonly _tag: string }, R>(
   what: string,
@@ -119,7 +128,7 @@ type Failure = SqlError | Effect.Error<ReturnType<typeof readAndSubmit>>
 
 const isFileLockError = Schema.is(FileLockError)
 
-/** Processes parts of the job for as long as the scope is open. Fails if the connection to the ledger is lost. */
+/** Processes parts of the job while the scope is open. Fails if the connection to the ledger is lost. */
 const work = Effect.fn("Worker.work")(function* (
   settings: Settings,
   cluster: Omit<Cluster.ClusterOptions, "prefix">,
@@ -127,17 +136,20 @@ const work = Effect.fn("Worker.work")(function* (
 ) {
   const ledger = yield* Ledger
   const { baseUrl, idempotencyKey, pollInterval, requestTimeout } = yield* ServiceProfile
-  /** How often parts are renewed until a worker that lost some must have noticed. */
+  /** The number of renewals until a worker that lost parts must have noticed. */
   const leaseRenewals = Math.ceil(Duration.toMillis(cluster.lease) / Duration.toMillis(renewInterval)) + 1
   const lost = yield* Deferred.make<never, Failure>()
   const logLevel = yield* References.MinimumLogLevel
-  /** What a singleton runs; its failure is that of the worker, and it logs as the worker does, not as the cluster. */
+  /**
+   * Wraps the effect of a singleton. Its failure becomes the worker's failure, and it logs with the worker's log level,
+   * not the cluster's.
+   */
   const task = <R>(effect: Effect.Effect<unknown, Failure, R>) =>
     Effect.catchCause(effect, (cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.asVoid(Deferred.failCause(lost, cause)),
     ).pipe(Effect.provideService(References.MinimumLogLevel, logLevel))
 
-  // What may have been paid for must not be tried by the hundred.
+  // Requests that may be billed must not be retried hundreds of times.
   const streak = FailureStreak.make(baseUrl)
   const sending = again(
     "sending",
@@ -166,7 +178,7 @@ const work = Effect.fn("Worker.work")(function* (
     const messages = yield* PostgresClient.listen(cluster, yield* ledger.channel)
     while (true) yield* ledger.onNotification((yield* Queue.take(messages)).payload)
   })
-  // Also for tasks that a request left to be sent once more.
+  // This also covers tasks that a request left to be sent once more.
   const restarting = Effect.repeat(ledger.restartSending, Schedule.spaced(restartSendingInterval))
   let [answeredAt, progressedAt] = [0, yield* SteadyClock.now]
   const renewing = Effect.gen(function* () {
@@ -187,7 +199,7 @@ const work = Effect.fn("Worker.work")(function* (
       `part ${part}`,
       task(
         ledger.takePart(part).pipe(
-          // Its last owner may have polled less often.
+          // The part's last owner may have used a longer poll interval.
           Effect.andThen(ledger.dueWithin(Duration.toMillis(Duration.fromInputUnsafe(pollInterval.max)))),
           Effect.andThen(Effect.never),
           Effect.scoped,
@@ -195,7 +207,7 @@ const work = Effect.fn("Worker.work")(function* (
       ),
     ),
   )
-  // What failed is resubmitted by the command, once; a reader starts again and again.
+  // Only the command resubmits failed tasks, once, because a reader may start many times.
   const reading = readAndSubmit({ ...settings, resubmit: [] }).pipe(
     Effect.ensuring(
       RejectsFile.write(settings.directory).pipe(
@@ -212,14 +224,15 @@ const work = Effect.fn("Worker.work")(function* (
         Effect.andThen(again("reading", reading)),
         Effect.tap(({ run }) => Effect.logInfo(`run ${run}: the input is read`)),
         Effect.tap(warn),
-        // Another worker would find them, too.
+        // Another worker would find the same rejects.
         Effect.catchTag("TooManyRejects", (failure) => Effect.logError(`reading ended: ${failure.message}`)),
         Effect.andThen(again("planning further votes", planRounds(settings, refreshInterval))),
         Effect.scoped,
       ),
     ),
   )
-  // The locks of the cluster belong to the database, whatever the schema; the channel is that of this job in this schema.
+  // The cluster's locks belong to the database, whatever the schema, whereas the channel belongs to this job in this
+  // schema.
   const prefix = `prefstream_job_${ledger.job}_${(yield* ledger.channel).slice(-8)}`
   const placed = Layer.mergeAll(reader, ...parts).pipe(Layer.provide(Cluster.layer({ ...cluster, prefix })))
   if (settings.webhook !== undefined) yield* Layer.build(WebhookReceiver.layer(settings.webhook))
@@ -227,12 +240,12 @@ const work = Effect.fn("Worker.work")(function* (
     concurrency: "unbounded",
     discard: true,
   }).pipe(Effect.forkScoped)
-  // Opened last, closed first: others take the parts while the loops finish in-flight work.
+  // Opened last and closed first, so that others take the parts while the loops finish in-flight work.
   yield* Layer.build(placed)
   return yield* Effect.raceFirst(Fiber.join(loops), Deferred.await(lost))
 }, Effect.scoped)
 
-/** A worker does not end by itself, so it waits for the service without a limit. */
+/** A worker does not end by itself, so it waits for the service without a time limit. */
 const patient = Layer.effect(
   ServiceProfile,
   Effect.map(ServiceProfile, (profile) => ({ ...profile, patience: Duration.infinity })),
@@ -240,7 +253,7 @@ const patient = Layer.effect(
 
 const rejoinInterval = Duration.seconds(2)
 
-/** Failures of a statement that another session would meet, too. */
+/** Failures of a statement that would also occur in another session. */
 const finalReasons = [
   "AuthenticationError",
   "AuthorizationError",
@@ -250,8 +263,9 @@ const finalReasons = [
 ]
 
 /**
- * Processes the pipeline's job alongside other workers until it is interrupted; reconnects if the connection to the ledger
- * is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures that no retry changes.
+ * Processes the pipeline's job alongside other workers until it is interrupted. It reconnects if the connection to the
+ * ledger is lost. Fails with `LedgerLocationError` if the ledger is not in PostgreSQL, and with failures that a retry
+ * does not change.
  */
 export const run = Effect.fn("Worker.run")(function* <E, R>(
   { client, service, ...settings }: Omit<Pipeline<E, R>, "_tag">,
@@ -279,7 +293,7 @@ export const run = Effect.fn("Worker.run")(function* <E, R>(
   const isLost = (cause: Cause.Cause<unknown>) => {
     const failure = Cause.squash(cause)
     if (isSqlError(failure)) return hasJoined && !finalReasons.includes(failure.reason._tag)
-    // While all workers are away, a command may have the ledger to itself.
+    // While no worker is connected, a command may hold the ledger exclusively.
     return hasJoined && isFileLockError(failure)
   }
   return yield* Effect.sync(() => void (hasJoined = true)).pipe(

@@ -5,11 +5,11 @@
  */
 import { Effect, type PlatformError, Predicate, Schema } from "effect"
 
-/** The directory is not one that may be replaced. Nothing was read or written. */
+/** The directory must not be replaced. Nothing was read or written. */
 export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotReplaceable>()("DirectoryNotReplaceable", {
-  /** As the caller named it. */
+  /** The directory as the caller wrote it. */
   directory: Schema.String,
-  /** What stands in the way, on one line. */
+  /** The reason, on one line. */
   why: Schema.String,
 }) {
   override get message() {
@@ -17,7 +17,7 @@ export class DirectoryNotReplaceable extends Schema.TaggedError<DirectoryNotRepl
   }
 }
 
-/** The disk is full, or a quota is used up. */
+/** The disk is full or a quota is exhausted. */
 export class NoSpace extends Schema.TaggedError<NoSpace>()("NoSpace", {
   /** The file or folder that was being written. */
   path: Schema.String,
@@ -37,11 +37,11 @@ export class PermissionDenied extends Schema.TaggedError<PermissionDenied>()("Pe
   }
 }
 
-/** Any other failure of the file system; `cause` is the system's own error. */
+/** Any other failure of the file system. */
 export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("FileSystemFailure", {
   /** The file or folder that was being written. */
   path: Schema.String,
-  /** With the system's code, such as `EIO`. */
+  /** The system's error with its code, such as `EIO`. */
   cause: Schema.Defect(),
 }) {
   override get message() {
@@ -51,9 +51,9 @@ export class FileSystemFailure extends Schema.TaggedError<FileSystemFailure>()("
 
 /** The name of a trainer format is not a valid folder name, or names two formats. */
 export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("FormatNameInvalid", {
-  /** `TrainerFormat.name`. */
+  /** The name, which is `TrainerFormat.name`. */
   name: Schema.String,
-  /** Which names are allowed, in words. */
+  /** A description of the allowed names. */
   expected: Schema.String,
 }) {
   override get message() {
@@ -63,7 +63,7 @@ export class FormatNameInvalid extends Schema.TaggedError<FormatNameInvalid>()("
 
 /** There is no pair to write. */
 export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
-  /** As the caller named it. */
+  /** The directory as the caller wrote it. */
   directory: Schema.String,
 }) {
   override get message() {
@@ -73,7 +73,7 @@ export class NoPairs extends Schema.TaggedError<NoPairs>()("NoPairs", {
 
 /** Why a dataset could not be written; `reason` is one of the errors above. */
 export class DatasetError extends Schema.TaggedError<DatasetError>()("DatasetError", {
-  /** Decide on its `_tag`. */
+  /** The error; use its `_tag` to decide what to do. */
   reason: Schema.Union([
     DirectoryNotReplaceable,
     NoPairs,
@@ -96,7 +96,7 @@ export const about =
 
 export const errorAbout = (path: string, error: PlatformError.PlatformError) =>
   new DatasetError({
-    // A `FileSystem` that is not Node's may have no code of the system.
+    // A `FileSystem` other than Node's may not provide a system error code.
     reason:
       error.reason._tag === "PermissionDenied"
         ? new PermissionDenied({ path })

@@ -1,25 +1,28 @@
 /**
- * Rows whose texts are encoded, since several files have the same text, and rows repeat it: the pairs of an item share its
- * prompt.
+ * Rows with encoded texts. Texts are encoded once and shared, because several files have the same text and the pairs of
+ * an item share its prompt.
  *
- * Guarantees: an encoder remembers texts of 8 MB; it encodes again what it does not remember.
+ * Guarantees: an encoder remembers up to 8 MB of texts; it encodes other texts again.
  */
 import type { Json } from "./Features.ts"
 import * as JsonText from "../../domain/JsonText.ts"
 
-/** A text as Parquet and JSON Lines have it. */
+/** A text in the forms that Parquet and JSON Lines need. */
 export abstract class Text {
-  /** As UTF-8. */
+  /** Length in bytes of the text in UTF-8. */
   abstract readonly bytes: number
   abstract readonly value: string
-  /** In quotes, with escapes. */
+  /** The text as JSON, in quotes and with escapes. */
   abstract readonly json: string
-  /** That JSON in UTF-8, where the text came so. */
+  /** The JSON in UTF-8, if the text was received in that form. */
   readonly jsonBytes: Uint8Array | undefined = undefined
-  /** The row group that has the text, and the text's index there. A map from texts would keep all of them until the group ends. */
+  /**
+   * The row group that contains the text, and the text's index in it. A map with texts as keys would keep all of them
+   * until the group ends.
+   */
   group: symbol | undefined = undefined
   index = 0
-  /** Writes `bytes` bytes. */
+  /** Writes the text in UTF-8, which takes `bytes` bytes. */
   abstract writeTo(buffer: Buffer, at: number): void
 }
 
@@ -43,7 +46,7 @@ class StringText extends Text {
   }
 }
 
-/** A text as `JSON.stringify` writes it, in UTF-8. It becomes a string only where somebody asks for one. */
+/** A text as `JSON.stringify` writes it, in UTF-8. It becomes a string only when code reads `json` or `value`. */
 export class BytesText extends Text {
   override readonly jsonBytes: Uint8Array
   readonly bytes: number
@@ -72,11 +75,14 @@ export type Members = { readonly [name: string]: Cell }
 
 export interface EncodedRow {
   readonly columns: Members
-  /** In memory as Arrow has it, in bytes: text as UTF-8, and 4 for the offset of each text and list. */
+  /** Size in bytes in memory, as in Arrow: text as UTF-8, and 4 bytes for the offset of each text and list. */
   readonly size: number
 }
 
-/** Much cheaper than a hash of all units. Of several texts with the same key, the last one is remembered. */
+/**
+ * A key from a few characters, which is much cheaper than a hash of the whole text. If several texts have the same key,
+ * the last one is remembered.
+ */
 const keyOf = (text: string): number => {
   const { length } = text
   let key = length
@@ -86,15 +92,15 @@ const keyOf = (text: string): number => {
 
 const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
 
-/** A row, of which a text may be bytes already. */
+/** Encodes a row. A text of the row may be bytes already. */
 export type Encode = (row: { readonly [column: string]: Json | Text | undefined }) => EncodedRow
 
 const maxRememberedBytes = 8 * 1024 * 1024
 
-/** A remembered text takes about this many bytes besides its own. */
+/** Approximate bytes of a remembered text in addition to its own. */
 const textBytes = 200
 
-/** Also where the name is `__proto__`, which an assignment would not make a member. */
+/** Sets a member even if its name is `__proto__`; an assignment would set the prototype instead. */
 export const setMember = <A>(members: { [name: string]: A }, name: string, value: A): void => {
   if (name === "__proto__")
     Object.defineProperty(members, name, { value, enumerable: true, configurable: true, writable: true })
@@ -120,7 +126,10 @@ export const encoder = (): Encode => {
     return text
   }
 
-  /** Of a format that no compiler has checked: as for `JSON.stringify`, `undefined` is no member. */
+  /**
+   * A custom format that no compiler has checked may have `undefined` members. They are left out, as `JSON.stringify`
+   * does.
+   */
   const membersOf = (value: { readonly [name: string]: Json | Text | undefined }): Members => {
     const members: { [name: string]: Cell } = {}
     for (const name of Object.keys(value)) {

@@ -1,7 +1,7 @@
 /** Rows and the types of their columns, shared by all file formats. */
 import type { Schema } from "effect"
 
-/** A value that JSON has. */
+/** A value that JSON can represent. */
 export type Json = Schema.Json
 
 /** One line of a JSON Lines file, or one row of a Parquet file: columns by name. */
@@ -20,8 +20,9 @@ export type Feature =
 export type Features = { readonly [column: string]: Feature }
 
 /**
- * The features for `Features.from_dict` of `datasets`. A list is a list of its type: that is how versions before 4 write
- * lists and how later ones read them, while `List` is unknown to the former (features/features.py of 3.6.0 and 5.0.1).
+ * The features for `Features.from_dict` of `datasets`. A list is written as a list with its element type. Versions
+ * before 4 write lists in this form and later ones can read it, while `List` is unknown to the former
+ * (features/features.py of 3.6.0 and 5.0.1).
  */
 export const declaration = (features: Features): { readonly [column: string]: Json } =>
   Object.fromEntries(Object.entries(features).map(([name, feature]) => [name, declarationOf(feature)]))

@@ -1,18 +1,19 @@
 /**
- * The types that `load_dataset("json", …)` infers: from the first 10 MB of the first file (datasets 5.0.1,
+ * The types that `load_dataset("json", …)` infers from the first 10 MB of the first file (datasets 5.0.1,
  * packaged_modules/json/json.py, utils/json.py and table.py). It fails at a later row with a type or a member that
- * they lack: a text after nothing but nulls, or `tool_calls` after messages without them.
+ * those rows do not have, such as a text after only nulls, or `tool_calls` after messages without them.
  *
- * Objects whose members differ get the type Json (since 4.7), and keep what each of them has; a type with nulls for
- * what an object lacks (before 4.7, or if the first 10 MB show no difference) needs each member there. Both are
- * demanded of objects with up to 8 different members, as messages are. Others, such as arguments, can only be Json.
+ * Objects with different members get the type Json (since 4.7), which keeps the members of each object. Otherwise
+ * (before 4.7, or if the first 10 MB show no difference) the type has nulls for missing members, and needs each member
+ * in the first rows. This module requires both for objects with up to 8 different members, such as messages. Other
+ * objects, such as arguments, can only be Json.
  */
 import { Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
 type Kind = "boolean" | "integer" | "fraction" | "time" | "text" | "list" | "struct" | "any"
 
-/** Without a kind, all values so far were null. */
+/** A type. Without a kind, all values so far were null. */
 interface Type {
   kind?: Kind
   element?: Type
@@ -22,7 +23,7 @@ interface Type {
 
 const maxMembers = 8
 
-/** Arrow takes such texts for timestamps if all of a column are. */
+/** Arrow reads such texts as timestamps if all texts of a column have this form. */
 const time = /^\d{4}-\d\d-\d\d(?:[ T]\d\d(?::?\d\d){0,2}Z?)?$/
 const maxTimeLength = 20
 
@@ -37,21 +38,21 @@ const kindOf = (value: unknown): Kind => {
   return isList(plain) ? "list" : "struct"
 }
 
-/** Values of the second kind are read as the first. */
+/** Whether values of the second kind can be read as the first kind. */
 const isWider = (kind: Kind, other: Kind): boolean =>
   (kind === "fraction" && other === "integer") || (kind === "text" && other === "time")
 
 type Row = { readonly [column: string]: unknown }
 
 export interface InferredTypes {
-  /** The first column that can't be read after the rows that were learned. */
+  /** The first column of a row that cannot be read with the types learned so far. */
   readonly misfit: (row: Row) => string | undefined
   readonly learn: (row: Row) => void
 }
 
 export const make = (features: Features): InferredTypes => {
   const columns = new Map<string, Type>()
-  // JsonLine writes each number of such a column with a point.
+  // JsonLine writes each number of such a column with a decimal point.
   for (const column in features) if (features[column] === "float64") columns.set(column, { kind: "fraction" })
 
   const meet = (type: Type, value: unknown, isLearning: boolean): boolean => {
@@ -112,10 +113,10 @@ export const make = (features: Features): InferredTypes => {
   return { misfit: (row) => misfit(row, false), learn: (row) => void misfit(row, true) }
 }
 
-/** What `datasets` reads at once. */
+/** The number of bytes from which `datasets` infers types. */
 const inferredBytes = 10 * 1024 * 1024
 
-/** For the rows of a file in order: the first column that `datasets` can't read. */
+/** Checks the rows of a file in order. Returns the first column that `datasets` cannot read. */
 export const inOrder = (features: Features): ((row: Row, line: string) => string | undefined) => {
   const types = make(features)
   let bytes = 0
@@ -127,5 +128,5 @@ export const inOrder = (features: Features): ((row: Row, line: string) => string
   }
 }
 
-/** For findings. */
+/** The expectation, as findings print it. */
 export const expected = "types and members that the first 10 MB show, from which datasets takes the types of all rows"

@@ -1,13 +1,13 @@
 /**
  * Serializes a row as one line of JSON whose column types readers infer correctly.
  *
- * Guarantees: `JSON.parse` gives the row back. Numbers of a `float64` column always have a decimal point:
- * `load_dataset` infers types from the first 10 MB of a file, and fails if a fraction follows integers only.
+ * Guarantees: `JSON.parse` gives the row back. Numbers of a `float64` column always have a decimal point, because
+ * `load_dataset` infers types from the first 10 MB of a file and fails if a fraction follows only integers.
  */
 import { type Cell, type EncodedRow, Text } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
 
-/** Gives out the line, without its end, in parts: JSON, and texts whose JSON is there as bytes. */
+/** Emits the line, without its line feed, in parts: JSON as strings, and texts whose JSON is available as bytes. */
 export const parts = (features: Features): ((row: EncodedRow, emit: (part: string | Uint8Array) => void) => void) => {
   const floats = new Set(Object.keys(features).filter((column) => features[column] === "float64"))
   const keys = new Map(Object.keys(features).map((column) => [column, `${JSON.stringify(column)}:`]))
@@ -29,7 +29,7 @@ export const parts = (features: Features): ((row: EncodedRow, emit: (part: strin
   }
 }
 
-/** The line, without its end. */
+/** The line, without its line feed. */
 export const make = (features: Features): ((row: EncodedRow) => string) => {
   const partsOf = parts(features)
   return (row) => {

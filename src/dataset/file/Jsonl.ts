@@ -1,9 +1,9 @@
 /**
  * Writes rows as JSON Lines: one object per line, members in column order, LF, UTF-8, numbers as in `JsonLine`.
  *
- * Guarantees: buffers 1 MB, whatever the number of rows; the same rows give the same bytes, however they are chunked.
- * A row that `datasets` could not read after the first ones (see `InferredTypes`) is not written, but handed over as
- * one of the leading lines, which the caller puts at the start of the file.
+ * Guarantees: buffers 1 MB, whatever the number of rows; the same rows give the same bytes, however they are chunked. A
+ * row that `datasets` could not read after the first ones (see `InferredTypes`) is not written. It becomes one of the
+ * leading lines, which the caller puts at the start of the file.
  */
 import type { EncodedRow } from "./EncodedRow.ts"
 import type { Features } from "./Features.ts"
@@ -14,17 +14,20 @@ import type { RowWriter } from "./RowWriter.ts"
 
 const bufferBytes = 1024 * 1024
 
-/** Of a UTF-16 code unit as UTF-8. */
+/** Maximum bytes of a UTF-16 code unit in UTF-8. */
 const maxUnitBytes = 3
 
-/** With the leading lines, what the types are learned from is less than `datasets` reads at once. */
+/**
+ * Maximum bytes from which types are learned. Together with the leading lines, this is less than the 10 MB that
+ * `datasets` reads.
+ */
 const maxStartBytes = 4 * 1024 * 1024
 
 export const maxLeadingLines = 100
 
-/** The lines at the start of a file, or of the first of several that are read together. */
+/** The lines to put at the start of a file, or of the first of several files that are read together. */
 export interface LeadingLines {
-  /** Whether the row was added to the lines, and so must not be written elsewhere. */
+  /** Adds the row to the leading lines if necessary. If it returns true, the row must not be written elsewhere. */
   readonly takes: (row: EncodedRow) => boolean
   readonly lines: ReadonlyArray<string>
 }

@@ -1,7 +1,7 @@
 /**
  * Pairs that are missing from the dataset, or from one of its trainer formats.
  *
- * Guarantees: all are counted; the first 20 are listed with their reason, so memory is constant.
+ * Guarantees: all are counted; only the first 20 are listed, with their reasons, so memory is constant.
  */
 import { Schema } from "effect"
 
@@ -9,16 +9,16 @@ const maxNamed = 20
 
 export const Omission = Schema.Struct({
   item_id: Schema.String,
-  /** The member of the pair: `prompt[0].role`, `chosen`. */
+  /** The path of the member in the pair, such as `prompt[0].role` or `chosen`. */
   field: Schema.String,
-  /** One line: what was expected, what was found. */
+  /** One line: the expected value and the value that was found. */
   reason: Schema.String,
 })
 export type Omission = typeof Omission.Type
 
 export const OmittedPairs = Schema.Struct({
   count: Schema.Int,
-  /** The first 20, in the order of the pairs. */
+  /** The first 20 omitted pairs, in the order of the pairs. */
   first: Schema.Array(Omission),
 })
 export type OmittedPairs = typeof OmittedPairs.Type
@@ -35,7 +35,7 @@ export const counter = () => {
   }
 }
 
-/** Of several files together. */
+/** The sum over several files. */
 export const combine = (parts: ReadonlyArray<OmittedPairs>): OmittedPairs => ({
   count: parts.reduce((sum, { count }) => sum + count, 0),
   first: parts.flatMap(({ first }) => first).slice(0, maxNamed),

@@ -1,9 +1,9 @@
 /**
  * Writes rows as Parquet with Zstandard compression.
  *
- * Guarantees: the schema is declared, never inferred, so a file without rows has it, too; every column is nullable
- * (readers ignore the `huggingface` metadata otherwise); the same rows give the same bytes, however they are chunked.
- * Calls block for a few tenths of a second where a row group ends.
+ * Guarantees: the schema is declared, never inferred, so even a file without rows has it. Every column is nullable,
+ * because readers ignore the `huggingface` metadata otherwise. The same rows give the same bytes, however they are
+ * chunked. A call that ends a row group blocks for a few tenths of a second.
  */
 import type { SchemaElement } from "hyparquet"
 import { ByteWriter, ParquetWriter } from "hyparquet-writer"
@@ -13,11 +13,14 @@ import { declaration, type Feature, type Features } from "./Features.ts"
 import type { OutputFile } from "../../node/OutputFile.ts"
 import type { RowWriter } from "./RowWriter.ts"
 
-/** A row group ends with the row that reaches either. Groups of twice the size save 0.3% of the file, and cost 130 MB of memory. */
+/**
+ * Size and number of rows at which a row group ends. Groups of twice the size would make the file 0.3% smaller and cost
+ * 130 MB of memory.
+ */
 const rowGroupBytes = 16 * 1024 * 1024
 const rowGroupRows = 16 * 1024
 
-/** A small file costs no more memory than it has texts. */
+/** The buffer starts small, so that a small file needs little memory. */
 const minBufferBytes = 64 * 1024
 
 /** Pages of 8 MB make the file 6% smaller than the usual 1 MB. */
@@ -34,7 +37,7 @@ const values = {
   null: { type: "INT32", logical_type: { type: "NULL" }, ...optional },
 } as const
 
-/** A list has three levels: with two, some readers take it for something else. */
+/** A list has three levels, because some readers misinterpret two levels. */
 const elementsOf = (name: string, feature: Feature): ReadonlyArray<SchemaElement> => {
   if (typeof feature === "string") return [{ name, ...values[feature] }]
   if ("list" in feature) {
@@ -50,13 +53,13 @@ const elementsOf = (name: string, feature: Feature): ReadonlyArray<SchemaElement
 const membersOf = (features: Features) =>
   Object.entries(features).flatMap(([name, feature]) => elementsOf(name, feature))
 
-/** The schema of a file with these columns, as its footer holds it. */
+/** The schema of a file with these columns, as its footer contains it. */
 export const schemaOf = (features: Features): Array<SchemaElement> => [
   { name: "root", num_children: Object.keys(features).length },
   ...membersOf(features),
 ]
 
-/** The file's own metadata: what the Hub and `datasets` read the columns' types from. */
+/** The file's own metadata. The Hub and `datasets` read the columns' types from it. */
 export const keyValues = (features: Features) => [
   { key: "huggingface", value: JSON.stringify({ info: { features: declaration(features) } }) },
 ]
@@ -120,10 +123,13 @@ export const make = (file: OutputFile, features: Features): RowWriter => {
   }
 }
 
-/** A column of fewer bytes is left to the writer, which finds out soon whether a dictionary pays. */
+/** In a column with fewer bytes, the writer decides about a dictionary, which is quick. */
 const minPlainBytes = 1024 * 1024
 
-/** Whether a dictionary would be larger than half of the values: the writer makes none then, but hashes all of them first. */
+/**
+ * Whether a dictionary would be larger than half of the values. The writer would then make none, but only after hashing
+ * all values.
+ */
 const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   const seen = new Set<Uint8Array>()
   let all = 0
@@ -137,7 +143,10 @@ const isPlain = (column: ReadonlyArray<unknown>): boolean => {
   return all >= minPlainBytes && 2 * different > all
 }
 
-/** Much cheaper than a hash of all bytes. Of several texts with the same key, the last one is remembered. */
+/**
+ * A key from a few bytes, which is much cheaper than a hash of all bytes. If several texts have the same key, the last
+ * one is remembered.
+ */
 const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
   let key = length
   for (let i = 1; i <= 7; i++) key = (Math.imul(key, 31) + (bytes[start + ((length * i) >> 3)] ?? 0)) | 0
@@ -145,13 +154,16 @@ const keyOf = (bytes: Uint8Array, start: number, length: number): number => {
 }
 
 /**
- * The texts of a row group as UTF-8, whose bounds are in the order of bytes, one after the other in a buffer that all groups
- * use, and that is as large as they need. Equal texts have one view, by which the writer knows them: otherwise its
- * dictionaries take a tenth of an export.
+ * The texts of a row group as UTF-8, in one buffer that all groups reuse and that grows as needed. As bytes, their
+ * bounds are in byte order. Equal texts share one view, by which the writer recognizes them; otherwise its dictionaries
+ * would take a tenth of an export's time.
  */
 const makeTexts = () => {
   let group = Symbol()
-  /** The views of the group's texts, which go with it: a text that is remembered for longer keeps no buffer. */
+  /**
+   * The views of the group's texts. They are dropped with the group, so that a text remembered for longer does not keep
+   * the buffer.
+   */
   let views: Array<Uint8Array> = []
   const known = new Map<number, Uint8Array>()
   let buffer = Buffer.allocUnsafeSlow(minBufferBytes)
@@ -159,7 +171,7 @@ const makeTexts = () => {
 
   const viewOf = (text: Text): Uint8Array => {
     const length = text.bytes
-    // The views of a buffer that is full keep it.
+    // The existing views keep the full buffer alive.
     if (end + length > buffer.length) {
       buffer = Buffer.allocUnsafeSlow(Math.max(Math.min(2 * buffer.length, rowGroupBytes), length))
       end = 0
@@ -203,7 +215,7 @@ const makeTexts = () => {
 
 type Bounds = ParquetWriter["pendingIndexes"][number]
 
-/** The writer keeps the bounds of a column until the file ends, as views of a buffer that is used again. */
+/** Copies a column's bounds. The writer keeps them until the file ends, as views of a buffer that is reused. */
 const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
   const copy = <A>(value: A) => (value instanceof Uint8Array ? value.slice() : value)
   const statistics = chunk.meta_data?.statistics
@@ -216,8 +228,8 @@ const copyBounds = ({ chunk, columnIndex }: Bounds): void => {
 }
 
 /**
- * In a file without rows, gives the footer's empty list of row groups its element
- * type. The writer leaves it out, and strict readers (arrow-rs) refuse such a file.
+ * In a file without rows, sets the element type of the footer's empty list of row groups. The writer leaves it out, and
+ * strict readers (arrow-rs) refuse such a file.
  */
 const typeEmptyRowGroups = (file: Uint8Array) => {
   const i64Field = 0x16

@@ -1,7 +1,7 @@
 /**
  * Reads the files of a dataset again.
  *
- * Guarantees: texts are unchanged, including a byte order mark at their start; memory holds one row group, or a few
+ * Guarantees: texts are unchanged, including a byte order mark at their start; memory holds one row group or a few
  * lines.
  */
 import { Effect, FileSystem, Schema, Stream } from "effect"
@@ -17,7 +17,7 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
 
 export const unreadable = (cause: unknown) => new Unreadable({ why: causeMessage(cause) })
 
-/** A file's bytes, to their number and digest; and how often LF is among them. */
+/** Reads a file's size in bytes, its digest, and its number of line feeds. */
 export const digest = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const sha256 = Sha256.makeHasher()
@@ -45,7 +45,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 const compressors = { ZSTD: (bytes: Uint8Array) => Zstd.decompress(bytes) }
 const parsers = { stringFromBytes: (bytes: Uint8Array) => decoder.decode(bytes) }
 
-/** The rows can be read as long as the scope lasts. */
+/** Opens a Parquet file. The rows can be read while the scope is open. */
 export const parquet = Effect.fnUntraced(function* (path: string) {
   const file = yield* Effect.mapError(RandomAccessFile.open(path), ({ cause }) => unreadable(cause))
   const metadata = yield* Effect.tryPromise({ try: () => parquetMetadataAsync(file), catch: unreadable })
@@ -63,7 +63,6 @@ export const parquet = Effect.fnUntraced(function* (path: string) {
   return { metadata, rows } satisfies ParquetFile
 })
 
-/** The lines of a file of JSON Lines. */
 export const lines = (path: string): Stream.Stream<string, Unreadable, FileSystem.FileSystem> =>
   FileSystem.FileSystem.pipe(
     Effect.map((fs) => fs.stream(path)),

@@ -1,10 +1,10 @@
 /**
- * Agreement and win rates after each share of the votes, with intervals.
+ * Agreement and win rates as votes accrue, with intervals.
  *
- * Intervals are those of a ratio of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3): the
- * value ± 1.96 standard errors, √(n / (n − 1) Σ(yᵢ − r xᵢ)²) / Σxᵢ over the n items, since votes on an item are not
- * independent of each other. Where all have the same outcome, that would have no width: it is Wilson's then, with an item
- * as one trial (`stats/BinomialTest`).
+ * Intervals are those of a ratio of sums over items (W. G. Cochran, 1977, "Sampling techniques", 3rd edition, 6.3),
+ * because votes on an item are not independent. They are the value ± 1.96 standard errors, √(n / (n − 1) Σ(yᵢ − r xᵢ)²)
+ * / Σxᵢ over the n items. If all outcomes are equal, this interval would have no width; then Wilson's interval is used,
+ * with an item as one trial (`stats/BinomialTest`).
  *
  * Guarantees: deterministic; at most `maxPoints` points, evenly spaced, however many items there are. Memory: 48 bytes
  * per point and model.
@@ -17,7 +17,7 @@ import type { Comparison } from "./Comparisons.ts"
 
 const maxPoints = 48
 
-/** Fewer items than this have no interval. */
+/** Minimum number of items for an interval. */
 export const minItems = 10
 
 /** Sums over items of y, x, y², xy, x². */
@@ -41,7 +41,7 @@ const add = (sums: Sums, y: number, x: number): void => {
   sums.xx += x * x
 }
 
-/** The ratio with its interval, within 0 to 1. */
+/** The ratio y / x with its interval, limited to 0 to 1; null without items. */
 export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   if (n === 0) return null
   const value = y / x
@@ -52,7 +52,7 @@ export const ratio = ({ n, x, xx, xy, y, yy }: Sums): Estimate | null => {
   return { value, low: Math.max(0, value - half), high: Math.min(1, value + half) }
 }
 
-/** A model in numbers. */
+/** The counts and the win rate of a model. */
 export interface ModelCounts {
   readonly items: number
   readonly wins: number
@@ -95,7 +95,7 @@ export const make = () => {
   })
 
   return {
-    /** An item's votes, and the comparisons of each, of which there is at least one. */
+    /** Adds an item's votes, with the comparisons of each vote. There must be at least one comparison. */
     add: (given: ReadonlyArray<ItemVote>, comparisons: ReadonlyArray<ReadonlyArray<Comparison>>): void => {
       votes += given.length
       items++
@@ -129,14 +129,14 @@ export const make = () => {
       }
     },
     votes: () => votes,
-    /** Undefined for a model that was never compared. */
+    /** Counts of a model; undefined if it was never compared. */
     countsOf: (model: number): ModelCounts | undefined => {
       const sums = models[model]
       const winRate = sums === undefined ? null : ratio(sums)
       if (sums === undefined || winRate === null) return undefined
       return { items: sums.n, wins: sums.wins, ties: sums.ties, losses: sums.losses, winRate }
     },
-    /** The course of these models, up to now. */
+    /** The agreement and the win rates of these models over time. */
     pointsOf: (numbers: ReadonlyArray<number>): ReadonlyArray<AccrualPoint> => {
       const last = points.at(-1)?.items === items || items === 0 ? points : [...points, point()]
       return last.map((point) => ({

@@ -1,13 +1,14 @@
 /**
- * Comparisons of models, from the votes on the items that they wrote completions for.
+ * Comparisons of models, from the votes on the completions that they wrote.
  *
- * A vote with a ranking compares all completions, those that it ranks together as a tie. A vote with a choice alone says
- * that it is better than each of the rest, and nothing of these: by the axiom of choice (R. D. Luce, 1959, "Individual
- * choice behavior"), the odds of i to j among choices of one of the two are those of a comparison, whatever else there
- * was to choose from. The comparisons of an item depend on each other, which resampling by items accounts for.
+ * A vote with a ranking compares all completions; those with the same rank are a tie. A vote with only a choice says
+ * that the choice is better than each of the rest, and says nothing about the rest. By the axiom of choice (R. D. Luce,
+ * 1959, "Individual choice behavior"), the odds of i to j among choices of one of the two are those of a direct
+ * comparison, whatever the other options were. The comparisons of an item depend on each other; resampling by items
+ * accounts for this.
  *
- * Guarantees: completions of the same text are not compared, nor are those of the same model; a text of several models
- * counts for each of them. Comparisons with the same models, outcome and covariates share a cell. Memory: 12 bytes per
+ * Guarantees: completions with the same text, or of the same model, are not compared; a text of several models counts
+ * for each of them. Comparisons with the same models, outcome and covariates share a cell. Memory: 12 bytes per
  * different comparison of an item, 4 per item, about 60 per cell.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -15,19 +16,19 @@ import { charactersAt, firstOfText } from "../../domain/CompletionTexts.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import { comparisonOf, type ItemVote } from "../votes/ItemVotes.ts"
 
-/** The outcomes of a cell: its first model wins, they tie, the other wins. */
+/** The number of outcomes of a cell: its first model wins, they tie, the other wins. */
 export const outcomes = 3
 
 /**
- * Differences in length are rounded to a multiple of this, of a range from −1 to 1, so that there are at most 51 per pair
- * of models. That adds a standard deviation of 0.012 to one of usually 0.2 or more: a coefficient loses at most 0.4%.
+ * Differences in length, from −1 to 1, are rounded to a multiple of this, so there are at most 51 per pair of models.
+ * Rounding adds a standard deviation of 0.012 to one that is usually 0.2 or more, so a coefficient loses at most 0.4%.
  */
 const lengthStep = 0.04
-/** Differences are from -1 to 1. */
+/** The number of steps from 0 to the maximum difference, 1. */
 const maxStep = Math.round(1 / lengthStep)
 const lengthSteps = 2 * maxStep + 1
 
-/** More models than this are names that are not models' but differ for each completion. */
+/** Maximum number of models. With more, the names probably do not name models but differ for each completion. */
 export const maxModels = 500
 
 /** Two models with the covariates of their comparison. */
@@ -40,7 +41,10 @@ export interface Cell {
   readonly position: number
 }
 
-/** What one vote on one item says of two models: 1 if the first is better, 0 for a tie, −1. */
+/**
+ * One vote's comparison of two models on one item. `outcome` is 1 if `one` is better, 0 for a tie, −1 if `other` is
+ * better.
+ */
 export interface Comparison {
   readonly one: number
   readonly other: number
@@ -48,13 +52,13 @@ export interface Comparison {
 }
 
 export interface Comparisons {
-  /** The models by number, in the order in which they came. */
+  /** The models by number, in the order in which they first appeared. */
   readonly models: ReadonlyArray<string>
   readonly cells: ReadonlyArray<Cell>
   readonly items: number
-  /** Of each item, the end of its entries. */
+  /** For each item, the end index of its entries. */
   readonly ends: Uint32Array
-  /** Of each entry, 3 × the cell + the outcome (0: one wins, 1: tie, 2: the other wins), and how much it counts. */
+  /** Entries. Each is 3 × the cell + the outcome (0: one wins, 1: tie, 2: the other wins); `weights` has its weight. */
   readonly entries: Uint32Array
   readonly weights: Float64Array
 }
@@ -84,10 +88,10 @@ export const make = () => {
 
   return {
     /**
-     * Adds the votes on an item, and returns their comparisons by vote. Adds nothing once there are too many models.
+     * Adds the votes on an item, and returns their comparisons by vote. Adds nothing if there are too many models.
      *
-     * @param weightOf how much a vote counts
-     * @param compare what a vote says of two completions
+     * @param weightOf the weight of a vote
+     * @param compare compares two completions according to a vote
      */
     add: (
       { completions, models }: Pick<JudgedItem, "completions" | "models">,
@@ -137,7 +141,7 @@ export const make = () => {
       ends.push(entries.length())
       return all
     },
-    /** What was added so far; undefined if there are too many models. */
+    /** Everything that was added so far; undefined if there are too many models. */
     finish: (): Comparisons | undefined =>
       numbers.size > maxModels
         ? undefined

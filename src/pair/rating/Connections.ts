@@ -1,8 +1,8 @@
 /**
- * Which models were compared with which, directly or by way of others, and which never lost or never won.
+ * Finds out which models were compared directly or through other models, and which never lost or never won.
  *
- * Guarantees: a tie that counts connects both ways, as a win of either (Davidson, 1970), so the fit without a prior is
- * finite where a group has one circle.
+ * Guarantees: a tie that counts connects both ways, as a win of each model (Davidson, 1970). So the fit without a prior
+ * is finite if a group consists of a single cycle (see `of`).
  */
 import type { LeaderboardMethod, LeaderboardRow } from "../../domain/Leaderboard.ts"
 import * as Components from "../stats/Components.ts"
@@ -10,8 +10,9 @@ import type { Comparisons } from "./Comparisons.ts"
 import { outcomes } from "./Comparisons.ts"
 
 /**
- * Groups of models that were compared, directly or by way of others, the one with most models first; and which models
- * never lost (or won) against those outside of the circle of models that they beat and were beaten by.
+ * Groups of models that were compared directly or through other models, the largest group first. `extremes` tells which
+ * models never lost (or never won) against models outside their cycle. A cycle is a set of models that all beat each
+ * other, directly or through other models.
  */
 export const of = ({ cells, entries, models, weights }: Comparisons, ties: LeaderboardMethod["ties"]) => {
   const edges = new Map<string, Components.Edge>()
@@ -28,7 +29,7 @@ export const of = ({ cells, entries, models, weights }: Comparisons, ties: Leade
   const strong = Components.strong(models.length, wins)
   const sizes = new Map<number, number>()
   for (const component of weak) sizes.set(component, (sizes.get(component) ?? 0) + 1)
-  // Stable: of two of one size, the one that came first.
+  // The sort is stable: of two groups of equal size, the one that appeared first comes first.
   const order = [...sizes].toSorted(([, a], [, b]) => b - a).map(([component]) => component)
   const [lost, won] = [new Set<number>(), new Set<number>()]
   for (const [winner, loser] of wins) {

@@ -1,15 +1,16 @@
 /**
- * Fits the model of `stats/BradleyTerry` to comparisons, as often as a bootstrap needs it.
+ * Fits the model of `stats/BradleyTerry` to comparisons, many times for a bootstrap.
  *
- * Guarantees: items with the same outcomes count as one type, of which there are at most as many as items, and usually
- * few: a resample costs one addition per item, and what then follows depends on the number of different outcomes alone.
+ * Guarantees: items with the same outcomes count as one type. There are at most as many types as items, and usually
+ * few. A resample costs one addition per item, and the fit that follows depends only on the number of different
+ * outcomes.
  */
 import type { LeaderboardMethod } from "../../domain/Leaderboard.ts"
 import * as BradleyTerry from "../stats/BradleyTerry.ts"
 import * as NumberList from "../stats/NumberList.ts"
 import * as Comparisons from "./Comparisons.ts"
 
-/** Cells as rows of a design: those that differ in nothing that counts share one. */
+/** Combines cells into rows of a design. Cells that do not differ in models or controls share a row. */
 const designOf = (
   { cells, models }: Comparisons.Comparisons,
   controls: LeaderboardMethod["controls"],
@@ -34,8 +35,8 @@ const designOf = (
 }
 
 /**
- * Items with the same outcomes are of one type, of which there are few, at most as many as items: so a resample is counts
- * of types.
+ * Groups items with the same outcomes into types. There are usually few types, at most as many as items, so a resample
+ * consists of counts of types.
  */
 const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, rowOf: ReadonlyArray<number>) => {
   const numbers = new Map<string, number>()
@@ -67,7 +68,10 @@ const itemTypes = ({ ends, entries, items, weights }: Comparisons.Comparisons, r
   return { typeOf, ends: types.ends.view(), places: types.places.view(), weights: types.weights.view() }
 }
 
-/** The root of the mean square over the comparisons, since which of two is `a` is arbitrary. */
+/**
+ * The root mean square of the length differences. It is taken around 0, because which of two completions is `a` is
+ * arbitrary.
+ */
 export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons): number => {
   let squares = 0
   let all = 0
@@ -79,11 +83,11 @@ export const lengthUnit = ({ cells, entries, weights }: Comparisons.Comparisons)
 }
 
 export interface Options extends Pick<LeaderboardMethod, "controls" | "prior" | "ties"> {
-  /** By which each control is divided. */
+  /** The divisor of each control. */
   readonly units: ReadonlyArray<number>
 }
 
-/** A function that fits the items that `next` draws, as many as there are. */
+/** Makes a function that fits a resample. `next` draws an item; it is called once per item. */
 export const make = (found: Comparisons.Comparisons, { controls, prior, ties, units }: Options) => {
   const { design, rowOf } = designOf(found, controls, units)
   const { ends, places, typeOf, weights } = itemTypes(found, rowOf)
@@ -102,7 +106,7 @@ export const make = (found: Comparisons.Comparisons, { controls, prior, ties, un
   }
 }
 
-/** Gives both sides a share of their ties, instead of the ties. */
+/** Gives both sides a share of their ties and removes the ties. */
 const splitTies = (counts: Float64Array, share: number): void => {
   for (let at = 0; at < counts.length; at += Comparisons.outcomes) {
     counts[at]! += share * counts[at + 1]!

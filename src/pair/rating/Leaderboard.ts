@@ -1,21 +1,21 @@
 /**
  * Rates models by the votes on their completions: Bradley–Terry with ties by Davidson (`stats/BradleyTerry`), intervals
- * by the bootstrap over items, and the course of agreement and win rates (`Accrual`).
+ * by the bootstrap over items, and agreement and win rates over time (`Accrual`).
  *
  * - Intervals: percentiles of fits to resampled items (B. Efron and R. J. Tibshirani, 1993, "An introduction to the
- *   bootstrap", 13.3); whole items are drawn, since comparisons of one item depend on each other (A. C. Davison and D. V.
- *   Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is reduced to the counts of its outcomes,
- *   and fitted from the whole fit on.
+ *   bootstrap", 13.3). Whole items are drawn, because comparisons of one item depend on each other (A. C. Davison and
+ *   D. V. Hinkley, 1997, "Bootstrap methods and their application", 3.8). A resample is reduced to the counts of its
+ *   outcomes, and its fit starts from the fit of all items.
  * - Weights: a vote of an expert of reliability r on K texts counts (K r − 1) / (K − 1), its reliability beyond chance:
- *   1 if all are right, 0 if they are guesses. An expert of unknown reliability has that of the prior (`DawidSkene`).
+ *   1 if all votes are right, 0 if they are guesses. An unknown reliability is that of the prior (`DawidSkene`).
  * - Controls: covariates of a comparison. Length: (a − b) / (a + b), divided by its standard deviation, as in the style
  *   control of Chatbot Arena (T. Li, A. Angelopoulos and W.-L. Chiang, 2024, "Does style matter?"). Position: ±1.
- * - Ranks: 1 and the number of models whose interval is above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
+ * - Ranks: 1 plus the number of models whose interval lies above (W.-L. Chiang et al., 2024, "Chatbot Arena: an open
  *   platform for evaluating LLMs by human preference").
  *
  * Guarantees: the same votes in the same order, options and seed give the same numbers; all are finite, whoever wins.
- * Models that were never compared, not even by way of others, are in different groups, each with its own mean. Without a
- * loss (or a win) against the rest, a rating rests on the prior, and its interval has no bound on that side.
+ * Models that were never compared, not even through other models, are in different groups, each with its own mean.
+ * Without a loss (or a win) against the rest, a rating depends on the prior and has no bound on that side.
  */
 import { Effect, Stream } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -32,42 +32,42 @@ import * as Comparisons from "./Comparisons.ts"
 import * as Connections from "./Connections.ts"
 import * as ItemFits from "./ItemFits.ts"
 
-/** What may become of ties. */
+/** The ways to treat ties. */
 export const tieModels = ["davidson", "half", "drop"] as const
-/** What may be controlled for. */
+/** The properties that can be controlled for. */
 export const controlNames = ["length", "position"] as const
 
 /** How votes become ratings. */
 export interface LeaderboardOptions {
-  /** What becomes of ties. Default `davidson`: they have a probability of their own. */
+  /** How ties count. Default `davidson`: a tie is an outcome with its own probability. */
   readonly ties?: LeaderboardMethod["ties"] | undefined
-  /** What speaks for a completion besides its model, and is estimated too. Default: nothing. */
+  /** Properties of a completion besides its model whose effect is estimated. Default: none. */
   readonly controls?: LeaderboardMethod["controls"] | undefined
-  /** Standard deviation of the prior of an ability, above 0, in natural logarithms of odds; the default pulls little. */
+  /** Standard deviation of an ability's prior in natural logarithms of odds, above 0. Default 3: little influence. */
   readonly prior?: number | undefined
-  /** Number of the bootstrap's resamples; 0 for no intervals. Default 1000. */
+  /** Number of bootstrap resamples; 0 for no intervals. Default 1000. */
   readonly resamples?: number | undefined
-  /** Another integer draws other resamples. Default 0. */
+  /** Seed for the resamples, an integer. Default 0. */
   readonly seed?: number | undefined
 }
 
-/** In natural logarithms of odds: 20 to 1 are one standard deviation. */
+/** In natural logarithms of odds: one standard deviation is odds of 20 to 1. */
 export const defaultPrior = 3
-/** Enough for percentiles of 2.5 and 97.5 that vary by some percent of the interval's width. */
+/** With this number, the 2.5 and 97.5 percentiles vary by a few percent of the interval's width. */
 export const defaultResamples = 1000
 
-/** Points for odds of 10 to 1, and the mean of a group. */
+/** Rating points for odds of 10 to 1; `meanRating` is the mean of a group. */
 const pointsPerDecade = 400
 const meanRating = 1000
 const scale = pointsPerDecade / Math.LN10
 
-/** Of the fits to resamples: a hundredth of a point, next to intervals of several. */
+/** Tolerance of the fits to resamples: a hundredth of a point, while intervals are several points wide. */
 const drawnTolerance = 1e-3
 
 const maxCurves = 8
 const nextVotes = 1000
 
-/** By expert and the number of texts, what a vote counts. @param reliabilityOf null where it is unknown */
+/** The weight of a vote. @param reliabilityOf null if the reliability is unknown */
 export const weightBy =
   (reliabilityOf: (expert: string | null) => number | null) =>
   ({ completions }: Pick<JudgedItem, "completions">) => {
@@ -76,16 +76,16 @@ export const weightBy =
       texts < 2 ? 1 : Math.max(0, (texts * (reliabilityOf(expert) ?? unknownReliability) - 1) / (texts - 1))
   }
 
-/** The mean of the prior's right and wrong votes. */
+/** The prior's share of right votes. */
 const unknownReliability = 2 / 3
 
-/** Collects the votes on items. @param reliabilityOf weights votes; without it, all count 1 */
+/** Collects the votes on items. @param reliabilityOf weights the votes; without it, each has the weight 1 */
 export const make = (reliabilityOf?: (expert: string | null) => number | null) => {
   const comparisons = Comparisons.make()
   const accrual = Accrual.make()
   const weightOf = reliabilityOf === undefined ? undefined : weightBy(reliabilityOf)
   return {
-    /** An item that names no models is ignored. */
+    /** Adds an item. An item that names no models is ignored. */
     add: (
       item: Pick<JudgedItem, "completions" | "models">,
       votes: ReadonlyArray<ItemVote>,
@@ -94,7 +94,7 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
       const compared = comparisons.add(item, votes, weightOf?.(item), compare)
       if (compared.some((each) => each.length > 0)) accrual.add(votes, compared)
     },
-    /** Undefined without a comparison of two models, or if there are too many models. */
+    /** Undefined if no two models were compared, or if there are too many models. */
     finish: (options: LeaderboardOptions = {}): Leaderboard | undefined => {
       const found = comparisons.finish()
       return found === undefined || found.items === 0
@@ -106,23 +106,22 @@ export const make = (reliabilityOf?: (expert: string | null) => number | null) =
   }
 }
 
-/** An item with its votes, and what they say of two of its completions; without that, what their choices and rankings say. */
+/** An item with its votes. `comparisonOf` overrides how a vote compares two completions. */
 export interface RatedItem extends Pick<JudgedItem, "completions" | "models" | "metadata"> {
   readonly votes: ReadonlyArray<ItemVote>
   readonly comparisonOf?: typeof comparisonOf
 }
 
-/** Options of `grouped`. */
 export interface GroupedOptions extends LeaderboardOptions {
-  /** Weights votes; without it, all count 1. */
+  /** The reliabilities from which votes get their weights; without it, every vote has the weight 1. */
   readonly reliabilityOf?: Reliabilities.Reliabilities["of"] | undefined
-  /** More groups are not rated. Default: no limit. */
+  /** Maximum number of groups; with more, nothing is rated. Default: no limit. */
   readonly maxGroups?: number | undefined
 }
 
 /**
- * Rates the models of each group of items; null without a comparison, or with more than `maxModels`. Undefined if there are
- * more than `maxGroups`.
+ * Rates the models of each group of items. A group's leaderboard is null if no two models were compared, or with more
+ * than `maxModels`. Undefined if there are more than `maxGroups` groups.
  */
 export const grouped = Effect.fnUntraced(function* <G, E, R>(
   items: Stream.Stream<RatedItem, E, R>,
@@ -147,7 +146,7 @@ export const grouped = Effect.fnUntraced(function* <G, E, R>(
     : [...groups].map(([group, { board, items }]) => ({ group, items, leaderboard: board.finish(options) ?? null }))
 })
 
-/** Judged items with their votes, without those that were mixed in to measure experts. */
+/** Judged items with their votes, without the gold items that were mixed in to measure experts. */
 export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream.Stream<RatedItem, E, R> =>
   items.pipe(
     Stream.filter(({ isCheck }) => !isCheck),
@@ -155,9 +154,9 @@ export const ratedItems = <E, R>(items: Stream.Stream<JudgedItem, E, R>): Stream
   )
 
 /**
- * Rates the models of a stream of items, which must be the same in each run if votes are `weighted`: reliabilities are
- * estimated first. Items that were mixed in to measure experts do not count. Undefined without a comparison of two
- * models, or with more than `maxModels`.
+ * Rates the models of a stream of items. If votes are `weighted`, the stream runs twice and must give the same items:
+ * reliabilities are estimated first. Gold items that were mixed in do not count. Undefined if no two models were
+ * compared, or with more than `maxModels`.
  */
 export const of = Effect.fnUntraced(function* <E, R>(
   items: Stream.Stream<JudgedItem, E, R>,
@@ -272,7 +271,7 @@ const rate = (
 
 const ratingOf = (ability: number): number => meanRating + scale * ability
 
-/** The difference of the first two, of which the standard error shrinks with the root of the number of votes. */
+/** Compares the first two models. The standard error shrinks with the square root of the number of votes. */
 const leadOf = (
   rows: ReadonlyArray<{ readonly number: number; readonly model: string; readonly group: number }>,
   fit: BradleyTerry.Fit,

@@ -1,8 +1,9 @@
 /**
- * How far experts agree on items with several votes.
+ * Measures how far experts agree on items with several votes.
  *
- * Guarantees: kappa and alpha compare first choices; a vote with several at the top is missing. Kappa takes chance per
- * item, 1/K for K texts. Alpha pools chance over the completions' places in the input, and depends on their order.
+ * Guarantees: kappa and alpha compare first choices; a vote with several completions at the top is left out. Kappa uses
+ * chance per item, 1/K for K texts. Alpha pools chance over the completions' places in the input, so it depends on
+ * their order.
  */
 import { Array as Arr } from "effect"
 import { countDifferent } from "../../domain/CompletionTexts.ts"
@@ -43,7 +44,7 @@ export const make = () => {
       alpha.add(chosen)
       kappa.add(countDifferent(completions), chosen)
     },
-    /** Votes on items with several, and those of them that were not for what came out. */
+    /** Counts the votes on items with several votes, and those of them that were not for the choice. */
     disagreement: () => ({ votes: votesOfSeveral, against: votesAgainst }),
     finish: (method: Agreement["method"]): Agreement => ({
       votes_per_item: [...votesPerItem].toSorted(([a], [b]) => a - b).map(([votes, items]) => ({ votes, items })),

@@ -1,7 +1,7 @@
 /**
- * Which prompts nearly repeat an earlier one, how many those are, and the first of them.
+ * Finds prompts that nearly repeat an earlier one, counts them, and keeps the first as examples.
  *
- * Guarantees: memory as for `NearDuplicates`; what is shown of a prompt waits in a scratch file, too.
+ * Guarantees: memory as for `NearDuplicates`; excerpts of prompts for examples are kept in a scratch file.
  */
 import { Effect, Schema } from "effect"
 import type { Check } from "../../domain/QualityReport.ts"
@@ -10,7 +10,7 @@ import * as NearDuplicates from "../text/NearDuplicates.ts"
 
 type Example = Check["examples"][number]
 
-/** What was found, by the prompts' zero-based ordinals. */
+/** The near-duplicates that were found, by the prompts' zero-based ordinals. */
 export interface Found {
   readonly isDuplicate: (ordinal: number) => boolean
   readonly count: number
@@ -24,7 +24,7 @@ const decodeBlock = Schema.decodeSync(
   Schema.fromJsonString(Schema.Array(Schema.Struct({ item_id: Schema.String, detail: Schema.String }))),
 )
 
-/** @param excerptOf what an example shows of a prompt */
+/** @param excerptOf shortens a prompt for an example */
 export const make = Effect.fnUntraced(function* (
   maxExamples: number,
   excerptOf: (prompt: string) => string,
@@ -32,7 +32,7 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const prompts = yield* NearDuplicates.make(undefined, directory)
   const texts = yield* ScratchFile.temporary(directory)
-  /** Where each block of examples is in the file. */
+  /** The place of each block of examples in the file. */
   const blocks: Array<readonly [start: number, size: number]> = []
   let waiting: Array<Example> = []
 
@@ -43,7 +43,9 @@ export const make = Effect.fnUntraced(function* (
   }
 
   return {
-    /** Takes the next prompt. Throws `ScratchFileFailed`: call it within `ScratchFile.attempt`. `room` must follow. */
+    /**
+     * Adds the next prompt. Throws `ScratchFileFailed`, so call it within `ScratchFile.attempt`. Run `room` afterwards.
+     */
     add: (prompt: string, item_id: string): void => {
       prompts.add(prompt)
       if (waiting.length === perBlock) {
@@ -54,7 +56,7 @@ export const make = Effect.fnUntraced(function* (
       waiting.push({ item_id, detail: excerptOf(prompt) })
     },
     room: prompts.room,
-    /** Of the prompts so far. */
+    /** Finds the near-duplicates among the prompts so far. */
     find: Effect.gen(function* () {
       const earliest = yield* prompts.earliest
       const isDuplicate = (ordinal: number) => earliest[ordinal] !== ordinal

@@ -1,8 +1,8 @@
-/** Counts what experts flagged, by kind. */
+/** Counts the problems that experts flagged, by kind. */
 import type { Flag } from "../../domain/Flag.ts"
 import type { FlagReport } from "../../domain/QualityReport.ts"
 
-/** Who flagged what. */
+/** Describes a flag: its kind, its expert, and the comment. */
 export const describe = ({ comment, expert, kind }: Flag): string =>
   [expert === null ? kind : `${kind} (${expert})`, ...(comment === undefined ? [] : [comment])].join(": ")
 
@@ -10,7 +10,7 @@ export const make = () => {
   const kinds = new Map<string, number>()
   let items = 0
   return {
-    /** The flags of an item. To be called once for each item. */
+    /** Adds the flags of an item. Call it once per item. */
     add: (flags: ReadonlyArray<Flag>): void => {
       if (flags.length > 0) items++
       for (const { kind } of flags) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)

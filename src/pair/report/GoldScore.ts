@@ -1,8 +1,8 @@
 /**
  * Accuracy of votes on items with a known answer.
  *
- * Guarantees: a vote is right if its text is that of the answer. Votes with several at the top don't count. The
- * interval is the 95% Wilson score interval.
+ * Guarantees: a vote is right if its text equals the answer's text. Votes with several completions at the top do not
+ * count. The interval is the 95% Wilson score interval.
  */
 import type { JudgedItem } from "../../domain/Judgment.ts"
 import type { GoldReport } from "../../domain/QualityReport.ts"
@@ -12,15 +12,15 @@ import * as BinomialTest from "../stats/BinomialTest.ts"
 
 const maxWrong = 10
 
-/** The kinds of the votes of each result, each kind once. */
+/** For each result, the kinds of its votes, each kind once. */
 const kindsByResult = ({ judgments }: JudgedItem): ReadonlyArray<ReadonlySet<string | null>> =>
   judgments.map((judgment) => new Set(allVotesOf({ judgments: [judgment] }).map(({ kind = null }) => kind)))
 
-/** Whether a choice is right; none where the answer is not known. */
+/** Whether a choice is right; undefined if the answer is unknown. */
 const isRightChoice = ({ completions, gold }: JudgedItem, choice: number): boolean | undefined =>
   gold === undefined ? undefined : completions[choice] === completions[gold.best_completion_index]
 
-/** Whether a vote is right; none where the answer is not known, or the vote prefers several alike. */
+/** Whether a vote is right; undefined if the answer is unknown, or if the vote has several completions at the top. */
 export const isRight = (item: JudgedItem, vote: ItemVote): boolean | undefined =>
   isDecided(vote) ? isRightChoice(item, vote.choice) : undefined
 
@@ -38,7 +38,7 @@ export const make = () => {
     return kind
   }
   return {
-    /** @param hasChoice whether the votes come to a choice, and not to a tie that leaves the item out */
+    /** @param hasChoice whether the votes lead to a choice, instead of a tie that leaves the item out */
     add: (item: JudgedItem, consensus: Consensus, hasChoice: boolean): void => {
       if (item.gold === undefined) return
       if (item.isCheck) mixedIn++

@@ -1,8 +1,8 @@
 /**
  * Lengths of prompts and completions in Unicode code points, and whether the longer completion is chosen.
  *
- * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions a
- * prompt counts once per item, chosen and rejected once per pair.
+ * Guarantees: `share_longer` and Cohen's d count each item once, in equal parts for its pairs. In the distributions, a
+ * prompt counts once per item; chosen and rejected count once per pair.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -32,7 +32,10 @@ export const make = () => {
   let equal = 0
   let shorter = 0
   return {
-    /** The pairs of one item. @param completions those of the judgment, which pairs of bytes name by their indices */
+    /**
+     * Adds the pairs of one item. @param completions the judgment's completions, which pairs made of bytes refer to by
+     * index
+     */
     add: (pairs: ReadonlyArray<PreferencePair>, completions: ReadonlyArray<string>): void => {
       const [first] = pairs
       if (first === undefined) return

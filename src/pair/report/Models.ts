@@ -1,9 +1,9 @@
 /**
  * Win rates of models: how often the completions of each were chosen and rejected.
  *
- * Guarantees: counts pairs whose completions are of two models; a text of several models counts for each of them. The
- * win rate is the mean, over a model's items, of its share in the item's pairs, so each item counts once. If only the
- * best completion is paired with the others, equal models win 1/K among K.
+ * Guarantees: only pairs with completions of two different models count; a text of several models counts for each of
+ * them. The win rate is the mean, over a model's items, of the share of the item's pairs that it won, so each item
+ * counts once. If only the best completion is paired with the others, each of K equal models wins 1/K.
  */
 import { firstOfText } from "../../domain/CompletionTexts.ts"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -14,17 +14,17 @@ interface ModelTally {
   items: number
   chosen: number
   rejected: number
-  /** Sum over the items of the share of the item's pairs that it won. */
+  /** The sum over items of the share of the item's pairs that the model won. */
   won: number
 }
 
-/** Limits the report if names are not models but unique per completion. */
+/** Maximum number of rows. It limits the report if names do not name models but are unique per completion. */
 const maxRows = 100
 
 export const make = () => {
   const rows = new Map<string, ModelTally>()
   return {
-    /** The pairs of one item. */
+    /** Adds the pairs of one item. */
     add: (
       pairs: ReadonlyArray<PreferencePair>,
       { completions, models = [] }: Pick<JudgedItem, "completions" | "models">,

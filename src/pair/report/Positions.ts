@@ -1,11 +1,11 @@
 /**
  * The position of the chosen completion in the order that the expert saw.
  *
- * Guarantees: positions are counted in votes, without those with several at the top or for a text that was shown twice.
- * Votes of one item prefer the same completion, and so are not independent: halves are counted in items, each once, in
- * the half that got more of its votes. Items with as many votes in either half are in neither, nor is the middle
- * position of an odd number. In random order both halves are equally likely; the p-value is of the exact two-sided
- * binomial test.
+ * Guarantees: positions are counted in votes, without votes that have several completions at the top or prefer a text
+ * that was shown twice. Votes on one item prefer the same completion, so they are not independent. Halves are therefore
+ * counted in items: each item counts once, in the half that got more of its votes. Items with equally many votes in
+ * both halves count in neither half, and neither does the middle position of an odd number. In random order both halves
+ * are equally likely; the p-value is that of the exact two-sided binomial test.
  */
 import { Array as Arr } from "effect"
 import type { Position } from "../../domain/QualityReport.ts"
@@ -19,8 +19,9 @@ export const make = () => {
   let known = 0
   return {
     /**
-     * @param votes of one item
-     * @param completions how many there are
+     * Adds the votes on one item.
+     *
+     * @param completions the number of completions of the item
      */
     add: (votes: ReadonlyArray<ItemVote>, completions: number): void => {
       let lead = 0

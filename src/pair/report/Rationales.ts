@@ -1,8 +1,8 @@
 /**
  * Finds missing and copied rationales.
  *
- * Guarantees: a rationale is a copy if its normal form occurred at an earlier item, or is that of the prompt, a message
- * or a completion. Memory: that of `HashNumbers` per distinct rationale, by 52-bit hashes.
+ * Guarantees: a rationale is a copy if its normal form occurred at an earlier item, or equals that of the prompt, a
+ * message or a completion. Memory: one entry of `HashNumbers` per distinct rationale, with 52-bit hashes.
  */
 import { charactersAt } from "../../domain/CompletionTexts.ts"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -17,7 +17,10 @@ export type Kind = "none" | "copied" | "own"
 export const make = () => {
   const seen = HashNumbers.make()
   return {
-    /** What kind of rationale a judgment has. @param item the item's number: what is said of it again is no copy */
+    /**
+     * Classifies the rationale of a judgment. @param item the item's number; the same rationale on the same item is not
+     * a copy
+     */
     add: ({ annotations, completions, prompt }: Judgment, item: number): Kind => {
       const rationale = textOf(annotations.rationale)
       if (rationale === null) return "none"
@@ -31,7 +34,9 @@ export const make = () => {
   }
 }
 
-/** A text that is longer is not equal, and need not be normalized. */
+/**
+ * Maximum length of a text that may have this normal form. A longer text cannot be equal and need not be normalized.
+ */
 const maxLength = (normalized: string): number => 4 * normalized.length + 64
 
 const sameText = (other: string, normalized: string): boolean =>

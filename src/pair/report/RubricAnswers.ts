@@ -1,8 +1,9 @@
 /**
- * Counts what experts answered to a rubric: strengths, whether all is bad, edits, and ratings by aspect.
+ * Counts the experts' answers to a rubric: strengths, whether all completions are bad, edits, and ratings by aspect.
  *
- * Guarantees: an item's strength, edit and verdict are those of its consensus, as the dataset's columns have them. A rating of an
- * expert counts once per completion and side. Memory: 40 bytes per different number, and some for each aspect and model.
+ * Guarantees: an item's strength, edit and verdict are those of its consensus, as in the dataset's columns. A rating of
+ * an expert counts once per completion and side. Memory: 40 bytes per different number, and a few more for each aspect
+ * and model.
  */
 import type { PreferencePair } from "../../domain/PreferencePair.ts"
 import type { AspectReport, RubricReport, StrengthReport } from "../../domain/RubricReport.ts"
@@ -65,7 +66,7 @@ export const make = () => {
   }
 
   return {
-    /** A judged item, with its pairs; none if it is left out of the dataset. */
+    /** Adds a judged item with its pairs; no pairs if it is left out of the dataset. */
     add: (consensus: Consensus, pairs: ReadonlyArray<PreferencePair>): void => {
       const answered = consensus.votes.filter(isAnswered)
       if (answered.length === 0) return

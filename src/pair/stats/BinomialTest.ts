@@ -2,22 +2,22 @@
  * Exact two-sided binomial test, and the Wilson score interval.
  *
  * The p-value sums the probabilities of all outcomes that are at most as probable as the observed one, up to a relative
- * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do; no normal approximation. Probabilities are
- * computed by C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities", with about twelve digits at
- * ten million trials. Values under 1e-300 may be 0.
+ * difference of 1e-7, as R's `binom.test` and SciPy's `binomtest` do. There is no normal approximation. Probabilities
+ * follow C. Loader, 2000, "Fast and Accurate Computation of Binomial Probabilities", with about twelve digits at ten
+ * million trials. Values under 1e-300 may be 0.
  */
 
-/** The 0.975 quantile of the normal distribution: of a 95% interval. */
+/** The 0.975 quantile of the normal distribution, for a 95% interval. */
 export const normal95 = 1.959963984540054
 
-/** In R and SciPy alike. */
+/** Relative tolerance for equal probabilities, the same as in R and SciPy. */
 const tolerance = 1e-7
 
 /**
  * The two-sided p-value of an exact binomial test, 0 to 1.
  *
  * @param successes an integer, 0 to `trials`
- * @param probability of a success by the null hypothesis
+ * @param probability the probability of a success under the null hypothesis
  */
 export const twoSided = (successes: number, trials: number, probability = 0.5): number => {
   const q = 1 - probability
@@ -29,7 +29,7 @@ export const twoSided = (successes: number, trials: number, probability = 0.5): 
 }
 
 /**
- * The Wilson score interval of a proportion, both bounds within 0 to 1; null without trials. Source: E. B. Wilson,
+ * The Wilson score interval of a proportion, with both bounds within 0 to 1; null without trials. Source: E. B. Wilson,
  * 1927, "Probable inference, the law of succession, and statistical inference".
  *
  * @param z the normal quantile of the confidence level; default: that of 95%
@@ -51,8 +51,8 @@ export const wilsonInterval = (
 }
 
 /**
- * For an outcome that is less than expected: its own tail, and of the other one, which begins at the
- * first outcome that is not less than expected, what is not more probable.
+ * The p-value of an outcome below the expected one: its own tail, plus the outcomes of the other tail that are not more
+ * probable. The other tail begins at the first outcome that is not below the expected one.
  */
 const fromBelow = (successes: number, trials: number, p: number, q: number, otherTail: number): number => {
   const limit = logProbability(successes, trials, p, q) + Math.log1p(tolerance)
@@ -65,7 +65,7 @@ const fromBelow = (successes: number, trials: number, p: number, q: number, othe
   return Math.min(1, lowerTail(successes, trials, p, q) + lowerTail(trials - low, trials, q, p))
 }
 
-/** The probability of at most so many successes, where that is less than is expected. */
+/** The probability of at most this many successes, if that number is below the expected one. */
 const lowerTail = (successes: number, trials: number, p: number, q: number): number => {
   if (successes < 0) return 0
   let term = 1
@@ -86,7 +86,7 @@ const logProbability = (k: number, n: number, p: number, q: number): number => {
   return corrections - deviations - (Math.log(2 * Math.PI * k) + Math.log1p(-k / n)) / 2
 }
 
-/** ln n! less Stirling's formula for it. */
+/** ln n! minus Stirling's formula for it. */
 const stirlingError = (n: number): number => {
   if (n <= 15) {
     let factorial = 1
@@ -97,7 +97,7 @@ const stirlingError = (n: number): number => {
   return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square) / square) / square) / n
 }
 
-/** x ln(x / mean) + mean − x, by a series where that would cancel. */
+/** x ln(x / mean) + mean − x, computed by a series if the direct formula would cancel. */
 const deviance = (x: number, mean: number): number => {
   if (Math.abs(x - mean) >= 0.1 * (x + mean)) return x * Math.log(x / mean) + mean - x
   const v = (x - mean) / (x + mean)

@@ -1,34 +1,37 @@
 /**
- * Abilities of players from the outcomes of their contests: the Bradley–Terry model, with ties by Davidson, and
- * covariates of a contest.
+ * Estimates abilities of players from the outcomes of their contests: the Bradley–Terry model, with ties by Davidson,
+ * and covariates of a contest.
  *
  * With the ability λ of each player, the covariates x of a contest, and η = λ_one − λ_other + β·x, the probabilities
  * that one wins, the other wins, and that they tie are as e^(η/2) : e^(−η/2) : ν (R. A. Bradley and M. E. Terry, 1952,
  * "Rank analysis of incomplete block designs"; R. R. Davidson, 1970, "On extending the Bradley-Terry model to
  * accommodate ties in paired comparison experiments"). Without ties ν is 0.
  *
- * Fits by Newton's method with step halving, of a log-likelihood that is concave in λ, β and ln ν. A prior makes the
- * maximum exist for all outcomes: λ and β are normal with mean 0 and a given standard deviation (T. Leonard, 1977, "An
- * alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without it, a maximum exists only
- * where no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from
- * binary comparisons"), which the caller checks.
+ * The fit uses Newton's method with step halving on a log-likelihood that is concave in λ, β and ln ν. A prior makes
+ * the maximum exist for all outcomes: λ and β are normal with mean 0 and a given standard deviation (T. Leonard, 1977,
+ * "An alternative Bayesian approach to the Bradley-Terry model for paired comparisons"). Without it, a maximum exists
+ * only if no group of players wins all contests against the rest (L. R. Ford, 1957, "Solution of a ranking problem from
+ * binary comparisons"); the caller must check that.
  *
  * Guarantees: deterministic; bounded iterations; with a prior, all numbers are finite.
  */
 import * as Components from "./Components.ts"
 
-/** Contests by row: those with the same players and covariates may share one. */
+/** Contests by row. Contests with the same players and covariates may share a row. */
 export interface Design {
   readonly players: number
-  /** The players of each row, two different ones. */
+  /** The two different players of each row. */
   readonly one: ArrayLike<number>
   readonly other: ArrayLike<number>
-  /** Each with a value per row: what speaks for `one`, such as 1 if it plays at home and −1 if the other does. */
+  /**
+   * The covariates, each with one value per row. A value is an advantage of `one`, such as 1 if it plays at home and −1
+   * if the other does.
+   */
   readonly covariates: ReadonlyArray<ArrayLike<number>>
 }
 
 export interface Fit {
-  /** λ; in each group of players that are connected by contests, the mean is 0. */
+  /** λ; the mean is 0 in each group of players that are connected by contests. */
   readonly abilities: Float64Array
   /** β, one per covariate. */
   readonly coefficients: Float64Array
@@ -38,9 +41,9 @@ export interface Fit {
 }
 
 export interface FitOptions {
-  /** The fit of similar counts. Default: all players are equal. */
+  /** A fit of similar counts from which to start. Default: all players are equal. */
   readonly start?: Fit | undefined
-  /** Stops once no parameter changes by more than this; the error is then about its square. Default 1e-6. */
+  /** The fit stops when no parameter changes by more than this; the error is then about its square. Default 1e-6. */
   readonly tolerance?: number | undefined
 }
 
@@ -49,8 +52,8 @@ const maxIterations = 60
 /**
  * Prepares fits of one design.
  *
- * @param prior standard deviation of the prior of λ and β; `Infinity` for none
- * @returns a function that fits counts: per row how often one won, they tied, and the other won (3 per row), 0 or more
+ * @param prior standard deviation of the prior of λ and β; `Infinity` for no prior
+ * @returns a function that fits counts, 3 per row: how often one won, they tied, and the other won; each 0 or more
  */
 export const make = (design: Design, prior: number) => {
   const { covariates, one, other, players } = design
@@ -62,7 +65,7 @@ export const make = (design: Design, prior: number) => {
     Array.from({ length: rows }, (_, row) => [one[row]!, other[row]!] as const),
   )
   const size = penalized + 1
-  /** λ, β, ln ν. */
+  /** The values of λ, β, and ln ν. */
   const parameters = new Float64Array(size)
   const gradient = new Float64Array(size)
   const step = new Float64Array(size)
@@ -83,7 +86,7 @@ export const make = (design: Design, prior: number) => {
       const [a, b] = [one[row]!, other[row]!]
       let eta = parameters[a]! - parameters[b]!
       for (let k = 0; k < covariates.length; k++) eta += parameters[players + k]! * covariates[k]![row]!
-      // Both probabilities are divided by the larger one, so that nothing overflows.
+      // Both probabilities are divided by the larger one to prevent overflow.
       const root = Math.exp(-Math.abs(eta) / 2)
       const total = 1 + root * root + nu * root
       value -= n * Math.log(total) + Math.abs(eta) * ((eta > 0 ? lost : won) + tied / 2)
@@ -120,7 +123,8 @@ export const make = (design: Design, prior: number) => {
       information[i * size + i]! += precision
     }
     if (precision === 0) {
-      // Only differences count. What is added is 0 for steps that leave the mean of a group as it is, as all do.
+      // Only differences of abilities matter, so the matrix would be singular. The added terms are 0 for steps that
+      // keep the mean of each group, and all steps do.
       for (let i = 0; i < players; i++)
         for (let j = 0; j <= i; j++) if (group[i] === group[j]) information[i * size + j]! += 1
     }
@@ -177,8 +181,8 @@ const split = (parameters: Float64Array, players: number, penalized: number) => 
 })
 
 /**
- * Solves A x = b by Cholesky's method, in place of the lower triangle of A, of which the first `used` rows count. A
- * parameter of which nothing is known (a pivot of 0) stays as it is.
+ * Solves A x = b by Cholesky's method in place, using the first `used` rows of the lower triangle of A. A parameter
+ * without information (a pivot of 0) does not change.
  */
 const solve = (a: Float64Array, b: Float64Array, x: Float64Array, used: number, size: number): void => {
   for (let i = 0; i < used; i++) {

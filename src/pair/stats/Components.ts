@@ -1,13 +1,14 @@
 /**
- * Components of a graph: nodes that reach each other along its edges (S. R. Kosaraju; M. Sharir, 1981, "A
+ * Components of a graph: sets of nodes that reach each other along its edges (S. R. Kosaraju; M. Sharir, 1981, "A
  * strong-connectivity algorithm and its applications in data flow analysis").
  *
- * Guarantees: components are numbered from 0 on, each after those from which it can be reached. Without recursion.
+ * Guarantees: components are numbered from 0, each after the components from which it can be reached. The algorithm
+ * does not use recursion.
  */
 
 export type Edge = readonly [from: number, to: number]
 
-/** The component of each node, 0 to below `nodes`. */
+/** The component of each node; nodes are numbered from 0 to below `nodes`. */
 export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array => {
   const out: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])
   const back: ReadonlyArray<Array<number>> = Array.from({ length: nodes }, () => [])
@@ -52,6 +53,6 @@ export const strong = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array =
   return component
 }
 
-/** The same where edges have no direction. */
+/** Like `strong`, but edges have no direction. */
 export const weak = (nodes: number, edges: ReadonlyArray<Edge>): Uint32Array =>
   strong(nodes, [...edges, ...edges.map(([from, to]): Edge => [to, from])])

@@ -1,19 +1,19 @@
 /**
  * Estimates the reliability of each expert from votes alone, by expectation maximization (A. P. Dawid and A. M. Skene,
  * 1979, "Maximum likelihood estimation of observer error-rates using the EM algorithm"), in the one-coin model of
- * `make`. The right choice of an item, where it is known, is fixed as the item's class (W. Tang and M. Lease, 2011,
+ * `make`. If the right choice of an item is known, it is fixed as the item's class (W. Tang and M. Lease, 2011,
  * "Semi-supervised consensus labeling for crowdsourcing", SIGIR workshop on crowdsourcing for information retrieval).
  *
- * Guarantees: deterministic; bounded iterations; the posterior never decreases. It starts from the majority, and, where
- * right choices are known, also from the votes on these alone: the higher posterior counts.
- * Not guaranteed: the global maximum. If most experts make the same errors, they are considered right, unless known choices
+ * Guarantees: deterministic; bounded iterations; the posterior never decreases. The estimate starts from the majority
+ * and, if right choices are known, also from the votes on these alone; the start with the higher posterior counts. Not
+ * guaranteed: the global maximum. If most experts make the same errors, they are considered right, unless known choices
  * say otherwise.
  */
 import * as NumberList from "./NumberList.ts"
 
 export interface Limits {
   readonly maxIterations?: number
-  /** Stops when no reliability changes by more than this. */
+  /** The estimate stops when no reliability changes by more than this. */
   readonly tolerance?: number
 }
 
@@ -24,45 +24,50 @@ export interface DawidSkene {
   /**
    * Adds an item. Votes without a name may share one expert, who then votes several times.
    *
-   * @param completions how many there are to choose from
-   * @param truth the right choice, where it is known
+   * @param completions the number of completions to choose from
+   * @param truth the right choice, if it is known
    */
   readonly add: (completions: number, votes: ReadonlyArray<ExpertVote>, truth?: number) => void
-  /** Of the items so far. */
+  /** Estimates the reliabilities from the items so far. */
   readonly fit: (limits?: Limits) => Fit
 }
 
 export interface Fit {
-  /** By expert: the probability that a vote of theirs is right, above 0 and below 1. */
+  /** By expert: the probability that a vote of the expert is right, above 0 and below 1. */
   readonly reliability: Float64Array
-  /** By item, in the order of adding: the probability of the most probable completion; 1 where the right one is known. */
+  /**
+   * By item, in the order of adding: the probability of the most probable completion; 1 if the right choice is known.
+   */
   readonly confidence: () => Float64Array
-  /** By expert: votes on items with several votes, or with a known answer. Without any, the reliability is 2/3. */
+  /**
+   * By expert: number of votes on items with several votes, or with a known answer. Without any, the reliability is
+   * 2/3.
+   */
   readonly shared: Uint32Array
   readonly iterations: number
   readonly converged: boolean
 }
 
-/** The prior as votes that each expert is assumed to have given. */
+/** The prior, as numbers of right and wrong votes that each expert is assumed to have given. */
 const rightBefore = 2
 const wrongBefore = 1
 
-/** Gain in log density from which the estimate that starts from known choices counts. */
+/** Minimum gain in log density for preferring the estimate that starts from known choices. */
 const minGain = 1e-6
 
 /**
- * The one-coin model: a vote is right with the expert's reliability r, and otherwise is for each of the other K − 1
- * completions with the same probability. (The error matrix of 1979 needs classes that are the same for all items.)
- * The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had given two right votes and
- * one wrong vote before: r is never 0 or 1, and of two mirror images, the one with more right votes is preferred
- * (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
+ * Makes an estimator with the one-coin model: a vote is right with the expert's reliability r, and otherwise is for
+ * each of the other K − 1 completions with the same probability. (The error matrix of 1979 needs classes that are the
+ * same for all items.) The estimate maximizes the posterior of r with a Beta(3, 2) prior, as if each expert had already
+ * given two right votes and one wrong vote. So r is never 0 or 1, and of two mirrored solutions, the one with more
+ * right votes is preferred (Q. Liu, J. Peng and A. Ihler, 2012, "Variational inference for crowdsourcing").
  *
  * Takes 8 bytes per vote and 12 per item, up to three times that while growing.
  */
 export const make = (): DawidSkene => {
   const counts = NumberList.make(Uint32Array)
   const itemEnds = NumberList.make(Uint32Array)
-  /** The right choice and 1, or 0 where it is not known. */
+  /** The right choice plus 1, or 0 if it is unknown. */
   const truths = NumberList.make(Uint32Array)
   const voters = NumberList.make(Uint32Array)
   const choiceList = NumberList.make(Uint32Array)
@@ -78,14 +83,14 @@ export const make = (): DawidSkene => {
     const shared = new Uint32Array(expertCount)
     const onKnown = new Uint32Array(expertCount)
 
-    // Of the item at hand: the completions voted for, in the order of their first vote.
+    // Buffers for the current item: the completions with votes, in the order of their first vote.
     const voted = new Uint32Array(maxVotes)
     const score = new Float64Array(maxVotes)
     const slotOf = new Uint32Array(maxVotes)
 
     /**
-     * Puts the posterior probability of each completion voted for into `score`. Returns the log of the probability of the
-     * votes, above that of all being wrong.
+     * Writes the posterior probability of each completion with votes into `score`. Returns the log of the probability
+     * of the votes, relative to the case that all are wrong.
      */
     const weigh = (start: number, end: number, count: number): number => {
       let slots = 0
@@ -119,12 +124,15 @@ export const make = (): DawidSkene => {
       }
     }
 
-    /** Votes on an item with a known answer. */
+    /** Counts the right votes on an item with a known answer. */
     const check = (start: number, end: number, truth: number): void => {
       for (let vote = start; vote < end; vote++) if (choices[vote] === truth) right[experts[vote]!]!++
     }
 
-    /** Takes the expected number of right votes for the truth; returns the largest change. @param of votes by expert */
+    /**
+     * Updates the reliabilities from the expected number of right votes; returns the largest change. @param of votes by
+     * expert
+     */
     const update = (of: Uint32Array): number => {
       let change = 0
       for (let expert = 0; expert < expertCount; expert++) {
@@ -196,7 +204,7 @@ export const make = (): DawidSkene => {
       right.set(rightOnKnown)
       update(onKnown)
       const fromKnown = iterate()
-      // Both starts usually lead to the same estimate, up to rounding: then it is the majority's.
+      // Both starts usually lead to the same estimate, up to rounding. In that case the majority's estimate is used.
       if (density() > before + minGain) outcome = fromKnown
       else {
         reliability.set(fromMajority)
@@ -212,7 +220,7 @@ export const make = (): DawidSkene => {
           found[item] = 1
           continue
         }
-        // Where nobody voted, each is as probable.
+        // Without votes, all completions are equally probable.
         found[item] = 1 / count
         weigh(start, ends[item]!, count)
         for (let vote = start; vote < ends[item]!; vote++) {

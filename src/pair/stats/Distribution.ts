@@ -2,8 +2,8 @@
  * Summary of a set of numbers: mean, spread, exact quantiles, histogram.
  *
  * Guarantees: quantiles interpolate between the two nearest ranks (type 7 of Hyndman and Fan, 1996, the default of
- * NumPy and R). The standard deviation is the sample's, null for fewer than two numbers. Memory: at most 40 bytes per
- * different number, however often it occurs.
+ * NumPy and R). The standard deviation is the sample's; it is null for fewer than two numbers. Memory: at most 40 bytes
+ * per different number, however often it occurs.
  */
 import type { Distribution } from "../../domain/Distribution.ts"
 import * as Histogram from "./Histogram.ts"
@@ -13,13 +13,13 @@ import * as SortedNumbers from "./SortedNumbers.ts"
 export interface Summary {
   /** @param value finite */
   readonly add: (value: number) => void
-  /** Of the numbers so far. */
+  /** Summarizes the numbers so far. */
   readonly distribution: () => Distribution
-  /** The value below which a share of the numbers so far lies, interpolated; null where there are none. */
+  /** The interpolated value below which this share of the numbers so far lies; null without numbers. */
   readonly quantile: (share: number) => number | null
 }
 
-/** Numbers that wait to be sorted: few, where many are different as many as those. */
+/** Size of the buffer of unsorted numbers. It starts small, and grows with the number of different values. */
 const firstWaiting = 64
 const minWaiting = 4096
 

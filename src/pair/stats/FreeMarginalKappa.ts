@@ -1,23 +1,23 @@
 /**
- * Randolph's free-marginal multirater kappa: κ = (P − Pe) / (1 − Pe), where P is the mean share of pairs of ratings of a
- * subject that agree, and Pe the mean of 1/K of K categories. 1 is perfect agreement, 0 is what chance gives.
- * Source: J. J. Randolph, 2005, "Free-marginal multirater kappa", Joensuu Learning and Instruction Symposium.
+ * Randolph's free-marginal multirater kappa: κ = (P − Pe) / (1 − Pe). P is the mean share of pairs of ratings of a
+ * subject that agree; Pe is the mean of 1/K for K categories. 1 is perfect agreement, 0 is chance agreement. Source: J.
+ * J. Randolph, 2005, "Free-marginal multirater kappa", Joensuu Learning and Instruction Symposium.
  *
- * Guarantees: each subject counts once, with its own K; those with fewer than two ratings or categories don't count.
- * Chance takes no account of one model being better than the others.
+ * Guarantees: each subject counts once, with its own K; subjects with fewer than two ratings or categories do not
+ * count. The chance term ignores that one model may be better than the others.
  */
 
 export interface FreeMarginalKappa {
   /**
    * Adds a subject.
    *
-   * @param categories how many there are to choose from
-   * @param counts how many of its ratings are in each category; those that are absent have none
+   * @param categories the number of categories to choose from
+   * @param counts the number of ratings in each category; missing categories have none
    */
   readonly add: (categories: number, counts: ReadonlyArray<number>) => void
-  /** Of the subjects so far; null where none counts. */
+  /** Kappa of the subjects so far; null if no subject counts. */
   readonly kappa: () => number | null
-  /** How many count. */
+  /** The number of subjects that count. */
   readonly subjects: () => number
 }
 
@@ -31,7 +31,7 @@ export const make = (): FreeMarginalKappa => {
       const ratings = counts.reduce((total, count) => total + count, 0)
       if (ratings < 2 || categories < 2) return
       subjects++
-      // 1 − P and 1 − Pe: exactly 0 where all ratings of each subject are in one category.
+      // This computes 1 − P and 1 − Pe, which is exactly 0 if all ratings of each subject are in one category.
       const differing = counts.reduce((pairs, count) => pairs + count * (ratings - count), 0)
       disagreement += differing / (ratings * (ratings - 1))
       expected += 1 - 1 / categories

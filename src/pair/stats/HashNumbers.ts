@@ -1,15 +1,15 @@
-/**
- * A number for each of many hashes: 16 to 32 bytes per hash, and half as much again while the table grows.
- */
+/** Maps hashes to numbers. It takes 16 to 32 bytes per hash, and half as much again while the table grows. */
 export interface HashNumbers {
-  /** The number of the hash; the one given, which it then has, where it has none. @param hash uniform, of up to 52 bits */
+  /**
+   * Returns the number of the hash. A hash without a number gets the given one. @param hash uniform, of up to 52 bits
+   */
   readonly getOrSet: (hash: number, number: number) => number
 }
 
 const firstSlots = 64
 
 export const make = (): HashNumbers => {
-  /** Hashes plus one, with linear probing, at most three quarters full. */
+  /** The hashes plus one, with linear probing; at most three quarters of the slots are used. */
   let hashes = new Float64Array(firstSlots)
   let numbers = new Uint32Array(firstSlots)
   let size = 0

@@ -1,9 +1,10 @@
 /**
  * Histograms with 20 to 40 bins and readable edges: multiples of 1, 2, 2.5 or 5 times a power of ten.
  *
- * Guarantees: edges depend on the numbers only, ascend, and include all of them; integers get integer edges, the last
- * one above the maximum. Bins have equal widths; or are log-spaced if the maximum exceeds the smallest positive number
- * by a factor of 100; or, with negative numbers, are mirrored at 0, with one wide bin at each end for the outer 1%.
+ * Guarantees: edges depend only on the numbers, ascend, and enclose all of them. Integers get integer edges, and the
+ * last edge is above the maximum. Bins have equal widths, with two exceptions. They are log-spaced if the maximum is
+ * more than 100 times the smallest positive number. With negative numbers they are mirrored at 0, with one wide bin at
+ * each end for the outer 1%.
  */
 import type { Histogram } from "../../domain/Distribution.ts"
 import type { SortedNumbers } from "./SortedNumbers.ts"
@@ -28,7 +29,10 @@ const edgesOf = (sorted: SortedNumbers): ReadonlyArray<number> => {
     : equalWidths(least, greatest, whole)
 }
 
-/** `mantissa` tenths of a power of ten: whole numbers, so that an edge is the nearest number to its decimal. */
+/**
+ * A step of `mantissa` tenths of a power of ten. The mantissa is an integer, so that an edge is the nearest number to
+ * its decimal.
+ */
 interface Step {
   readonly mantissa: number
   readonly exponent: number
@@ -37,7 +41,7 @@ interface Step {
 const times = (count: number, { exponent, mantissa }: Step): number =>
   exponent < 1 ? (count * mantissa) / 10 ** (1 - exponent) : count * mantissa * 10 ** (exponent - 1)
 
-/** The smallest readable step of at least the size, with which a histogram has few enough bins. */
+/** The smallest readable step that is at least `size` and gives few enough bins. */
 const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boolean): Step => {
   for (let exponent = Math.floor(Math.log10(size)); ; exponent++) {
     const step = [10, 20, 25, 50]
@@ -50,13 +54,16 @@ const stepFor = (size: number, whole: boolean, hasFewBins: (step: Step) => boole
   }
 }
 
-/** How many steps from 0 the last edge is that is not above the value. */
+/** The number of steps from 0 to the last edge that is not above the value. */
 const stepsBelow = (value: number, step: Step): number => {
   const steps = Math.floor(value / times(1, step))
   return times(steps, step) > value ? steps - 1 : steps
 }
 
-/** How many steps from 0 the first edge is that is not below the value; above it, for whole numbers. */
+/**
+ * The number of steps from 0 to the first edge that is not below the value; for whole numbers, to the first edge above
+ * it.
+ */
 const stepsAbove = (value: number, step: Step, whole: boolean): number => {
   const steps = Math.ceil(value / times(1, step))
   const edge = times(steps, step)
@@ -66,7 +73,7 @@ const stepsAbove = (value: number, step: Step, whole: boolean): number => {
 const between = (first: number, last: number, step: Step): ReadonlyArray<number> =>
   Array.from({ length: last - first + 1 }, (_, i) => times(first + i, step))
 
-/** A width from which on edges are distinct: not too small compared with the numbers themselves. */
+/** The minimum width at which edges are distinct: it must not be too small compared with the numbers themselves. */
 const minWidth = (range: number, size: number, whole: boolean): number =>
   Math.max(range === 0 ? 1 : range / maxBins, size * 2 ** -40, whole ? 1 : 0)
 
@@ -99,7 +106,7 @@ const mirrored = (sorted: SortedNumbers, whole: boolean): ReadonlyArray<number> 
   ]
 }
 
-/** Tenths that part a factor of ten into ten, or five, nearly equal ratios. */
+/** Tenths that divide a factor of ten into ten, or five, nearly equal ratios. */
 const ten = [10, 12, 15, 20, 25, 30, 40, 50, 60, 80]
 const five = [10, 15, 25, 40, 60]
 

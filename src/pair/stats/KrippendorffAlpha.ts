@@ -1,10 +1,11 @@
 /**
- * Krippendorff's alpha: α = 1 − Do / De, where Do is the mean difference of pairs of values within a unit, De that of pairs of
- * any two values. 1 is perfect agreement, 0 is chance. Nominal: values differ (1) or not (0). Interval: (a − b)².
- * Source: K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D.
+ * Krippendorff's alpha: α = 1 − Do / De. Do is the mean difference of pairs of values within a unit; De is that of
+ * pairs of any two values. 1 is perfect agreement, 0 is chance. Nominal: values differ (1) or not (0). Interval: (a −
+ * b)². Source: K. Krippendorff, 2011, "Computing Krippendorff's Alpha-Reliability", sections C and D.
  *
- * Guarantees: independent of the order of units; for interval data, but for rounding. Units with fewer than two values don't
- * count. Categories are places in the input: if each place is one model, and one is mostly better, alpha is low. `FreeMarginalKappa` avoids that.
+ * Guarantees: the result does not depend on the order of units (for interval data, except for rounding). Units with
+ * fewer than two values do not count. Categories are places in the input: if each place is one model, and one model is
+ * usually better, alpha is low. `FreeMarginalKappa` avoids that.
  */
 import { Number } from "effect"
 import * as Moments from "./Moments.ts"
@@ -13,18 +14,21 @@ export interface KrippendorffAlpha {
   /**
    * Adds a unit.
    *
-   * @param unit of nominal data, how many of its values are in each category, by the category's index (categories that
-   * are absent at the end have none); of interval data, its values
+   * @param unit for nominal data, the number of its values in each category, by the category's index (missing
+   * categories at the end have none); for interval data, its values
    */
   readonly add: (unit: ReadonlyArray<number>) => void
-  /** Of the units so far; null if there are no pairs, or all values are in one category. */
+  /** Alpha of the units so far; null if there are no pairs, or all values are in one category. */
   readonly alpha: () => number | null
 }
 
 export const make = (): KrippendorffAlpha => {
-  /** Pairable values by category. */
+  /** The number of pairable values by category. */
   const totals: Array<number> = []
-  /** By the number of values in a unit: ordered pairs of different values. Whole numbers, hence exact in any order. */
+  /**
+   * Ordered pairs of different values, by the number of values in a unit. They are integers, so sums are exact in any
+   * order.
+   */
   const different = new Map<number, number>()
 
   return {
@@ -50,10 +54,16 @@ export const make = (): KrippendorffAlpha => {
   }
 }
 
-/** For interval data, in constant memory. `add` takes a unit's values; `alpha` is null if there are no pairs, or nothing varies. */
+/**
+ * Alpha for interval data, in constant memory. `add` takes a unit's values; `alpha` is null if there are no pairs, or
+ * no value varies.
+ */
 export const makeInterval = (): KrippendorffAlpha => {
   const all = Moments.make()
-  /** Half the sum, over the units, of squared differences of ordered pairs, each divided by one less than the unit's values. */
+  /**
+   * Half the sum, over the units, of the squared differences of ordered pairs, each divided by the unit's number of
+   * values minus 1.
+   */
   let within = 0
   return {
     add: (values) => {

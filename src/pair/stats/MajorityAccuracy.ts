@@ -1,41 +1,43 @@
 /**
- * How probable it is that the majority of votes is right, and how far votes agree, from the accuracy of the experts.
+ * Computes the probability that the majority of votes is right, and how far votes agree, from the accuracy of the
+ * experts.
  *
- * - A vote is right with its expert's accuracy, independently of others, and otherwise is for each of the other completions
- *   with the same probability. For two completions that is the jury theorem (Condorcet, 1785, "Essai sur l'application de
- *   l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B. Grofman, G. Owen and S. L. Feld, 1983,
- *   "Thirteen theorems in search of the truth"), for more its extension to pluralities (C. List and R. E. Goodin, 2001,
- *   "Epistemic democracy: generalizing the Condorcet jury theorem").
- * - The right votes of experts who differ have a Poisson binomial distribution. The experts of an item are drawn without
- *   replacement, each set with a probability in proportion to the product of its weights (S. X. Chen, A. P. Dempster and
- *   J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
- * - The earliest vote decides a tie, as `domain/Tally` has it for votes without a ranking. Votes come in any order alike,
- *   so each of t completions that tie wins with probability 1 / t.
+ * - A vote is right with its expert's accuracy, independently of others, and otherwise is for each of the other
+ *   completions with the same probability. For two completions this is the jury theorem (Condorcet, 1785, "Essai sur
+ *   l'application de l'analyse à la probabilité des décisions rendues à la pluralité des voix"; B. Grofman, G. Owen and
+ *   S. L. Feld, 1983, "Thirteen theorems in search of the truth"); for more, its extension to pluralities (C. List and
+ *   R. E. Goodin, 2001, "Epistemic democracy: generalizing the Condorcet jury theorem").
+ * - The number of right votes of experts with different accuracies has a Poisson binomial distribution. The experts of
+ *   an item are drawn without replacement; the probability of a set is proportional to the product of its weights (S.
+ *   X. Chen, A. P. Dempster and J. S. Liu, 1994, "Weighted finite population sampling to maximize entropy").
+ * - The earliest vote decides a tie, as in `domain/Tally` for votes without a ranking. All orders of votes are equally
+ *   likely, so each of t tied completions wins with probability 1 / t.
  *
- * Guarantees: exact, by dynamic programming, up to the rounding of doubles. Not modeled: items that are harder than others, and
- * experts who make the same errors; both usually make a majority less accurate than this.
+ * Guarantees: exact, by dynamic programming, up to the rounding of doubles. Not modeled: items that are harder than
+ * others, and experts who make the same errors. Both usually make a majority less accurate than this.
  */
 
 /** An expert who may be drawn. */
 export interface Voter {
   /** Probability that a vote is right. */
   readonly accuracy: number
-  /** Above 0; in any unit. */
+  /** The weight in the draw, above 0, in any unit. */
   readonly weight: number
 }
 
-/** By the number of right votes, from none to all, its probability. */
+/** The probability of each number of right votes, from none to all. */
 export type RightVotes = ReadonlyArray<number>
 
 /**
- * Of so many votes on an item. Votes beyond the number of experts are by further experts who are a copy of these.
+ * The distribution of the number of right votes on an item. If there are more votes than experts, the further votes
+ * come from a copy of the same experts.
  *
  * @param voters at least one
  */
 export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVotes => {
   const size = Math.min(votes, voters.length)
   const total = voters.reduce((sum, { weight }) => sum + weight, 0)
-  /** By the size of a set and its right votes: the sum over all sets of the experts so far. */
+  /** By the size of a set and its number of right votes: the sum over all sets of the experts so far. */
   const sums = Array.from({ length: size + 1 }, (_, n) => Array.from({ length: n + 1 }, () => Number(n === 0)))
   for (const { accuracy, weight } of voters) {
     for (let n = size; n > 0; n--) {
@@ -51,12 +53,12 @@ export const rightVotes = (voters: ReadonlyArray<Voter>, votes: number): RightVo
   return votes > size ? product(drawn, rightVotes(voters, votes - size), votes) : drawn
 }
 
-/** Probability that the majority is right, with at least one vote. @param completions 2 or more */
+/** The probability that the majority of at least one vote is right. @param completions 2 or more */
 export const accuracyOf = (rights: RightVotes, completions: number): number =>
   rights.reduce((sum, chance, right) => sum + chance * winning(right, rights.length - 1 - right, completions - 1), 0)
 
 /**
- * Probability that two votes, of at least two, are for the same completion. For experts of the same accuracy p and K
+ * The probability that two of at least two votes are for the same completion. For experts of the same accuracy p and K
  * completions it is p² + (1 − p)² / (K − 1).
  */
 export const agreementOf = (rights: RightVotes, completions: number): number => {
@@ -69,9 +71,10 @@ export const agreementOf = (rights: RightVotes, completions: number): number => 
 }
 
 /**
- * Probability that so many right votes win over wrong ones that are spread evenly over the others: the multinomial
- * probabilities of all spreads in which none of the others has more votes, divided by the number of those that tie. Their
- * generating function is that of one completion, Σ (x / others)^l / l!, to the power of `others`.
+ * The probability that the right votes win, if the wrong votes spread evenly at random over the other completions. It
+ * sums the multinomial probabilities of all spreads in which no other completion has more votes, each divided by the
+ * number of tied completions. Their generating function is that of one completion, Σ (x / others)^l / l!, to the power
+ * of `others`.
  */
 const winning = (right: number, wrong: number, others: number): number => {
   if (right === 0) return 0
@@ -79,7 +82,7 @@ const winning = (right: number, wrong: number, others: number): number => {
   const fewer = Array.from({ length: Math.min(right, wrong + 1) }, (_, load) => term(load))
   const same = [...Array.from({ length: right }, () => 0), term(right)]
   let chance = 0
-  /** In how many ways `tied` of the others can be chosen. */
+  /** The number of ways to choose `tied` of the others. */
   let ways = 1
   for (let tied = 0; tied <= others && tied * right <= wrong; tied++) {
     const spread = product(power(same, tied, wrong), power(fewer, others - tied, wrong), wrong)
@@ -91,7 +94,7 @@ const winning = (right: number, wrong: number, others: number): number => {
 
 const factorial = (n: number): number => (n < 2 ? 1 : n * factorial(n - 1))
 
-/** Of two polynomials, up to a degree. */
+/** The product of two polynomials, up to a degree. */
 const product = (a: ReadonlyArray<number>, b: ReadonlyArray<number>, degree: number): ReadonlyArray<number> => {
   const terms = Array.from({ length: Math.min(a.length + b.length - 1, degree + 1) }, () => 0)
   for (const [i, x] of a.entries()) for (const [j, y] of b.entries()) if (i + j < terms.length) terms[i + j]! += x * y

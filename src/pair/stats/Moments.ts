@@ -1,5 +1,5 @@
 /**
- * Count, mean and variance of numbers that come one at a time, in constant memory, and Cohen's d of two groups.
+ * Count, mean and variance of numbers that arrive one at a time, in constant memory, and Cohen's d of two groups.
  *
  * Guarantees: no cancellation if the mean is large compared with the spread (B. P. Welford, 1962, "Note on a method for
  * calculating corrected sums of squares and products").
@@ -7,8 +7,10 @@
 
 export interface Moments {
   /**
+   * Adds a number.
+   *
    * @param value finite
-   * @param weight how much it counts, above 0: with 2 as if it were added twice. Default 1
+   * @param weight above 0; a weight of 2 counts as adding the value twice. Default 1
    */
   readonly add: (value: number, weight?: number) => void
   /** The sum of the weights. */
@@ -16,7 +18,7 @@ export interface Moments {
   readonly mean: () => number | null
   /** The sum of squared distances from the mean. */
   readonly squares: () => number
-  /** Of the sample: divided by one less than the count. Null for fewer than two numbers. */
+  /** The sample's standard deviation, which divides by the count minus 1. Null for fewer than two numbers. */
   readonly standardDeviation: () => number | null
 }
 
@@ -40,9 +42,9 @@ export const make = (): Moments => {
 }
 
 /**
- * Cohen's d: the first mean less the second, over the pooled standard deviation of the two samples
- * (J. Cohen, 1988, "Statistical power analysis for the behavioral sciences", 2nd edition, 2.5). No correction for
- * small samples. Null where a group is empty, both have one number, or nothing varies.
+ * Cohen's d: the first mean minus the second, over the pooled standard deviation of the two samples (J. Cohen, 1988,
+ * "Statistical power analysis for the behavioral sciences", 2nd edition, 2.5). There is no correction for small
+ * samples. Null if a group is empty, both groups have one number, or no number varies.
  */
 export const cohensD = (one: Moments, other: Moments): number | null => {
   const [oneMean, otherMean] = [one.mean(), other.mean()]

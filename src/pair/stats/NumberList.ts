@@ -1,7 +1,7 @@
 /**
- * A growing list of numbers in one typed array, of 1, 4 or 8 bytes per number.
+ * A growing list of numbers in one typed array, with 1, 4 or 8 bytes per number.
  *
- * Does not check that a number fits the array's type.
+ * It does not check that a number fits the array's type.
  */
 type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>
 
@@ -10,7 +10,7 @@ type Kind<A extends Numbers> = new (buffer: ArrayBuffer, offset?: number, length
 export interface NumberList<A extends Numbers> {
   readonly push: (value: number) => void
   readonly length: () => number
-  /** What is in the list now, not copied: to be read before the next `push`. */
+  /** The present content of the list, not copied. Read it before the next `push`. */
   readonly view: () => A
 }
 

@@ -1,21 +1,19 @@
-/**
- * Numbers in ascending order, of equal ones how many there are: 16 bytes per different number.
- */
+/** Numbers in ascending order. Equal numbers are stored once with their count: 16 bytes per different number. */
 export interface SortedNumbers {
-  /** How many numbers there are. */
+  /** The number of numbers, including equal ones. */
   readonly length: number
-  /** How many of them are different. */
+  /** The number of different numbers. */
   readonly different: number
   /** @param rank 0 to below `length` */
   readonly at: (rank: number) => number
-  /** How many numbers are less than the limit. */
+  /** The number of numbers below the limit. */
   readonly countBelow: (limit: number) => number
   readonly areWhole: () => boolean
-  /** These and others, which are sorted in their place. */
+  /** These numbers together with `others`, which is sorted in place. */
   readonly with: (others: Float64Array) => SortedNumbers
 }
 
-/** @param ends how many numbers there are up to each value, those that equal it included */
+/** @param ends for each value, the number of numbers up to and including it */
 const make = (values: Float64Array, ends: Float64Array): SortedNumbers => {
   const length = ends.at(-1) ?? 0
   return {

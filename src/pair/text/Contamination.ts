@@ -2,22 +2,25 @@
  * Finds texts that contain a prompt of an evaluation (Lambert et al., 2024, "Tülu 3: Pushing frontiers in open language
  * model post-training", 3.2, with the tokens of `Tokens`).
  *
- * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text contains,
- * too. A prompt of 5 to 7 tokens must occur completely; one of up to 4 must be the complete text; one without tokens is
- * never found. Not found: paraphrases and translations.
+ * A text is contaminated if more than half of the evaluation prompt's tokens are in 8-grams that the text also
+ * contains. A prompt of 5 to 7 tokens must occur completely; a prompt of up to 4 tokens must be the complete text; a
+ * prompt without tokens is never found. Paraphrases and translations are not found.
  */
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 import * as Tokens from "./Tokens.ts"
 
 export interface Overlap {
-  /** The zero-based ordinal of the evaluation prompt; of equal ones the first. */
+  /** The zero-based ordinal of the evaluation prompt; among equal prompts, that of the first. */
   readonly evaluation: number
-  /** The share of its tokens that the text has in common n-grams: above 0.5, at most 1. */
+  /** The share of the prompt's tokens that are in n-grams of the text: above 0.5, at most 1. */
   readonly coverage: number
 }
 
 export interface Contamination {
-  /** The evaluation prompt that the text, a prompt or a completion, covers most; the first of several. */
+  /**
+   * Finds the evaluation prompt that the text (a prompt or a completion) covers most. If several are covered equally,
+   * the first counts.
+   */
   readonly find: (text: string) => Overlap | undefined
 }
 
@@ -28,7 +31,7 @@ const minCoverage = 0.5
 interface Evaluation {
   readonly ordinal: number
   readonly tokens: number
-  /** The n-gram that begins at each token. */
+  /** The n-grams of the prompt, one for each token at which an n-gram begins. */
   readonly grams: ReadonlyArray<number>
 }
 
@@ -61,7 +64,7 @@ export const make = (evaluationPrompts: Iterable<string>): Contamination => {
   }
 }
 
-/** Those that have tokens, each sequence of tokens once. */
+/** The evaluation prompts that have tokens, with each sequence of tokens once. */
 const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => {
   const evaluations = new Map<string, Evaluation>()
   let ordinal = 0
@@ -76,10 +79,10 @@ const evaluationsOf = (prompts: Iterable<string>): ReadonlyArray<Evaluation> => 
 }
 
 /**
- * Every n-gram, with the evaluation prompts to compare where a text has it.
+ * Maps every n-gram to the evaluation prompts to compare if a text contains it.
  *
- * Of a prompt's n-grams, the most frequent ones lead to no comparison as long as they cover at most half of it, since
- * a text that is contaminated has one of the others. So a text that begins as all questions of an evaluation do
+ * For each prompt, the most frequent n-grams lead to no comparison, as long as they cover at most half of the prompt. A
+ * contaminated text always contains one of the other n-grams. So a text that begins like all questions of an evaluation
  * ("Answer the following …") is not compared with each of them.
  */
 const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, ReadonlyArray<Evaluation>> => {
@@ -91,7 +94,7 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
     const frequentFirst = [...new Set(evaluation.grams)].toSorted((a, b) => frequencyOf(b) - frequencyOf(a))
     const canLeaveOut = (count: number) =>
       coveredBy(evaluation, new Set(frequentFirst.slice(0, count))) <= minCoverage * evaluation.tokens
-    // More n-grams cover more: the greatest number that can be left out is found by bisection.
+    // Coverage grows with the number of n-grams, so bisection finds the greatest number that can be left out.
     let low = 0
     let high = frequentFirst.filter((gram) => frequencyOf(gram) > 1).length
     while (low < high) {
@@ -104,7 +107,7 @@ const indexOf = (evaluations: ReadonlyArray<Evaluation>): ReadonlyMap<number, Re
   return byGram
 }
 
-/** How many tokens are in n-grams that the text has. */
+/** The number of the prompt's tokens that are in n-grams of the text. */
 const coveredBy = ({ grams, tokens }: Evaluation, inText: ReadonlySet<number>): number => {
   const n = Math.min(tokens, maxGram)
   let covered = 0
@@ -125,10 +128,10 @@ const tokensOf = (text: string): ReadonlyArray<TokenHash> => {
   return tokens
 }
 
-/** A hash of 53 bits for each n-gram, from the first to the last. */
+/** A 53-bit hash for each n-gram, from the first to the last. */
 const gramsOf = (tokens: ReadonlyArray<TokenHash>, n: number): ReadonlyArray<number> =>
   Array.from({ length: Math.max(0, tokens.length - n + 1) }, (_, start) => {
-    // Sequences of different lengths are different, whatever their tokens.
+    // The length is part of the hash, so sequences of different lengths have different hashes.
     let x = n
     let y = 0
     for (let i = start; i < start + n; i++) {

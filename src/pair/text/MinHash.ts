@@ -1,21 +1,21 @@
 /**
- * MinHash signatures of 112 bytes: the share of equal bytes estimates the Jaccard index J of the texts' shingles.
+ * MinHash signatures of 112 bytes. The share of equal bytes estimates the Jaccard index J of the texts' shingles.
  *
  * Guarantees: the same on every machine; unbiased, with a standard deviation of at most √((J + ε)(1 − J) / 112), ε =
- * 1/255. Shingles are 5 UTF-16 code units, or 3 that begin with an ideograph, kana or hangul. Sources: Li, Owen and
+ * 1/255. Shingles are 5 UTF-16 code units, or 3 if they begin with an ideograph, kana or hangul. Sources: Li, Owen and
  * Zhang, 2012, "One permutation hashing"; Dahlgaard, Knudsen and Thorup, 2017, "Fast similarity sketching" (empty
  * bins); Li and König, 2010, "b-Bit minwise hashing" (bytes).
  */
 import { mix } from "../stats/Random.ts"
 
-/** Bytes of a signature. 14 bands of 8 rows, as datatrove has for FineWeb. */
+/** Bytes of a signature: 14 bands of 8 rows, as in datatrove for FineWeb. */
 export const signatureBytes = 112
 
 const bins = signatureBytes
 const shingleUnits = 5
 const shingleUnitsEastAsian = 3
 
-/** From here on: CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
+/** The first code unit of the range with CJK radicals, kana, ideographs, hangul syllables, and surrogates. */
 const firstEastAsian = 0x2e80
 
 const base = 0x2c9277b5
@@ -24,13 +24,14 @@ const leaves = power(shingleUnits)
 const leavesEastAsian = power(shingleUnitsEastAsian)
 
 /**
- * Distinct shingles that are kept for filling empty bins. With more of them, a bin stays empty once in 10^13 texts.
+ * Maximum number of distinct shingles that are kept to fill empty bins. With more shingles, a bin stays empty in one of
+ * 10^13 texts.
  */
 const maxKept = 4096
 
 const empty = 0x7fffffff
 
-// Work space of one call, which never waits for anything.
+// Buffers of one call. Calls are synchronous, so they can share the buffers.
 const shingles = new Int32Array(4096)
 const kept = new Int32Array(maxKept)
 const recent = new Int32Array(1024)
@@ -54,7 +55,8 @@ const throwAll = (text: string): number => {
   let waiting = 0
   let five = 0
   let three = 0
-  // The last five code units, the latest one first; each plus one, so that NUL counts.
+  // The last five code units, the latest first. Each is increased by one, so that NUL is different from the absence of
+  // a unit.
   let [a, b, c, d, e] = [0, 0, 0, 0, 0]
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i) + 1
@@ -76,7 +78,7 @@ const throwAll = (text: string): number => {
   return throwFirst(waiting, count)
 }
 
-/** Hashes the buffered shingles into bins, and appends new ones to those kept. */
+/** Hashes the buffered shingles into bins, and adds new ones to the kept shingles. */
 const throwFirst = (waiting: number, before: number): number => {
   let count = before
   for (let i = 0; i < waiting; i++) {
@@ -115,7 +117,7 @@ const fillOpen = (count: number): void => {
   }
 }
 
-/** Notes which bins are empty; whether any is. */
+/** Marks the empty bins; returns whether there are any. */
 const noteOpen = (): boolean => {
   let open = 0
   for (let bin = 0; bin < bins; bin++) {
@@ -128,5 +130,5 @@ const noteOpen = (): boolean => {
 
 const orderOf = (hash: number): number => Math.imul(hash ^ (hash >>> 15), 0x9e3779b1)
 
-/** The estimated Jaccard index of two texts from how many bytes of their signatures are equal: 0 to 1. */
+/** Estimates the Jaccard index of two texts, 0 to 1, from the number of equal bytes in their signatures. */
 export const fromEqualBytes = (equal: number): number => Math.max(0, (equal / bins - 1 / 256) / (1 - 1 / 256))

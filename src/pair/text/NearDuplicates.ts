@@ -1,11 +1,12 @@
 /**
  * Finds, for each prompt of a sequence, the earlier prompts that it nearly repeats.
  *
- * Guarantees: the result depends on earlier prompts only. Of prompts with the same normal form, the first represents
- * all. Memory: 10 MB, and while it searches 25 bytes per prompt; the rest, 120 bytes per prompt, is in a scratch file.
- * Not guaranteed: all of them. Signatures are compared if one of 18 bands of 6 bytes is equal (Leskovec, Rajaraman and
- * Ullman, 2020, "Mining of massive datasets", 3.4): at a Jaccard index of 0.8, with a probability of 0.996; the
- * estimated index has a standard deviation of 0.04. Only the first 32 prompts are found by a shared band.
+ * Guarantees: the result depends only on earlier prompts. Among prompts with the same normal form, the first represents
+ * all. Memory: 10 MB, plus 25 bytes per prompt during a search; another 120 bytes per prompt are in a scratch file.
+ * Not guaranteed: that all near-duplicates are found. Signatures are compared only if one of 18 bands of 6 bytes is
+ * equal (Leskovec, Rajaraman and Ullman, 2020, "Mining of massive datasets", 3.4); at a Jaccard index of 0.8, this has
+ * a probability of 0.996. The estimated index has a standard deviation of 0.04. Within a band, a prompt is compared
+ * only with the first 32 prompts.
  */
 import { Effect } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -14,20 +15,20 @@ import * as MinHash from "./MinHash.ts"
 import * as Signatures from "./Signatures.ts"
 import { hashBytes, recordBytes } from "./SignatureStage.ts"
 
-/** A pair of prompts by their zero-based ordinals; what it returns matters to `search` only. */
+/** A function of two prompts, given by their zero-based ordinals. Its result matters only to `search`. */
 export type Visit<A> = (earlier: number, later: number) => A
 
 export interface NearDuplicates {
-  /** Takes the next prompt, as text. Prompts wait in memory: `room` must follow after some of them. */
+  /** Adds the next prompt, as text. Prompts wait in memory, so run `room` after every few prompts. */
   readonly add: (prompt: string) => void
-  /** Waits until few of the prompts wait to be worked on. */
+  /** Waits until only few prompts are still to be processed. */
   readonly room: Effect.Effect<void, SearchFailed>
   /**
-   * Of the pairs of those added that share a band or the normal form, compares the wanted ones, and tells those that are
-   * near-duplicates. It may come to a pair several times.
+   * Considers the pairs of prompts that share a band or the normal form. It compares those that `isWanted` accepts, and
+   * calls `found` for near-duplicates. It may consider a pair several times.
    */
   readonly search: (isWanted: Visit<boolean>, found: Visit<void>) => Effect.Effect<void, SearchFailed>
-  /** Of each prompt the earliest that it nearly repeats; itself where it repeats none. */
+  /** For each prompt, the earliest prompt that it nearly repeats; itself if it repeats none. */
   readonly earliest: Effect.Effect<Uint32Array, SearchFailed>
 }
 
@@ -37,13 +38,13 @@ export type SearchFailed = ScratchFile.ScratchFileFailed | ThreadFailed
 const bands = 18
 const bandBytes = 6
 const maxInBand = 32
-/** Of the number of prompts. A sorted number has 27 bits of a key, then the ordinal. */
+/** Maximum number of prompts. A sorted number consists of 27 bits of a key, then the ordinal. */
 const maxCount = 2 ** 26
 const wordsPerSignature = MinHash.signatureBytes / 4
 
 /**
- * @param threshold the least estimated Jaccard index of near-duplicates: above 0, at most 1
- * @param directory where the scratch file is. Default: the system's for temporary files
+ * @param threshold the minimum estimated Jaccard index of near-duplicates: above 0, at most 1
+ * @param directory the directory of the scratch file; default: the system's directory for temporary files
  */
 export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: string) {
   const signatures = yield* Signatures.make(yield* ScratchFile.temporary(directory))
@@ -51,7 +52,10 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
   const search: NearDuplicates["search"] = Effect.fnUntraced(function* (isWanted, found) {
     yield* signatures.flush
     const keys = makeKeys(signatures)
-    /** Not in the bands, where the first of the same normal form is. */
+    /**
+     * Prompts that repeat an earlier normal form. They are left out of the bands, because the first prompt represents
+     * them.
+     */
     const isRepeat = new Uint8Array(signatures.count())
     yield* ScratchFile.attempt(() =>
       keys.forEachGroup(0, hashBytes, isRepeat, ([first, ...others]) => {
@@ -63,7 +67,8 @@ export const make = Effect.fnUntraced(function* (threshold = 0.8, directory?: st
     )
     const compare = makeComparison(signatures, threshold)
     for (let band = 0; band < bands; band++) {
-      // So long is the main thread held up at a time: a few tenths of a second for a million prompts.
+      // Lets other work run after each band. A band blocks the main thread for a few tenths of a second per million
+      // prompts.
       yield* Effect.yieldNow
       const start = hashBytes + band * bandBytes
       yield* ScratchFile.attempt(() =>
@@ -95,7 +100,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   const high = new Uint32Array(count)
   const numbers = new Float64Array(count)
 
-  /** Of `bytes` from `start` on, of those that are not left out. @returns how many they are */
+  /** Reads a key of `bytes` bytes from `start` of each record that is not left out. @returns the number of keys */
   const read = (start: number, bytes: number, isLeftOut: Uint8Array): number => {
     let size = 0
     signatures.forEachBlock((block, first, records) => {
@@ -112,7 +117,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 
   return {
-    /** Visits prompts with the same key, in order, where there are at least two. */
+    /** Visits each group of at least two prompts with the same key, in order. */
     forEachGroup: (
       start: number,
       bytes: number,
@@ -128,7 +133,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
         if (end - first === 1) continue
         let group: Array<number> = []
         for (let at = first; at < end; at++) group.push(sorted[at]! % maxCount)
-        // Most often all of them have the same key.
+        // Usually all prompts in the group have the same key.
         while (group.length > 1) {
           const one = group[0]!
           const isEqual = (other: number) => low[other] === low[one] && high[other] === high[one]
@@ -142,7 +147,7 @@ const makeKeys = (signatures: Signatures.Signatures) => {
   }
 }
 
-/** Compares the prompts that share a band: each one with the first of them. */
+/** Compares prompts that share a band: each with the first `maxInBand` prompts of the band. */
 const makeComparison = (signatures: Signatures.Signatures, threshold: number) => {
   const ofFirst = Array.from({ length: maxInBand }, () => new Int32Array(wordsPerSignature))
   const ofLater = new Int32Array(wordsPerSignature)
@@ -169,7 +174,7 @@ const equalBytes = (one: Int32Array, other: Int32Array): number => {
   let equal = 0
   for (let i = 0; i < wordsPerSignature; i++) {
     const differing = one[i]! ^ other[i]!
-    // The high bit of each byte that is zero (Warren, 2012, "Hacker's Delight", 6-1).
+    // Sets the high bit of each byte that is zero (Warren, 2012, "Hacker's Delight", 6-1).
     const zero = ~(((differing & 0x7f7f7f7f) + 0x7f7f7f7f) | differing | 0x7f7f7f7f)
     equal += Math.imul(zero >>> 7, 0x01010101) >>> 24
   }

@@ -1,17 +1,18 @@
 /**
  * The stage that computes prompts' records for `Signatures`: the hash of the normal form, then the signature.
  *
- * Guarantees: one record per prompt, in their order. It runs in a thread, so it does not load Effect.
+ * Guarantees: one record per prompt, in the order of the prompts. The module runs in a thread, so it does not load
+ * Effect.
  */
 import type { Stage } from "../../node/Thread.ts"
 import * as MinHash from "./MinHash.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
-/** The first 8 bytes of a record are the hash of the normal form, the rest is the signature. */
+/** The first 8 bytes of a record are the hash of the normal form; the rest is the signature. */
 export const hashBytes = 8
 export const recordBytes = hashBytes + MinHash.signatureBytes
 
-/** Takes prompts as text, which need not be in normal form. */
+/** Computes records from prompts as text, which need not be in normal form. */
 export const start = (): Stage<ReadonlyArray<string>, Uint8Array<ArrayBuffer>> => (prompts) => {
   const records = new Uint8Array(prompts.length * recordBytes)
   const view = new DataView(records.buffer)

@@ -1,9 +1,9 @@
 /**
  * Prompts' signatures and the hashes of their normal forms, by zero-based ordinal, in a scratch file.
  *
- * Guarantees: memory holds at most 8 MB of them; only what exceeds that goes to the file. Prompts wait for theirs in
- * memory: at most 3 MB, and those added since the last `room`. A thread computes them where there are thousands; they are the same
- * without one. `forEachBlock` and `read` are for after a `flush`, and throw `ScratchFileFailed`.
+ * Guarantees: memory holds at most 8 MB of them; only the excess goes to the file. Prompts wait in memory: at most 3
+ * MB, plus those added since the last `room`. A thread computes the records if there are thousands; the results are the
+ * same without a thread. Call `forEachBlock` and `read` only after a `flush`; they throw `ScratchFileFailed`.
  */
 import { Effect, Exit, Scope } from "effect"
 import * as ScratchFile from "../../node/ScratchFile.ts"
@@ -16,12 +16,15 @@ const { hashBytes, recordBytes } = SignatureStage
 const firstRecords = 256
 const maxRecords = 65_536
 
-/** A batch is complete with so many prompts, or so many UTF-16 code units of them. */
+/** A batch is complete with this many prompts, or this many UTF-16 code units in total. */
 const batchPrompts = 256
 const batchUnits = 262_144
-/** This thread computes the records of the first batches: 2,000 prompts take about as long as a thread takes to start. */
+/**
+ * Number of batches that the calling thread computes itself. These 2,000 prompts take about as long as starting a
+ * thread.
+ */
 const firstBatches = 8
-/** Maximum batches that the thread has not answered. */
+/** Maximum number of batches that the thread has not answered. */
 const ahead = 4
 
 const stageModule = {
@@ -32,12 +35,12 @@ const stageModule = {
 export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) {
   const records = makeRecords(file)
   const scope = yield* Effect.scope
-  /** Batches without records. The last one is not complete. */
+  /** Batches that are not yet sent or computed. The last one is incomplete. */
   let batches: Array<Array<string>> = [[]]
   let units = 0
   let computedBatches = 0
   let thread: { readonly scope: Scope.Closeable; readonly stage: Thread.Thread<ReadonlyArray<string>> } | undefined
-  /** Records that the thread has sent. */
+  /** Records that the thread has returned. */
   let answers: Array<Uint8Array> = []
 
   const computeHere = (batch: ReadonlyArray<string>) =>
@@ -56,7 +59,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     return (thread = { scope: inner, stage })
   })
 
-  /** Waits until the thread has taken all complete batches. */
+  /** Waits until the thread has accepted all complete batches. */
   const room = Effect.gen(function* () {
     while (batches.length > 1) {
       if (computedBatches < firstBatches) {
@@ -71,7 +74,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
     }
   })
 
-  /** Waits for the records of all prompts, and ends the thread. The next complete batch starts another. */
+  /** Waits for the records of all prompts, and ends the thread. The next complete batch starts a new one. */
   const flush = Effect.gen(function* () {
     yield* room
     const last = batches[0]!
@@ -87,9 +90,9 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
   })
 
   return {
-    /** How many prompts there were at the last `flush`. */
+    /** The number of prompts at the last `flush`. */
     count: records.count,
-    /** Adds the next prompt, as text. `room` must follow after some of them. */
+    /** Adds the next prompt, as text. Run `room` after every few prompts. */
     add: (prompt: string): void => {
       const last = batches.at(-1)!
       units += prompt.length
@@ -106,7 +109,7 @@ export const make = Effect.fnUntraced(function* (file: ScratchFile.ScratchFile) 
 export type Signatures = Effect.Success<ReturnType<typeof make>>
 
 const makeRecords = (file: ScratchFile.ScratchFile) => {
-  /** The latest; those before are in the file. */
+  /** The latest records; earlier ones are in the file. */
   let bytes = new Uint8Array(firstRecords * recordBytes)
   let view = new DataView(bytes.buffer)
   let waiting = 0
@@ -133,7 +136,7 @@ const makeRecords = (file: ScratchFile.ScratchFile) => {
         waiting++
       }
     },
-    /** All records in order, a block of them at a time, which is valid until the next one. */
+    /** Visits all records in order, one block at a time. A block is valid only until the next one. */
     forEachBlock: (visit: (block: DataView, first: number, records: number) => void): void => {
       const block = new Uint8Array(inFile === 0 ? 0 : maxRecords * recordBytes)
       for (let first = 0; first < inFile; first += maxRecords) {

@@ -1,10 +1,11 @@
 /**
  * Assigns each prompt to a split: train, validation or test.
  *
- * Guarantees: the split depends on the seed, the shares and earlier prompts only, so adding items never changes it. No
+ * Guarantees: the split depends only on the seed, the shares and earlier prompts, so adding items never changes it. No
  * normal form is in two splits. A near-duplicate is in the split of the earliest prompt that it repeats;
- * `crossSplitNearDuplicates` counts those that repeat prompts of several splits. A larger share keeps its prompts.
- * Not guaranteed: exact shares. Each prompt has a number from 0 to 1 by a hash of seed and normal form.
+ * `crossSplitNearDuplicates` counts those that repeat prompts of several splits. When a share grows, its split keeps
+ * its prompts.
+ * Not guaranteed: exact shares. A hash of seed and normal form maps each prompt to a number from 0 to 1.
  */
 import { Effect, Schema } from "effect"
 import * as Conversation from "../../domain/Conversation.ts"
@@ -15,14 +16,17 @@ import * as NumberList from "../stats/NumberList.ts"
 import * as NearDuplicates from "./NearDuplicates.ts"
 import * as NormalizedPrompt from "./NormalizedPrompt.ts"
 
-/** The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays empty. */
+/**
+ * The shares of the prompts, which add up to 1, such as `{ train: 0.9, test: 0.1 }`. A split without a share stays
+ * empty.
+ */
 export type Shares = { readonly [split in Split]?: number | undefined }
 
-/** An option is not what it must be. */
+/** An option has an invalid value. */
 export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsInvalid", {
   /** Its name in `SplitsOptions`, such as `shares.test`. */
   field: Schema.String,
-  /** The allowed values, in words. */
+  /** A description of the allowed values. */
   expected: Schema.String,
   /** The value that was given, as text. */
   found: Schema.String,
@@ -32,19 +36,19 @@ export class SplitsInvalid extends Schema.TaggedError<SplitsInvalid>()("SplitsIn
   }
 }
 
-/** Assigns the prompts that were added to splits. */
+/** Assigns prompts to splits. */
 export interface Splits {
-  /** Takes the next prompts. */
+  /** Adds the next prompts. */
   readonly add: (prompts: ReadonlyArray<Prompt>) => Effect.Effect<void, NearDuplicates.SearchFailed>
-  /** The splits of all prompts so far: of the same prompts the same, whatever is added later. */
+  /** The splits of all prompts so far. Prompts that are added later do not change them. */
   readonly assign: Effect.Effect<Assignment, NearDuplicates.SearchFailed>
 }
 
-/** Prompts by their zero-based ordinals. */
+/** The result of an assignment. Prompts are identified by their zero-based ordinals. */
 export interface Assignment {
-  /** Undefined for an ordinal that was not added. */
+  /** The split of a prompt; undefined for an ordinal that was not added. */
   readonly splitOf: (ordinal: number) => Split | undefined
-  /** The earliest prompt that this one nearly repeats; itself where it repeats none. */
+  /** The earliest prompt that this one nearly repeats; itself if it repeats none. */
   readonly earliestOf: (ordinal: number) => number | undefined
   /** Prompts that nearly repeat prompts of more than one split. */
   readonly crossSplitNearDuplicates: number
@@ -54,18 +58,18 @@ export interface Assignment {
 export interface SplitsOptions {
   /** Shares of the prompts, 0 to 1, which add up to 1. */
   readonly shares: Shares
-  /** An integer. */
+  /** The seed, an integer. Default 0. */
   readonly seed?: number | undefined
   /** Minimum estimated Jaccard index of near-duplicates: above 0, at most 1. */
   readonly threshold?: number | undefined
-  /** Where a scratch file is. Default: the system's directory for temporary files. */
+  /** The directory for a scratch file. Default: the system's directory for temporary files. */
   readonly scratchDirectory?: string | undefined
 }
 
 /** Tolerance for sums of shares such as 0.7 + 0.2 + 0.1. */
 const rounding = 1e-9
 
-/** Fails with `SplitsInvalid` where an option is out of its range. */
+/** Fails with `SplitsInvalid` if an option is out of its range. */
 export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const { scratchDirectory, seed = 0, shares, threshold = 0.8 } = options
   const refuse = (field: string, expected: string, found: unknown) =>
@@ -88,7 +92,7 @@ export const make = Effect.fnUntraced(function* (options: SplitsOptions) {
   const lastSplit: Split = validation > 0 ? "validation" : train > 0 ? "train" : "test"
 
   const nearDuplicates = yield* NearDuplicates.make(threshold, scratchDirectory)
-  /** Of each prompt, where it would be if it repeated none. */
+  /** The split of each prompt if it repeated no other prompt. */
   const own = NumberList.make(Uint8Array)
 
   const result: Splits = {

@@ -6,7 +6,7 @@
  * outside a word. Other punctuation only separates. Any kind of text has tokens.
  */
 
-/** What a UTF-16 code unit does. */
+/** The role of a UTF-16 code unit. */
 const separates = 0
 const joins = 1
 const standsAlone = 2
@@ -32,7 +32,7 @@ const kindAt = (text: string, i: number): number => {
   return kind === unknown ? (kinds[code] = kindOf(code)) : kind
 }
 
-/** Where the token that begins at `start` ends; `start` where none does. */
+/** The end of the token that begins at `start`; `start` if no token begins there. */
 const endOf = (text: string, start: number): number => {
   const kind = kindAt(text, start)
   if (kind === separates || (kind === standsAloneOutsideWords && isInsideWord(text, start))) return start
@@ -45,7 +45,7 @@ const endOf = (text: string, start: number): number => {
 const isInsideWord = (text: string, i: number): boolean =>
   i > 0 && i + 1 < text.length && kindAt(text, i - 1) === joins && kindAt(text, i + 1) === joins
 
-/** Calls `take` with each token's hash: two independent ones of 32 bits. Returns the number of tokens. */
+/** Calls `take` with two independent 32-bit hashes of each token. Returns the number of tokens. */
 export const forEach = (normal: string, take: (a: number, b: number) => void): number => {
   let count = 0
   let i = 0

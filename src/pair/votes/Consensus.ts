@@ -1,10 +1,11 @@
 /**
  * Combines the votes on an item into one judgment.
  *
- * Guarantees: the same votes give the same judgment. By majority: the choice of a single task's result is the service's own,
- * several tasks' votes are counted by `domain/Tally`. By probability: votes are weighted by the experts' reliability
- * (Dawid & Skene, 1979). A run chooses by `aggregate` of `pipeline/DatasetSettings`; the default is here. If a lead has
- * decided (`annotations.decision`), that is the choice, and the votes only say how good it is.
+ * Guarantees: the same votes give the same judgment. By majority: if the item has one task, the result's own choice
+ * counts; the votes of several tasks are counted by `domain/Tally`. By probability: votes are weighted by the experts'
+ * reliability (Dawid & Skene, 1979). `aggregate` in `pipeline/DatasetSettings` selects the method; the default is
+ * defined here. If a lead has decided (`annotations.decision`), the decision is the choice, and the votes only supply
+ * its agreement, assessment and, if it has none, ranking.
  */
 import { Array as Arr, Option, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -25,20 +26,23 @@ export const defaultAggregation: Aggregation = "majority"
 
 /** One judgment of an item, with the votes that it is made from. */
 export interface Consensus {
-  /** The first task's, with the choice, ranking, rationale and assessment that the votes come to, and the flags of all tasks. */
+  /**
+   * The first task's judgment, with the combined choice, ranking, rationale and assessment of the votes, and the flags
+   * of all tasks.
+   */
   readonly judgment: Judgment
-  /** At least one. */
+  /** The votes, at least one. */
   readonly votes: ReadonlyArray<ItemVote>
-  /** The share of the first choices that went to the best, 0 to 1; null where there is one vote. */
+  /** The share of the first choices that went to the best completion, 0 to 1; null if there is one vote. */
   readonly agreement: number | null
   /**
-   * What made the choice: the number of votes, the votes weighted by the experts' reliabilities, the service that names
-   * another choice than its votes, or a lead, whatever the votes say.
+   * The origin of the choice: the number of votes, the votes weighted by the experts' reliabilities, a service that
+   * names another choice than its votes, or a lead, whatever the votes say.
    */
   readonly by: "majority" | "reliability" | "service" | "lead"
-  /** Whether no other completion has as many first choices as the choice. */
+  /** Whether no other completion has as many first choices as the chosen one. */
   readonly isMajority: boolean
-  /** Whether several votes, or their weights, leave several that are best. */
+  /** Whether several completions are best, by the number or the weights of several votes. */
   readonly isTie: boolean
 }
 
@@ -48,7 +52,10 @@ const ballotOf = ({ choice, ranking, rationale }: ItemVote): Ballot => ({
   rationale: rationale ?? undefined,
 })
 
-/** By a lead of the service, the last one of several tasks; none where nobody decided. */
+/**
+ * The consensus by a lead's decision. If several tasks have a decision, the last one counts. Undefined if nobody
+ * decided.
+ */
 const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus | undefined => {
   const judgment = item.judgments.findLast(({ annotations }) => Decision.isIn(annotations))
   if (judgment === undefined) return undefined
@@ -64,7 +71,7 @@ const byDecision = (item: JudgedItem, votes: ReadonlyArray<ItemVote>): Consensus
   }
 }
 
-/** @param best as votes name it */
+/** @param best the index by which votes refer to the text */
 const isMajority = ({ completions }: JudgedItem, counted: Tally, best: number): boolean =>
   !counted.tie && areSame(completions, counted.best, best)
 
@@ -74,7 +81,7 @@ const areSame = (completions: ReadonlyArray<string>, one: number, other: number)
   return first[one] === first[other]
 }
 
-/** By the number of votes. */
+/** Combines the votes by their number. */
 export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus => {
   const decided = byDecision(item, votes)
   if (decided !== undefined) return decided
@@ -107,7 +114,7 @@ export const byMajority = (item: JudgedItem, votes = votesOf(item)): Consensus =
   }
 }
 
-/** The judgment with what its votes come to; one whose votes say nothing more stays as it is. */
+/** The judgment with the combined assessment of its votes. It stays unchanged if no vote has an assessment. */
 const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Judgment => {
   const combined = Assessment.combine(judgment.completions, judgment.bestCompletionIndex, votes)
   return Struct.keys(combined).length === 0
@@ -115,7 +122,7 @@ const withAssessment = (judgment: Judgment, votes: ReadonlyArray<ItemVote>): Jud
     : { ...judgment, annotations: { ...Struct.omit(judgment.annotations, Assessment.names), ...combined } }
 }
 
-/** The judgment with the flags of all tasks; that of a single task stays as it is. */
+/** The judgment with the flags of all tasks. It stays unchanged if there is only one task. */
 const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
   const flags = judgments.flatMap(({ annotations }) => flagsIn(annotations))
   return judgments.length === 1 || flags.length === 0
@@ -123,16 +130,19 @@ const withFlags = (judgment: Judgment, { judgments }: JudgedItem): Judgment => {
     : { ...judgment, annotations: { ...judgment.annotations, flags } }
 }
 
-/** A judgment without a ranking gets that of its votes, below the service's best completion. */
+/** Adds the ranking of the votes to a judgment without a ranking, with the judgment's best completion at the top. */
 const withRanking = (judgment: Judgment, ofVotes: Ranking | undefined): Judgment => {
   const ranking = Option.isSome(rankingOf(judgment)) ? undefined : withBest(ofVotes, judgment.bestCompletionIndex)
   return ranking === undefined ? judgment : { ...judgment, annotations: { ...judgment.annotations, ranking } }
 }
 
-/** Probabilities closer than this are equal. */
+/** Maximum difference of probabilities that count as equal. */
 const epsilon = 1e-9
 
-/** By the probability that each completion is the best one. @param probabilities of the completions, in their order */
+/**
+ * Combines the votes by the probability that each completion is the best one. @param probabilities of the completions,
+ * in their order
+ */
 export const byProbability = (
   item: JudgedItem,
   probabilities: ReadonlyArray<number>,
@@ -156,7 +166,7 @@ export const byProbability = (
   }
 }
 
-/** The ranking with `best` in the first group; if it was lower, it becomes a group of its own. */
+/** The ranking with `best` in the first group. If it was lower, it becomes a separate group at the top. */
 const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefined =>
   ranking === undefined || ranking[0]?.includes(best) === true
     ? ranking
@@ -168,7 +178,10 @@ const withBest = (ranking: Ranking | undefined, best: number): Ranking | undefin
         }),
       ]
 
-/** A vote that ranks several together at the top gives each of them an equal part. @param best as votes name it */
+/**
+ * The share of first choices for `best`. A vote with several completions at the top gives each an equal part. @param
+ * best the index by which votes refer to the text
+ */
 const shareOf = (best: number, votes: ReadonlyArray<ItemVote>): number =>
   votes.reduce((sum, vote) => {
     const top = topOf(vote)
@@ -198,9 +211,9 @@ const judged = (
 }
 
 /**
- * The pairs of a consensus' judgment, with what the votes say of each. Without pairs that more votes contradict than
- * support, unless votes are weighted or a lead decided: the mean ranks of several completions, or the service's own choice, may
- * order two of them against the majority.
+ * Adds the numbers of the votes to the pairs of a consensus' judgment. It drops pairs that more votes contradict than
+ * support, unless votes are weighted or a lead decided. Such pairs occur because the mean ranks of several completions,
+ * or the service's own choice, may order two of them against the majority.
  */
 export const withVotes = (
   pairs: ReadonlyArray<PreferencePair>,
@@ -218,6 +231,9 @@ export const withVotes = (
     : supported.map((pair) => withMembers(pair, { weight: 1 / supported.length }))
 }
 
-/** The pair with other members. A copy would read its texts: one whose texts are bytes was made for this judgment, and is changed. */
+/**
+ * Sets members of the pair. A pair whose texts are bytes was made for this judgment, so it is changed in place; a copy
+ * would decode its texts.
+ */
 const withMembers = (pair: PreferencePair, members: Partial<PreferencePair>): PreferencePair =>
   PairBytes.of(pair) === undefined ? { ...pair, ...members } : Object.assign(pair, members)

@@ -1,10 +1,10 @@
 /**
- * The votes on an item, one per expert if the service names them.
+ * The votes on an item, one per expert if the service names experts.
  *
- * Guarantees: completions of the same text are one choice. Votes are in the order of tasks and of the service. Of
- * several votes of an expert on an item, the first counts. Votes are read from `annotations.votes`, of which other
- * services need only `expert` and `choice`. Without a valid list, the task's result is one vote; if it seems to list several
- * nevertheless, the vote says where (`unread`).
+ * Guarantees: completions with the same text are one choice. Votes are in the order of the tasks and of the service. If
+ * an expert has several votes on an item, the first counts. Votes are read from `annotations.votes`; other services
+ * need to send only `expert` and `choice`. Without a valid list, the task's result is one vote. If that result seems to
+ * list several votes, `unread` names the place.
  */
 import { Option, Predicate, Schema, Struct } from "effect"
 import * as Assessment from "../../domain/Assessment.ts"
@@ -17,35 +17,41 @@ import { Ranking } from "../../domain/Ranking.ts"
 import { type ImportedVote, onePerExpert, Vote } from "../../domain/Vote.ts"
 import { rankingOf } from "./Ranking.ts"
 
-/** With what the vote says besides its choice; ratings are in the order of the completions. */
+/** A vote with its assessment. Ratings are in the order of the completions. */
 export interface ItemVote extends Assessment.Assessment {
   /** The expert's name at the service; null if it gives none. */
   readonly expert: string | null
-  /** The kind of the expert, if the service tells it. */
+  /** The kind of the expert, if the service reports it. */
   readonly kind?: string
   /** The preferred text, as the index of the first completion with it. */
   readonly choice: number
-  /** Groups of texts, best first, where the expert ranked them; each by the index of the first completion that has it. */
+  /**
+   * Groups of texts, best first, if the expert ranked them. Each text is represented by the index of the first
+   * completion that has it.
+   */
   readonly ranking: Ranking | undefined
   /**
-   * Zero-based position of the choice in the order in which completions were shown or, if only that is known, sent;
-   * null if several are at the top, or have the text of the choice.
+   * Zero-based position of the choice in the order in which completions were shown (or sent, if only that order is
+   * known). Null if several completions are at the top or have the text of the choice.
    */
   readonly position: number | null
-  /** The order in which completions were shown or, if only that is known, sent, as indices. */
+  /** The order in which completions were shown (or sent, if only that order is known), as indices. */
   readonly order: ReadonlyArray<number>
-  /** Time for the vote, if the service reports it. */
+  /** Seconds that the vote took, if the service reports them. */
   readonly seconds: number | null
-  /** Null if there is none, or a blank one. */
+  /** Null if there is no rationale or a blank one. */
   readonly rationale: string | null
-  /** The place in the result that seems to list several judgments, and was not read. */
+  /** The place in the result that seems to list several judgments and was not read. */
   readonly unread?: string
 }
 
-/** Thirty years: longer times come from a wrong clock. */
+/** Thirty years. Longer times come from a wrong clock. */
 const maxSeconds = 1e9
 
-/** The members that a vote is counted by. Others may have any shape: `Assessment` leaves out what it can't read. */
+/**
+ * The members that are needed to count a vote. Other members may have any shape; `Assessment` ignores those that it
+ * cannot read.
+ */
 const ListedVote = Schema.StructWithRest(
   Schema.Struct({
     ...Struct.pick(Vote.fields, ["choice", "ranking", "rationale"]),
@@ -72,7 +78,7 @@ const isPermutation = (indices: ReadonlyArray<number>, length: number): boolean 
 export const textOf = (rationale: string | null | undefined): string | null =>
   rationale === undefined || rationale === null || rationale.trim() === "" ? null : rationale
 
-/** An element of `annotations.votes`. */
+/** A vote before its position is known. */
 type Given = Omit<ItemVote, "position">
 
 const nameSeveral = /^(votes|annotations|annotators|judge?ments|labels|ratings|responses)$/i
@@ -130,8 +136,8 @@ const votesIn = (judgment: Judgment): ReadonlyArray<ItemVote> => {
 }
 
 /**
- * The votes of one task's result as it has them, with indices of the input's order, and with members that are not counted.
- * Without a valid list, the result itself.
+ * The votes of one task's result as the service sent them, including members that are not counted. Indices refer to the
+ * input's order. Without a valid list, the result itself is the only vote.
  */
 export const recordedIn = ({
   annotations,
@@ -154,14 +160,16 @@ export const recordedIn = ({
   ]
 }
 
-/** All that were given, at least one; some may be of the same expert. */
+/** All votes on an item, at least one. An expert may have several. */
 export const allVotesOf = ({ judgments }: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> =>
   judgments.flatMap(votesIn)
 
-/** At least one: the first vote of each named expert, and all votes without a name. */
+/** The votes that count, at least one: the first vote of each named expert, and all votes without a name. */
 export const votesOf = (item: Pick<JudgedItem, "judgments">): ReadonlyArray<ItemVote> => onePerExpert(allVotesOf(item))
 
-/** Whether a vote prefers one text: of several at the top, the choice is but the one that was shown first. */
+/**
+ * Whether a vote prefers exactly one text. If several are at the top, `choice` is only the one that was shown first.
+ */
 export const isDecided = (vote: Pick<ItemVote, "choice" | "ranking">): boolean => topOf(vote).length === 1
 
 /** Whether all votes prefer the same text alone. */
@@ -169,15 +177,16 @@ export const isUnanimous = (votes: ReadonlyArray<ItemVote>): boolean =>
   votes.every((vote) => isDecided(vote) && vote.choice === votes[0]!.choice)
 
 /**
- * The share of the votes that prefer one completion to another, less the share of those that prefer
- * the other: −1 to 1. Both are named as votes name them. A vote without a ranking prefers its choice to all others, and says nothing of these.
+ * The share of the votes that prefer `chosen` to `rejected`, minus the share that prefer `rejected`: −1 to 1. Both are
+ * indices as votes use them. A vote without a ranking prefers its choice to all others, and says nothing about the
+ * others.
  */
 export const marginOf = (votes: ReadonlyArray<ItemVote>, chosen: number, rejected: number): number =>
   votes.reduce((sum, vote) => sum + preference(vote, chosen, rejected), 0) / votes.length
 
 /**
- * Which of two completions a vote prefers: 1 for `a`, −1 for `b`, 0 if it ranks them together. Undefined if it says
- * nothing of them: of two that it did not choose, and at least one of which it did not rank.
+ * Compares two completions according to a vote: 1 for `a`, −1 for `b`, 0 if the vote ranks them equal. Undefined if the
+ * vote chose neither of them and did not rank both.
  */
 export const comparisonOf = (vote: ItemVote, a: number, b: number): number | undefined => {
   const { choice, ranking } = vote

@@ -1,15 +1,17 @@
 /**
- * Which items another vote is worth most for: those whose right choice is the least certain (uncertainty sampling; V. Sheng,
- * F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD), with the probabilities of `stats/DawidSkene`.
+ * Selects the items for which another vote is worth most: those whose right choice is least certain (uncertainty
+ * sampling; V. Sheng, F. Provost and P. Ipeirotis, 2008, "Get another label?", KDD). The probabilities come from
+ * `stats/DawidSkene`.
  *
- * Guarantees: the same votes in the same order give the same items. At most a quarter of the uncertain items have another vote
- * outstanding at once, and at most a sixteenth of what the budget has left, or 50, since each vote also tells how reliable its
- * expert is, which settles other items.
+ * Guarantees: the same votes in the same order give the same items. The number of items with another vote outstanding
+ * is limited to a quarter of the uncertain items, and to a sixteenth of the remaining budget; a limit below 50 counts
+ * as 50. The limits exist because each vote also measures the reliability of its expert, which settles other items.
  *
- * Simulations with planted experts are in `test/pair/votes/NextVotes.test.ts`. All uncertain items at once took 2.4 votes
- * where a quarter at once took 1.95, for the same accuracy. A budget of 2.1 votes per item, spent on quarters of the items, was
- * less accurate than three weighted votes on each item in 8 of 30 seeds; in sixteenths of itself, in at most one. A choice by
- * expected gain in accuracy was no better, nor were reliabilities with stronger or estimated priors, or more votes on gold.
+ * Simulations with planted experts are in `test/pair/votes/NextVotes.test.ts`. For the same accuracy, all uncertain
+ * items at once took 2.4 votes, while a quarter at once took 1.95. A budget of 2.1 votes per item, spent on quarters of
+ * the items, was less accurate than three weighted votes on each item in 8 of 30 seeds; spent in sixteenths of the
+ * budget, in at most one. Selection by expected gain in accuracy was no better, nor were reliabilities with stronger or
+ * estimated priors, or more votes on gold.
  */
 import * as DawidSkene from "../stats/DawidSkene.ts"
 
@@ -19,21 +21,21 @@ const leastAtOnce = 50
 
 export const defaultConfidence = 0.95
 
-/** An item that may have another vote, with the votes that it has. */
+/** An item that may get another vote, with its present votes. */
 export interface OpenItem {
-  /** Whether it is known, has all of its votes, or waits for one. */
+  /** Whether the item needs no further vote: its answer is known, it has all of its votes, or it waits for one. */
   readonly isSettled: boolean
   readonly completions: number
   readonly votes: ReadonlyArray<DawidSkene.ExpertVote>
-  /** The right choice, where it is known. */
+  /** The right choice, if it is known. */
   readonly truth?: number | undefined
 }
 
 /**
  * @param confidence probability of an item's best completion from which no more votes are needed
- * @param waiting items that have another vote outstanding
- * @param votesLeft how many votes the budget has left; default any number
- * @returns all that want another vote, and how many of them may have it now
+ * @param waiting number of items that have another vote outstanding
+ * @param votesLeft number of votes that the budget has left; default: no limit
+ * @returns all items that need another vote, and how many of them may get it now
  */
 export const choose = <Item extends OpenItem>(
   items: ReadonlyArray<Item>,

@@ -7,16 +7,19 @@ import { Ranking } from "../../domain/Ranking.ts"
 
 const asRanking = Schema.decodeUnknownOption(Ranking)
 
-/** For each completion, the index that represents its text: the best one if it has this text, else the first. */
+/**
+ * For each completion, the index that represents its text: the best completion if it has this text, otherwise the first
+ * one.
+ */
 export const representatives = ({ bestCompletionIndex, completions }: Judgment): ReadonlyArray<number> => {
   const first = firstOfText(completions)
   return first.map((index) => (index === first[bestCompletionIndex] ? bestCompletionIndex : index))
 }
 
 /**
- * The experts' ranking as groups of indices, best first, one for each text, which is where the best completion
- * that has it was ranked; none where the service gives none, or one that does not fit: an index twice, or of no
- * completion, or the best one not at the top.
+ * The experts' ranking as groups of indices, best first. Each text occurs once, at the best rank of its completions.
+ * None if the service sends no ranking or an invalid one: an index occurs twice or is out of range, or the best
+ * completion is not at the top.
  */
 export const rankingOf = (judgment: Judgment): Option.Option<Ranking> =>
   asRanking(judgment.annotations["ranking"]).pipe(

@@ -1,10 +1,11 @@
 /**
- * How reliable experts are, estimated from their votes on the same items and on items with a known answer
- * (`stats/DawidSkene`), and the resulting weights. A known answer tells the reliabilities alone: the choice on its own item is
- * that of the weighted votes.
+ * Estimates how reliable experts are, from their votes on the same items and on items with a known answer
+ * (`stats/DawidSkene`), and computes the weights of votes. A known answer only affects the reliabilities; on its own
+ * item, the weighted votes decide the choice.
  *
- * Guarantees: the same items in the same order give the same numbers. Votes without a name count as one expert's. Votes
- * with several completions at the top don't count. Memory: 8 bytes per vote, and per item with several votes.
+ * Guarantees: the same items in the same order give the same numbers. Votes without a name count as those of one
+ * expert. Votes with several completions at the top do not count. Memory: 8 bytes per vote, and per item with several
+ * votes.
  */
 import { Effect, Stream } from "effect"
 import type { JudgedItem } from "../../domain/Judgment.ts"
@@ -15,15 +16,15 @@ import * as DawidSkene from "../stats/DawidSkene.ts"
 /** Estimated reliabilities of experts. */
 export interface Reliabilities {
   /**
-   * Probability that a vote of the expert is right, above 0 and below 1; null without a vote on an item with several votes,
-   * or with a known answer.
+   * Probability that a vote of the expert is right, above 0 and below 1. Null if the expert has no vote on an item with
+   * several votes or with a known answer.
    */
   readonly of: (expert: string | null) => number | null
-  /** Probability of each completion to be the best, adding up to 1; duplicates of an earlier text have 0. */
+  /** Probability of each completion to be the best, adding up to 1. Duplicates of an earlier text have 0. */
   readonly probabilitiesOf: (item: JudgedItem, votes?: ReadonlyArray<ItemVote>) => ReadonlyArray<number>
 }
 
-/** Collects votes. */
+/** Collects votes and estimates reliabilities. */
 export const make = () => {
   const numbers = new Map<string | null, number>()
   const model = DawidSkene.make()
@@ -33,7 +34,7 @@ export const make = () => {
     return number
   }
   return {
-    /** Items with one vote are ignored, unless their answer is known. */
+    /** Adds the votes on an item. Items with one vote are ignored, unless their answer is known. */
     add: ({ completions, gold }: Pick<JudgedItem, "completions" | "gold">, votes: ReadonlyArray<ItemVote>): void => {
       const decided = votes.filter(isDecided)
       if (decided.length < 2 && gold === undefined) return
@@ -56,8 +57,9 @@ export const make = () => {
 }
 
 /**
- * A vote is right with the expert's reliability, and else for any other completion alike. What nobody voted for
- * is not the best, however unreliable all experts are.
+ * The probability of each completion. A vote is right with the expert's reliability, and otherwise is for each other
+ * completion with the same probability. A completion without votes is never the best, however unreliable all experts
+ * are.
  */
 const posterior = (
   completions: ReadonlyArray<string>,
@@ -80,7 +82,7 @@ const posterior = (
   return weights.map((weight) => weight / total)
 }
 
-/** The same of a stream of items. */
+/** Estimates the reliabilities from a stream of items. */
 export const of = Effect.fnUntraced(function* <E, R>(items: Stream.Stream<JudgedItem, E, R>) {
   const gathered = make()
   yield* Stream.runForEach(items, (item) => Effect.sync(() => gathered.add(item, votesOf(item))))

@@ -9,12 +9,15 @@ import { HttpRouter, HttpServerRequest, HttpServerRespondable, type HttpServerRe
 import { Forbidden, MalformedRequest } from "../../api/Problems.ts"
 import * as NodeServer from "../../node/HttpServer.ts"
 import * as Metrics from "../../telemetry/Metrics.ts"
+import { maxLength } from "../pageApi/PageConstants.ts"
 import * as ProblemResponses from "./ProblemResponses.ts"
 import { ServiceAddress } from "./ServiceAddress.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 /** The maximum bytes of a body that a page sends. */
 const pageBodyBytes = 256 * 1024
+/** The maximum bytes of a body with guidelines. Some code units take three bytes, and each line break two. */
+const guidelinesBodyBytes = 3 * maxLength.guidelines + pageBodyBytes
 /** The maximum bytes of a body about an item, which may contain an edited completion. */
 const itemBodyBytes = 1024 * 1024
 
@@ -38,7 +41,9 @@ export const layer = (options: GuardOptions) => {
         ? options.bodyBytes
         : url.startsWith("/annotate/api/items/")
           ? itemBodyBytes
-          : pageBodyBytes,
+          : url.startsWith("/dashboard/api/tasks/") && url.endsWith("/guidelines")
+            ? guidelinesBodyBytes
+            : pageBodyBytes,
     timeout: options.timeout ?? defaultTimeout,
   })
   return HttpRouter.middleware(

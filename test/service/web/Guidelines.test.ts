@@ -30,7 +30,8 @@ test("a lead changes the guidelines, and an expert is told before the next item"
         [1, null, "Be fair."],
       ],
     )
-    assertProblem(yield* lead.ask("PUT", path, { text: "Late.", version: 1 }), 409, "conflict")
+    assertProblem(yield* lead.ask("PUT", path, { text: "公".repeat(1_000_000), version: 1 }), 409, "conflict")
+    assertProblem(yield* lead.ask("PUT", path, { text: "x".repeat(1_000_001), version: 2 }), 400, "malformed-request")
     assertProblem(yield* lead.ask("PUT", path.replace(taskId, "none"), { text: "x", version: 1 }), 404, "not-found")
     const cookie = [...lead.cookies].map((pair) => pair.join("=")).join()
     const foreign = yield* raw(service.base, path, {
