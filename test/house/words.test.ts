@@ -9,7 +9,7 @@ import { parseAst } from "vite"
 const root = new URL("../../", import.meta.url)
 const files = globSync("src/**/*.{ts,tsx}", { cwd: root }).map((path) => {
   const text = readFileSync(new URL(path, root), "utf8")
-  return { path, text, program: parseAst(text, { lang: path.endsWith("x") ? "tsx" : "ts" }) as unknown }
+  return { path, text, program: parseAst(text, { lang: path.endsWith("x") ? "tsx" : "ts" }) }
 })
 
 type Node = Readonly<Record<string, unknown>> & { readonly type: string }
