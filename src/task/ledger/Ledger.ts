@@ -51,7 +51,7 @@ export interface Shared {
   readonly name: string
 }
 
-interface SharedOptions {
+export interface SharedOptions {
   /** Default: this process has the job alone. */
   readonly shared?: Shared | undefined
   /**
