@@ -1,4 +1,4 @@
-/** Log messages on stderr, one line each: time, level, message; a bug with its stack. */
+/** Writes log messages to stderr, one line each: time, level, message. The stack of a bug follows on further lines. */
 import { Array as Arr, Cause, Logger } from "effect"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"
