@@ -1,5 +1,5 @@
 /**
- * The command line, as a function from arguments to an exit status.
+ * Runs a command line, and returns its exit status.
  *
  * Guarantees: data goes to stdout, and messages go to stderr. An expected failure prints one line that says what to do,
  * without a stack. A bug is logged to stderr with its stack. The statuses are those of `ExitStatus`.

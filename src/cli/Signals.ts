@@ -3,7 +3,7 @@
  *
  * Guarantees: the first signal stops the command, which has its grace time to finish. A second signal ends the process
  * immediately. Signals within half a second of the first count as one, because npm, systemd and a terminal may each
- * deliver the same Ctrl+C. The exit status is 128 + the signal's number, unless the command had already ended or
+ * deliver the same signal. The exit status is 128 + the signal's number, unless the command had already ended or
  * normally ends by being stopped.
  */
 import { Cause, Duration, Effect, Exit, Option, Queue } from "effect"
@@ -12,7 +12,6 @@ import * as Stop from "../pipeline/Stop.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import { say } from "./output/Text.ts"
 
-/** The signals that stop a command, with their numbers. */
 export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
 export type Signal = keyof typeof signals

@@ -151,7 +151,7 @@ export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.Run
     ),
   )
 
-/** Retries, for at most this time, while another process is running the same job. */
+/** Retries for at most `lockWait` while another process is running the same job. */
 const waitForOthers =
   (lockWait: Duration.Duration | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {

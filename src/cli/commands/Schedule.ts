@@ -137,7 +137,7 @@ const carriedOut = Effect.fnUntraced(
   ),
 )
 
-/** Kills a run when this process ends without waiting for it. */
+/** Kills a run and its process group, because this process ends without waiting for it. */
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
   // The run may have just ended, and then `kill` throws.

@@ -92,7 +92,7 @@ export const Untyped = Context.Reference<ReadonlyMap<string, Setting>>("prefstre
 
 export type Definitions = Readonly<Record<string, Definition>>
 
-/** The definitions of a command's flags, by name. */
+/** The annotation of a command that carries the definitions of its flags, by name. */
 export const Table = Context.Reference<Definitions>("prefstream/cli/Definitions", { defaultValue: () => ({}) })
 
 /** The definitions of commands and their subcommands. If several options have the same name, the first one wins. */

@@ -14,7 +14,7 @@ import { duration, file, integer, option, repeated, text } from "./Values.ts"
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** Flags that cannot be combined with a pipeline file, which has settings of its own for its service. */
+/** Flags that cannot be combined with a pipeline file, since its service has its own experts. */
 export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),

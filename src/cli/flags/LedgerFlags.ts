@@ -58,7 +58,6 @@ export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, director
 
 export const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]*@|.*[?&]password=)/i.test(text)
 
-/** The location of a job. */
 export interface Place {
   readonly directory: string
   readonly location: LedgerLocation.LedgerLocation

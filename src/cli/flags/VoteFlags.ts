@@ -46,7 +46,6 @@ export const voteFlags = {
 
 type VoteFlags = Command.Command.Config.Infer<typeof voteFlags>
 
-/** Makes the source of votes that the flags describe. */
 export const votesOf = Effect.fnUntraced(function* (flags: VoteFlags) {
   const common: InputFlags = { ...flags, completions: [], key: undefined }
   if (flags.layout === "long") {

@@ -52,7 +52,7 @@ export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArra
   )
 })
 
-/** The list for a terminal. */
+/** Formats the list for a terminal. */
 export const text = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   /** Flags with which another command finds the job. */

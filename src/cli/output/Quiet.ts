@@ -2,8 +2,8 @@
  * Makes a command print nothing if it succeeds and everything if it fails. cron then sends a mail only when there is
  * something to do.
  *
- * Guarantees: all text is held back and printed in order, each piece to its own stream, before the failure. At most the
- * last 1,000 pieces are held back. If the process is killed, they are lost.
+ * Guarantees: held-back text is printed in order, each piece to its own stream, before the failure. At most the last
+ * 1,000 pieces are held back. If the process is killed, they are lost.
  *
  * Adapter: creates a console of `node:console` that writes to memory.
  */

@@ -45,7 +45,7 @@ const lateAfter = 15
 /** Seconds. A worker without progress for longer than this may be stuck, or may be waiting for the service. */
 const stuckAfter = 120
 
-/** Rows for the workers that process the job. Without workers, one row for the process that runs it. */
+/** Rows for the workers that process the job. If no worker runs, one row tells whether a process runs it. */
 const workers = (status: JobStatus): Rows => {
   if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {

@@ -43,7 +43,6 @@ export interface Project {
 
 const none: Settings = { parsed: undefined, all: [], fromLastRun: [], project: undefined, problem: undefined }
 
-/** The settings of the running command. */
 export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none })
 
 /** Provides these settings to a command and its flags. */
