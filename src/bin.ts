@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 /**
- * Checks the version of Node before anything that needs it is loaded. Compiled code is cached for the next start, in the
- * user's cache folder or in NODE_COMPILE_CACHE; NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
+ * Checks the version of Node before it loads any code that needs that version. Node caches the compiled code for the
+ * next start, in the user's cache folder or in NODE_COMPILE_CACHE. NODE_DISABLE_COMPILE_CACHE=1 turns the cache off.
  */
-// As a namespace: an older Node would fail on a name that it lacks, before the check.
+// The import takes the whole namespace: an older Node would refuse a name that it lacks, before the check.
 import * as module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -20,11 +20,11 @@ if (argument === "--version" && others.length === 0) {
   const { version } = await import("./node/Version.ts")
   process.stdout.write(`prefstream v${version}\n`)
 } else {
-  // A user without a home folder, such as a number that a container is given, has no cache.
+  // A user without a home folder, such as a bare user id in a container, gets no cache.
   try {
     // @effect-diagnostics-next-line processEnv:off -- nothing of Effect is loaded yet
     module.enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "prefstream"))
   } catch {}
-  // A pipeline file imports this package and Effect: their modules, and not the bundle, must run it.
+  // A pipeline file imports this package and Effect. The command must use the same modules, so it runs unbundled.
   await (process.argv.slice(2).some(isPipelineFile) ? import("./cli/Process.ts") : import("#cli"))
 }

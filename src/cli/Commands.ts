@@ -1,10 +1,10 @@
-/** The commands by name; see `commands/Schedulable` for how they are loaded. */
+/** The table of commands. `commands/Schedulable` loads only those that the command line names. */
 import { Effect } from "effect"
 import type { Command } from "effect/cli"
 import { type Definitions, definitionsOf } from "./flags/Definition.ts"
 import { command, schedulable } from "./commands/Schedulable.ts"
 
-/** Their types would be those of `commands`, of which some are made with this. */
+/** The annotated types of this function and the next break a cycle: `commands` contains calls that take them. */
 const commandsNamed = (args: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Command.Command.Any>> =>
   Effect.suspend(() => commandsFor(args))
 
@@ -69,7 +69,7 @@ const commands = [
 
 export const commandNames: ReadonlySet<string> = new Set(commands.map(({ name }) => name))
 
-/** The options of all commands, which are loaded for it; see `definitionsOf`. */
+/** The options of all commands. Running this effect loads every command. */
 export const allDefinitions: Effect.Effect<Definitions> = Effect.map(allCommands, definitionsOf)
 
 export const commandsFor = (args: ReadonlyArray<string>) => Effect.all(commands.map((each) => each.for(args)))

@@ -1,9 +1,8 @@
 /**
- * The command line, as a function from arguments to an exit status.
+ * Runs a command line, and returns its exit status.
  *
- * Guarantees: data goes to stdout, messages to stderr; an expected failure is one line
- * that says what to do, without a stack; a bug is logged with its stack, on stderr
- * too; the status is that of `ExitStatus`.
+ * Guarantees: data goes to stdout, and messages go to stderr. An expected failure prints one line that says what to do,
+ * without a stack. A bug is logged to stderr with its stack. The statuses are those of `ExitStatus`.
  */
 import { Cause, Console, Effect, Schema, Struct } from "effect"
 import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
@@ -29,7 +28,7 @@ const commandFor = (args: ReadonlyArray<string>) =>
     ),
   )
 
-/** Prints each error of the command line on one line, without the full help. */
+/** Prints each error of the command line on one line, and names `--help` rather than printing the help. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -44,14 +43,17 @@ const presenter: CliOutput.Presenter = {
       : CliOutput.defaultPresenter.present(event),
 }
 
-/** Without the shell completions' flag, which would take `--completions` from the join. */
+/** Leaves out the library's `--completions` flag for shell scripts: joins have a flag of that name. */
 const config = CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] })
 
-/** `help run` is `run --help`, and `version` is `--version`; `--help-all` and `--log-format` are told apart. What follows `--` is another command's. */
+/**
+ * Rewrites the arguments for the library: `help run` becomes `run --help`, `version` becomes `--version`, and
+ * `--help-all` becomes `--help` with `isAll`. Removes `--log-format`. Words after `--` belong to another command.
+ */
 const words = (args: ReadonlyArray<string>) => {
   const all = LogFormat.split(args).rest
   const [first, ...rest] = all
-  // Of an unknown command there is no help, but an error.
+  // For an unknown command, the library prints an error in place of help.
   const isKnown = rest[0] === undefined || rest[0].startsWith("-") || rest[0] === "help" || commandNames.has(rest[0])
   const given =
     first === "help" ? [...rest, ...(isKnown ? ["--help"] : [])] : first === "version" ? ["--version", ...rest] : all
@@ -82,12 +84,12 @@ const refuseSecrets = Effect.fnUntraced(function* (args: ReadonlyArray<string>) 
 
 const isFinished = Schema.is(ExitStatus.Finished)
 
-/** Errors to correct on the command line, not in the files. */
+/** Whether the user corrects the error on the command line, rather than in the files. */
 const isSetting = (reason: string): boolean => reason === "LayoutUnknown" || reason === "InvalidOption"
 
 const wrongUsage = ({ message }: { readonly message: string }) => Effect.as(say(message), ExitStatus.usage)
 
-/** Prints a failure and gives its status. */
+/** Prints a failure, and returns its exit status. */
 const statusOf = Effect.fnUntraced(function* (failure: unknown) {
   if (isFinished(failure)) return failure.status
   const { isBusy, messageOf } = yield* Effect.promise(() => import("./output/Failure.ts"))

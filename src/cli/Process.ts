@@ -1,5 +1,5 @@
 /**
- * Adapter: the command line on Node: the process's arguments and signals in, its exit status out.
+ * Adapter: runs the command line on Node. Passes it the process's arguments and signals, and exits with its status.
  */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit, Layer, Queue, Record, Runtime } from "effect"
@@ -14,7 +14,7 @@ import * as Signals from "./Signals.ts"
 
 const platform = Layer.merge(NodeServices.layer, HttpClient.layer)
 
-// Some versions of Node warn that SQLite is experimental. Users cannot do anything about it.
+// Some versions of Node warn that SQLite is experimental. Users can do nothing about it, so it is not printed.
 process.removeAllListeners("warning").on("warning", ({ message, name }) => {
   if (name !== "ExperimentalWarning") Stderr.print("warning", `${name}: ${message}`)
 })
@@ -32,16 +32,16 @@ const program = Effect.gen(function* () {
     })
   }
   const args = process.argv.slice(2)
-  // The platform is outside, where the log's format may change what it prints.
+  // The platform is provided outside of this call, because the log format replaces the platform's `Stdio`.
   return yield* LogFormat.applied(args, ExitStatus.usage, Signals.supervise(main(args), received))
 }).pipe(Effect.provide(platform))
 
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   fiber.addObserver((exit) =>
     teardown(exit, (status) => {
-      // One that was stopped may have a reader that does not read any more.
+      // After a signal, the reader of the output may have stopped reading: waiting for it could last forever.
       if (isStopped) process.exit(status)
-      // What was left unfinished, such as a request when the time was over, would keep the process alive.
+      // Unfinished work, such as a request that a timeout abandoned, would keep the process alive.
       Stdout.whenWritten((isLost) => process.exit(isLost ? ExitStatus.failure : status))
     }),
   )

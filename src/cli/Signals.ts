@@ -1,11 +1,10 @@
 /**
- * How a command is stopped by SIGINT, SIGTERM or SIGHUP.
+ * Stops a command on SIGINT, SIGTERM or SIGHUP.
  *
- * Guarantees: the first signal stops the command, which has its grace time to finish; a second one ends the process
- * immediately. Signals less than half a second apart count as one: npm, systemd and a terminal's Ctrl+C may each deliver
- * it again.
- *
- * The exit status is 128 + the signal's number, unless the command had ended already, or being stopped is its normal end.
+ * Guarantees: the first signal stops the command, which has its grace time to finish. A second signal ends the process
+ * immediately. Signals within half a second of the first count as one, because npm, systemd and a terminal may each
+ * deliver the same signal. The exit status is 128 + the signal's number, unless the command had already ended or
+ * normally ends by being stopped.
  */
 import { Cause, Duration, Effect, Exit, Option, Queue } from "effect"
 import * as SteadyClock from "../io/SteadyClock.ts"
@@ -13,14 +12,13 @@ import * as Stop from "../pipeline/Stop.ts"
 import * as ExitStatus from "./output/ExitStatus.ts"
 import { say } from "./output/Text.ts"
 
-/** The signals that stop a command, with their numbers. */
 export const signals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const
 
 export type Signal = keyof typeof signals
 
 const sameSignal = Duration.millis(500)
 
-/** Runs a command to its exit status, or until it is stopped by one of the signals. */
+/** Runs a command until it ends or a signal stops it, and returns its exit status. */
 export const supervise = Effect.fnUntraced(function* <E, R>(
   command: Effect.Effect<number, E, R>,
   received: Queue.Dequeue<Signal>,
@@ -47,7 +45,7 @@ export const supervise = Effect.fnUntraced(function* <E, R>(
     abandon: second,
   })
   if (exit === undefined) return status
-  // It may have ended at this moment, before the signal.
+  // The command may have ended by itself just before the signal.
   if (Option.isNone(reason) || Exit.isSuccess(exit) || !Cause.hasInterruptsOnly(exit.cause)) return yield* exit
   yield* say(status === ExitStatus.done ? "stopped" : "stopped; the next run continues from here", "info")
   return status

@@ -1,7 +1,7 @@
-/** Exports what a command does, if OpenTelemetry's variables name a collector; loads nothing for that otherwise. */
+/** Exports telemetry of a command if OpenTelemetry's variables name a collector. Otherwise it loads no exporter. */
 import { Config, Effect, Layer, Option } from "effect"
 
-/** The commands that do the work; the others are over in a moment. */
+/** The commands that export telemetry. The others end within a moment. */
 const commands = ["run", "submit", "collect", "export", "worker", "serve"]
 
 const endpoints = ["", "TRACES_", "METRICS_", "LOGS_"].map((signal) =>

@@ -1,4 +1,4 @@
-/** `prefstream collect`: the second half of the flow, on another day or in another process. */
+/** `prefstream collect` waits for the results of tasks that `submit` sent, on another day or in another process. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -20,7 +20,7 @@ export const collectCommand = makeCommand(
     const once = flags.once ?? pipeline?.once === true
     const webhook = yield* webhookOf(flags, once ? undefined : pipeline?.webhook)
     const service = yield* Job.checkedService(job, pipeline?.service)
-    // A misspelled folder is not a job that is done.
+    // With a misspelled folder, a new ledger without tasks would look like a finished job. So the ledger must exist.
     if (pipeline !== undefined || flags.baseUrl !== undefined) {
       yield* Effect.provide(Effect.void, existingLedger(place.location))
     }

@@ -1,7 +1,7 @@
 /**
- * `prefstream completion`: a script by which a shell completes commands, flags, their values, and names of files.
+ * `prefstream completion` prints a script with which a shell completes commands, flags, their values, and file names.
  *
- * Guarantees: where a file or folder is expected, the shell completes it by itself, as for other programs.
+ * Guarantees: the shell itself completes names of files and folders, as it does for other programs.
  */
 import { Console, Effect } from "effect"
 import { Argument, Command, Completions } from "effect/cli"
@@ -12,7 +12,7 @@ const file: Completions.ArgumentType = { _tag: "Path", pathType: "either" }
 const typeOf = ({ name, type }: Completions.FlagDescriptor, { [name]: { path, values } = {} }: Definitions) =>
   values !== undefined ? ({ _tag: "Choice", values } as const) : path === "whole" ? file : type
 
-/** Flags that are read before the library reads the arguments, or that each command has. */
+/** Flags that every command accepts: the library's `--help`, and those that prefstream handles itself. */
 const common = [
   {
     name: "log-format",
@@ -30,7 +30,7 @@ const common = [
   },
 ] as const satisfies ReadonlyArray<Completions.FlagDescriptor>
 
-/** The descriptor with what the types of flags and arguments do not say. */
+/** Returns a function that adds to a descriptor what the library does not know: value types, common flags, `help`. */
 const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   const names = all.map(({ name }) => name)
   const definitions = definitionsOf(all)
@@ -57,7 +57,7 @@ const completed = (all: ReadonlyArray<Command.Command.Any>) => {
   })
 }
 
-/** Leaves names of files to Readline, and puts no space after the beginning of a value. */
+/** Makes Readline complete file names, and add no space after a value that is only a beginning, such as `judge:`. */
 const inBash = (script: string): string =>
   script.replaceAll(/_prefstream--paths -[df] "\$cur" "\$_comp_word"/g, "COMPREPLY=()").replace(
     "complete -F _prefstream prefstream",
@@ -78,7 +78,7 @@ export const completionCommand = (everyCommand: Effect.Effect<ReadonlyArray<Comm
       const root = Command.make("prefstream").pipe(Command.withSubcommands(commands))
       const descriptor = completed(commands)(Completions.fromCommand(root))
       const script = Completions.generate("prefstream", shell, descriptor)
-      // The library's own flag for it would take `--completions` from the join.
+      // The library's `--completions` flag is not available: joins have a flag of that name.
       const named = script.replaceAll("prefstream --completions", "prefstream completion")
       yield* Console.log(shell === "bash" ? inBash(named) : named)
     }),

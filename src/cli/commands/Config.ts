@@ -1,4 +1,4 @@
-/** `prefstream config`: the settings that a command would use, and where each one is set. */
+/** `prefstream config` prints the settings that a command would use, and where each one is set. */
 import { Config, Console, Effect, Option, Predicate } from "effect"
 import { Argument, Command } from "effect/cli"
 import { makeCommand } from "../flags/Definition.ts"
@@ -10,7 +10,7 @@ import { printable } from "../output/Text.ts"
 import { schemaOf } from "../settings/Schema.ts"
 import * as Settings from "../settings/Settings.ts"
 
-/** A URL without its password, such as that of a ledger. */
+/** Masks the password in a URL, such as that of a ledger. */
 const masked = (text: string): string =>
   text.replace(/(:\/\/[^:@]*):.*@/s, "$1:***@").replace(/([?&]password=)[^&#]*/gi, "$1***")
 
@@ -33,7 +33,7 @@ export const configCommand = (
       if (schema) return yield* Console.log(JSON.stringify(schemaOf(yield* allCommands), undefined, 2))
       const names = command.length === 0 ? ["run"] : command
       const root = Command.make("prefstream").pipe(Command.withSubcommands(yield* commandsFor(names)))
-      // A folder from a file is the command's to find, too.
+      // Only a typed folder is passed on. The command finds a folder from the environment or a file itself.
       const directory = (yield* Settings.Current).parsed?.given.get("dir")
       const args = directory === undefined || Predicate.isBoolean(directory) ? names : [...names, "--dir", ...directory]
       const { all, parsed } = yield* Settings.of(args, root)

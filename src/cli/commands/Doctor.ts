@@ -1,9 +1,9 @@
 /**
  * `prefstream doctor` checks the prerequisites of a job, and says how to fix each problem.
  *
- * Guarantees: sends no item, and changes neither ledger nor service. The test webhook is recorded in a temporary ledger.
+ * Guarantees: it sends no item, and changes neither ledger nor service. A temporary ledger records the test webhook.
  *
- * Adapter: asks `node:process` for Node's version.
+ * Adapter: reads Node's version from `node:process`.
  */
 import process from "node:process"
 import { Clock, Console, Effect, FileSystem, Layer, Path, Redacted } from "effect"
@@ -29,7 +29,10 @@ import * as Settings from "../settings/Settings.ts"
 import { runFlags } from "./Run.ts"
 import { webhook } from "./WebhookCheck.ts"
 
-/** Deliveries are accepted within 5 minutes by default; half of that leaves time for the delivery itself. */
+/**
+ * Milliseconds. The receiver accepts deliveries within 5 minutes by default. Half of that remains for the delivery
+ * itself.
+ */
 const maxClockDifference = 150_000
 
 export const doctorCommand = makeCommand(
@@ -84,7 +87,7 @@ const settings = Effect.fnUntraced(
   function* (flags: object) {
     const { problem, project } = yield* Settings.Current
     if (problem !== undefined) return failed("settings", problem)
-    // As with a pipeline file: it may listen without a base URL.
+    // The empty pipeline lets the rules accept `--listen` without a base URL, as they do with a pipeline file.
     yield* check(flags, {})
     yield* checkRun
     const message = project === undefined ? `none from files: there is no ${Settings.fileName}` : project.file
@@ -93,7 +96,7 @@ const settings = Effect.fnUntraced(
   Effect.catch((failure) => Effect.succeed(failed("settings", failure))),
 )
 
-/** Fails if `run` would refuse what the files and the environment say. */
+/** Fails if `run` would refuse the settings of files and the environment. */
 const checkRun = Effect.gen(function* () {
   const run = makeCommand(
     "run",
@@ -120,7 +123,7 @@ const checkRun = Effect.gen(function* () {
   )
 })
 
-/** The folder or the nearest one above it that exists. */
+/** The folder, or the nearest parent that exists. */
 const existing = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -184,7 +187,7 @@ const service = Effect.fnUntraced(function* (flags: Parameters<typeof addressOf>
   return [answered(address.baseUrl, answer, others), clock(answer.headers["date"], before, after)]
 })
 
-/** What the answer for a task that does not exist says of the service and the token. */
+/** Judges the service and the token by the responses to requests for a task that does not exist. */
 const answered = (
   baseUrl: string,
   { headers, status }: HttpClientResponse.HttpClientResponse,
@@ -218,12 +221,17 @@ const answered = (
   )
 }
 
-/** @param before when the request was sent, in milliseconds since 1970; @param after when it was answered */
+/**
+ * Compares this machine's clock with the `Date` header of a response.
+ *
+ * @param before when the request was sent, in milliseconds since 1970
+ * @param after when the response had arrived, in milliseconds since 1970
+ */
 const clock = (date: string | undefined, before: number, after: number): Finding => {
   const name = "clock"
   const there = Date.parse(date ?? "")
   if (Number.isNaN(there)) return { name, state: "not checked", message: "the service's answer has no Date" }
-  // The header has whole seconds.
+  // The header has whole seconds, so the service's time is up to 1,000 ms later.
   const difference = Math.max(0, there - after, before - (there + 1000))
   if (difference <= maxClockDifference) return { name, state: "ok", message: "agrees with the service's" }
   const message = `differs from the service's by ${duration(difference / 1000)}: webhooks would be refused as too old or too new: set it by NTP`

@@ -1,6 +1,6 @@
 /**
- * `prefstream export`: the dataset from the ledger, without the service or the input. Shares its dataset flags with
- * `run`: `flags/DatasetFlags`.
+ * `prefstream export` writes the dataset from the ledger. It needs neither the service nor the input. Its dataset flags
+ * are those of `run`: `flags/DatasetFlags`.
  */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
@@ -41,7 +41,7 @@ export const exportCommand = makeCommand(
     yield* Settings.announceFromLastRun
     yield* Effect.timed(Pipeline.exportDataset(settings)).pipe(
       Effect.flatMap(([elapsed, written]) => RunReport.make({ elapsed, ...written })),
-      // The summary counts what the dataset was made of, though results come in meanwhile.
+      // Results may arrive meanwhile. The summary must count the same results that the dataset contains.
       LedgerReader.snapshot,
       reportExpectedFailures,
       Effect.flatMap((report) => Summary.finish(report, { ...place, json: flags.json })),

@@ -1,4 +1,4 @@
-/** `prefstream export-votes`: all votes of a ledger as JSON Lines or CSV on stdout, which `prefstream import` reads again. */
+/** `prefstream export-votes` prints the votes of a ledger as JSON Lines or CSV, which `prefstream import` can read. */
 import { Effect, type PlatformError, Predicate, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { formats } from "../../domain/VoteRow.ts"
@@ -10,7 +10,7 @@ import { campaignFlag } from "../flags/CampaignFlag.ts"
 import { existingLedger, ledgerFlags, placeOf } from "../flags/LedgerFlags.ts"
 import { option, raw } from "../flags/Values.ts"
 
-/** A reader that closes the pipe early, as `head` does, is no failure. */
+/** Whether the reader closed the pipe early, as `head` does. This is not a failure. */
 const isClosedPipe = ({ reason }: PlatformError.PlatformError): boolean =>
   Predicate.isObject(reason.cause) && "code" in reason.cause && reason.cause.code === "EPIPE"
 

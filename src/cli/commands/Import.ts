@@ -1,4 +1,4 @@
-/** `prefstream import`: votes that were given elsewhere, as a ledger that `export` and `status` read like any other. */
+/** `prefstream import` reads votes from other tools into a ledger, which `export` and `status` read like any other. */
 import { Console, Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"

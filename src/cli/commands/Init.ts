@@ -1,8 +1,8 @@
 /**
- * `prefstream init`: inspects input files, and writes the settings of a run to `prefstream.yaml` and the names of the
+ * `prefstream init` inspects input files. It writes the settings of a run to `prefstream.yaml`, and the names of
  * environment variables to `.env.example`.
  *
- * Guarantees: overwrites no file; writes nothing if no item can be read.
+ * Guarantees: it overwrites no file, and writes nothing if it can read no item.
  */
 import { Console, Effect, FileSystem, Path, Predicate, Schema, Stdio } from "effect"
 import { Command, Prompt } from "effect/cli"
@@ -22,7 +22,7 @@ import { counts } from "../output/PreviewSummary.ts"
 
 const environmentFile = ".env.example"
 
-/** What most jobs need sooner or later, as comments for those that were not given. */
+/** Settings that most jobs need sooner or later. `init` writes those that are not set as comments. */
 const suggestions: { readonly [name: string]: readonly [value: string, meaning: string] } = {
   dir: ["prefstream-job", "job folder with ledger, rejects and dataset"],
   "guidelines-file": ["guidelines.md", "instructions for the experts"],
@@ -40,7 +40,10 @@ PREFSTREAM_TOKEN=
 PREFSTREAM_WEBHOOK_SECRET=
 `
 
-/** Tells editors the keys, where the schema is in this folder or above it: in a package or in a clone. */
+/**
+ * Makes a comment that tells editors where the schema is. Looks for it in this folder and its parents, in an installed
+ * package or in a clone of the repository.
+ */
 const schemaComment = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -137,11 +140,11 @@ const isVotes = Schema.is(Schema.String.check(Schema.isPattern(/^([1-9]\d?)?$/))
 const valid = (isValid: (text: string) => boolean, expected: string) => (text: string) =>
   isValid(text.trim()) ? Effect.succeed(text.trim()) : Effect.fail(expected)
 
-/** As a shell splits them; quotes may be left out where there is nothing to quote. */
+/** Splits text into words at white space, as a shell does. Quotes keep a word with spaces together. */
 const wordsOf = (text: string): ReadonlyArray<string> =>
   Array.from(text.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g), ([, double, single, bare]) => double ?? single ?? bare ?? "")
 
-/** What cannot be detected from the files. */
+/** Prompts for the files, and for settings that cannot be detected from them. */
 const ask = Effect.gen(function* () {
   const files = yield* Prompt.run(
     Prompt.String({

@@ -1,5 +1,5 @@
 /**
- * `prefstream inspect`: what files hold, and what a run would make of them, before anything is sent.
+ * `prefstream inspect` shows the content of files, and the tasks that a run would make of them. It sends no item.
  */
 import { Console, Effect, Struct } from "effect"
 import { Command } from "effect/cli"
@@ -119,7 +119,7 @@ const sizes = (all: Inspection.Inspection["completions"]): string =>
 const tasks = ({ tasks, votes }: Inspection.Inspection): string =>
   `${count(tasks, "task")} in a first run${votes === 1 ? "" : `, ${number(votes)} votes of each item`}`
 
-/** UTF-16 code units of each text that are shown. */
+/** Maximum length of each text that is shown, in UTF-16 code units. */
 const maxShownCharacters = 400
 
 const indented = (text: string, indent: string): string =>

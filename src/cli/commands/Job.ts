@@ -1,6 +1,6 @@
 /**
- * The steps that `run`, `submit` and `collect` share: from flags and pipeline file, over a service and a ledger, to a
- * report and an exit status.
+ * Contains the steps that `run`, `submit` and `collect` share. They read flags and pipeline file, open the service and
+ * the ledger, do the work, print the report, and set the exit status.
  */
 import { Cause, Console, Context, type Duration, Effect, Layer, Option, Schedule, Schema, type Stdio } from "effect"
 import type { Command } from "effect/cli"
@@ -41,7 +41,7 @@ interface Job<F extends Flags = Flags> {
   readonly place: Place
 }
 
-/** Reads the pipeline file, if there is one, and checks that the flags fit together and with it. */
+/** Reads the pipeline file, if there is one. Checks whether the flags can be combined with each other and with it. */
 export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, pipelineFile: string | undefined) {
   const pipeline = pipelineFile === undefined ? undefined : yield* loadPipeline(pipelineFile)
   const flags = pipeline === undefined ? yield* fromEnvironment(given) : given
@@ -51,13 +51,16 @@ export const prepare = Effect.fnUntraced(function* <F extends Flags>(given: F, p
   return { flags, pipeline, place: yield* placeOf(flags, pipeline) } satisfies Job
 })
 
-/** When the job stops, as the flags say, or else the pipeline. */
+/** The timeout and the grace time of the job, by the flags or else by the pipeline. */
 export const limitsOf = ({ flags, pipeline }: Job) => ({
   timeout: flags.timeout ?? pipeline?.timeout,
   grace: flags.grace ?? pipeline?.grace,
 })
 
-/** The service at `--base-url`, whose settings are checked, or else the job's own, if it has one. Here a dry run ends. */
+/**
+ * The service at `--base-url`, or else the job's own service. Checks the settings of the former, and fails if there is
+ * neither. `schedule` ends its dry run here.
+ */
 export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: Loaded["service"] | undefined) {
   const service = serviceOf(flags, own === undefined ? serviceRequired : reported(own))
   if (own === undefined || flags.baseUrl !== undefined) yield* Effect.scoped(Layer.build(service))
@@ -65,13 +68,13 @@ export const checkedService = Effect.fnUntraced(function* ({ flags }: Job, own: 
   return service
 })
 
-/** Says what is read, before anything is sent. */
+/** Describes the input before the command sends anything. */
 export const announceInput = Effect.fnUntraced(function* (source: Source, { directory }: Place) {
   yield* Console.error(`Reading ${source.description}; the job folder is ${directory}/`)
   yield* printDetected(source)
 })
 
-/** `--dry-run`: says what would be sent. */
+/** Carries out `--dry-run`: prints a preview of the tasks that the command would send. */
 export const preview = Effect.fnUntraced(function* (
   { flags, place }: Job,
   settings: Parameters<typeof Preview.preview>[0],
@@ -87,17 +90,20 @@ export const preview = Effect.fnUntraced(function* (
   yield* Console.log(flags.json ? JSON.stringify(found) : printable(PreviewSummary.text(found)))
 })
 
-/** Saves in the job folder the settings that later commands of the job reuse, once no other process writes there. */
+/**
+ * Saves in the job folder the settings that later commands of the job reuse, then does the work. The ledger must be open:
+ * then no other process except workers writes to the folder.
+ */
 export const savingSettings = Effect.fnUntraced(function* <E, R>(
   work: Effect.Effect<RunReport.RunReport, E, R>,
   { directory }: Place,
 ) {
-  // Other processes may share the folder while workers run.
+  // While workers run, other processes may share the folder, so nothing is saved.
   if (!(yield* Ledger).isShared) yield* Settings.save(directory)
   return yield* work
 })
 
-/** Runs the job, shows its progress, and prints the report; waits for another run of the job with `--lock-wait`. */
+/** Runs the job, shows its progress, and prints the report. With `--lock-wait`, it waits for another run of the job. */
 export const runAndReport = <E, R, E2, R2>(
   { flags, pipeline, place }: Job,
   service: Layer.Layer<ServiceProfile, E2, R2>,
@@ -131,7 +137,7 @@ const isFinished = Schema.is(ExitStatus.Finished)
 const isClientError = Schema.is(AnnotationClientError)
 const isThresholdsExceeded = Schema.is(ThresholdsExceeded)
 
-/** Failures with a run status of their own (tasks in doubt, a threshold exceeded) are printed, then reported. */
+/** Prints a failure that has its own run status (tasks in doubt, a threshold exceeded), and returns a report for it. */
 export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.RunReport, E, R>) =>
   effect.pipe(
     Effect.catch(
@@ -145,7 +151,7 @@ export const reportExpectedFailures = <E, R>(effect: Effect.Effect<RunReport.Run
     ),
   )
 
-/** Retries, for at most this time, while another process is running the same job. */
+/** Retries for at most `lockWait` while another process is running the same job. */
 const waitForOthers =
   (lockWait: Duration.Duration | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -168,7 +174,10 @@ const isWaiting = (failure: unknown): boolean => isFinished(failure) && failure.
 
 const isNews = (cause: Cause.Cause<unknown>): boolean => !isWaiting(Cause.squash(cause))
 
-/** Runs a command with its `--quiet` (data on stdout, such as a report as JSON or a preview, is printed nevertheless), `--waiting-ok`, `--monitor` and `--grace`. */
+/**
+ * Applies `--quiet`, `--waiting-ok`, `--monitor` and `--grace` to a command. `--quiet` does not suppress data on
+ * stdout: a report as JSON, or the preview of a dry run.
+ */
 export const withJobFlags = <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   flags: Pick<Flags, "grace" | "quiet" | "waitingOk" | "json" | "monitor"> & { readonly dryRun?: boolean | undefined },

@@ -1,4 +1,4 @@
-/** `prefstream leaderboard`: the models of a job or of a dataset, rated by the votes on their completions. */
+/** `prefstream leaderboard` rates the models of a job or of a dataset by the votes on their completions. */
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { datasetLeaderboards, leaderboards } from "../../pipeline/Leaderboard.ts"

@@ -1,5 +1,5 @@
 /**
- * `prefstream ledger`: ledger maintenance, one command per task.
+ * `prefstream ledger` has a subcommand for each kind of ledger maintenance.
  */
 import { Clock, Console, DateTime, Duration, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -17,7 +17,7 @@ import { count, number, present, printable, size } from "../output/Text.ts"
 const isMissing = Schema.is(LedgerLocation.LedgerMissing)
 const isNotForPostgres = Schema.is(LedgerMaintenance.NotForPostgres)
 
-/** Failures that are mistakes of the command line. */
+/** Turns failures that a wrong command line causes into `UsageError`. */
 const usage = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | ExitStatus.UsageError, R> =>
   Effect.mapError(effect, (failure) => {
     if (isMissing(failure)) return noSuchLedger(failure)
@@ -61,13 +61,16 @@ const checkCommand = makeCommand(
   Command.withShortDescription("Check the integrity of the ledger"),
 )
 
-/** A file; or, where a folder is named, as by who takes a copy each night, a new one in it. */
+/**
+ * The file for a backup. If the name is that of an existing folder, the file is in it and named by the current time. A
+ * nightly backup can then always use the same command line.
+ */
 const backupFile = Effect.fnUntraced(function* (name: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const info = yield* Effect.option(fs.stat(name))
   if (!Option.exists(info, ({ type }) => type === "Directory")) return name
-  // A file name for any system: without colons.
+  // Not every system allows colons in file names.
   const time = DateTime.formatIso(yield* DateTime.now).replace(/[-:]|\.\d+/g, "")
   return path.join(name, `ledger-${time}.db`)
 })
@@ -127,7 +130,7 @@ const compactCommand = makeCommand(
   Command.withShortDescription("Compress the ledger, and free unused space"),
 )
 
-/** `2026-01-31` (midnight, UTC), a time with its zone, or an age such as `90d`. */
+/** Accepts a date such as `2026-01-31` (midnight, UTC), a time with its time zone, or an age such as `90d`. */
 const before = option(
   Flag.String("before").pipe(
     Flag.filterMap(

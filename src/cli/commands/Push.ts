@@ -1,7 +1,7 @@
 /**
- * `prefstream push`: a dataset to a repository of the Hugging Face Hub.
+ * `prefstream push` uploads a dataset to a repository of the Hugging Face Hub.
  *
- * The access token is HF_TOKEN, or the one that `hf auth login` keeps, where `huggingface_hub` keeps it.
+ * The access token comes from HF_TOKEN, or else from the file in which `hf auth login` stores it.
  */
 import { Config, Console, Effect, FileSystem, Option, Path, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -22,14 +22,17 @@ const repo = required(
   "Dataset repository; created if there is none [token: HF_TOKEN]",
 )
 
-/** What a variable is set to, if it is. */
+/** The value of an environment variable; none if it is unset or empty. */
 const variable = (name: string) =>
   Effect.map(
     Config.option(Config.String(name)),
     Option.filter((value) => value !== ""),
   )
 
-/** https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables */
+/**
+ * The file in which `huggingface_hub` stores the token, see
+ * https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables
+ */
 const tokenFile = Effect.gen(function* () {
   const paths = yield* Path.Path
   const named = yield* variable("HF_TOKEN_PATH")
@@ -64,7 +67,7 @@ const token = Effect.gen(function* () {
   return Redacted.make(found.value.trim())
 })
 
-/** What sets the options. */
+/** The flag or environment variable that sets each option. */
 const given: { readonly [option: string]: string } = {
   repository: "--repo",
   token: "HF_TOKEN",

@@ -1,9 +1,8 @@
 /**
- * `prefstream resolve`: a person's decisions about tasks that need attention.
+ * `prefstream resolve` lists tasks that need attention, and records a person's decisions about them.
  *
- * Guarantees: without a decision nothing changes, and another process may use the ledger meanwhile; a
- * decision is recorded for all tasks that are named, or for none, while no other process but workers uses
- * the job.
+ * Guarantees: without a decision, it changes nothing, and another process may use the ledger meanwhile. A decision is
+ * recorded for all named tasks, or for none. During a decision, no other process except workers may use the job.
  */
 import { Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -22,7 +21,7 @@ import { option, text, toggle } from "../flags/Values.ts"
 import { count, printable } from "../output/Text.ts"
 import * as IssueList from "../output/IssueList.ts"
 
-/** Impossible decisions are reported like errors of the command line. */
+/** Reports an impossible decision like an error of the command line. */
 const asUsage = ({ message }: { readonly message: string }) => Effect.fail(new UsageError({ message }))
 
 const states = [
@@ -63,7 +62,7 @@ export const resolveCommand = makeCommand(
       yield* check(flags)
       const { directory, location } = yield* placeOf(flags)
       const decision = yield* decisionOf(flags)
-      // A ledger at another place may belong to another folder than the usual one.
+      // If only `--ledger` is set, the job may belong to another folder than the default one.
       const isOwn =
         flags.dir !== undefined || (location._tag === "File" && location.path === JobFolder.ledger(directory))
       const isIdle = Option.isNone(yield* LedgerLocation.holder(location))
@@ -142,7 +141,10 @@ const decisionOf = Effect.fnUntraced(function* ({ adopt, all, giveUp, sendAgain,
   return decision
 })
 
-/** The tasks that are named, or all that wait for a person: also what was being sent when a process was killed. */
+/**
+ * The numbers of the named tasks, or of all tasks that need attention. If no process is running, these include tasks
+ * that a process was sending when it was killed.
+ */
 const numbersOf = Effect.fnUntraced(function* (
   { all, tasks }: Pick<Flags, "all" | "tasks">,
   decision: Decision | undefined,
@@ -162,7 +164,7 @@ const numbersOf = Effect.fnUntraced(function* (
   return found.map(({ number }) => number)
 })
 
-/** Records a decision about tasks; of `--all`, about those that are still in that state. */
+/** Records a decision about tasks. With `--all STATE`, it applies to the tasks that are still in that state. */
 const decide = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
   decision: Decision,
@@ -180,13 +182,13 @@ const decide = Effect.fnUntraced(function* (
   }
 })
 
-/** Updates the rejects file for given-up tasks, and for those to be sent again. */
+/** Rewrites the rejects file after a decision: it gains the items of given-up tasks, and loses those to send again. */
 const rewriteRejects = Effect.fnUntraced(function* (directory: string) {
   const fs = yield* FileSystem.FileSystem
   if (yield* fs.exists(directory)) yield* RejectsFile.write(directory)
 })
 
-/** What comes of a decision, `anew` of the tasks being bought once more. */
+/** Describes the effect of a decision. `anew` is the number of tasks that are sent again as new, billable tasks. */
 const said = (
   { numbers, sender }: Effect.Success<ReturnType<typeof decide>>,
   decision: Decision,

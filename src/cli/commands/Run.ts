@@ -1,4 +1,4 @@
-/** `prefstream run`: the whole flow, from files or from a pipeline file. */
+/** `prefstream run` runs the whole flow, with input from files or from a pipeline file. */
 import { Console, Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import * as JobFolder from "../../pipeline/JobFolder.ts"
@@ -25,7 +25,10 @@ export const runFlags = {
   once,
 }
 
-/** Without `--expert`: a rule that needs no answers, said to be one. */
+/**
+ * The automatic expert of a run without `--expert` and `--base-url`: a rule that needs no gold answers. The run prints
+ * that this rule judges.
+ */
 const trialExpert = "longest"
 
 export const runCommand = makeCommand(
@@ -94,7 +97,7 @@ const fromFlags = Effect.fnUntraced(function* (
   const source = yield* sourceOf(flags, scratchIn(flags, directory))
   const options = yield* itemOptionsOf(flags)
   if (flags.baseUrl === undefined && flags.expert.length === 0) {
-    // Unattended, nobody reads that a rule judges in place of people.
+    // If a run is unattended, nobody reads the message that a rule judges in place of people.
     const unattended =
       flags.once === true ? "--once" : flags.quiet ? "--quiet" : (yield* DryRun) ? "schedule" : undefined
     if (unattended !== undefined) {
@@ -109,7 +112,7 @@ const fromFlags = Effect.fnUntraced(function* (
   }
   const names = flags.expert.length === 0 ? [trialExpert] : flags.expert
   const experts = flags.baseUrl === undefined ? yield* expertsOf(names, flags) : []
-  // Loaded only where a run has its own.
+  // Only runs with an embedded service load this module.
   const service = Effect.promise(() => import("../../service/AnnotationService.ts")).pipe(
     Effect.map(({ layerEmbedded }) =>
       layerEmbedded({

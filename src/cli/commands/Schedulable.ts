@@ -1,13 +1,13 @@
 /**
- * The commands that `prefstream schedule` accepts: they end by themselves, and can be checked without being carried out.
+ * Lists the commands that `prefstream schedule` accepts. They end by themselves, and a dry run can check them.
  *
- * Guarantees: only the commands that a command line names are loaded. For the other commands, the root's help shows the
- * short description given here.
+ * Guarantees: only the commands that the command line names are loaded. For the others, the help of `prefstream` shows
+ * the short description given here.
  */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 
-/** A command; one with nothing but its name and description where `args` don't name it. */
+/** Makes a command that is loaded only if `args` contain its name. Otherwise it has only a name and a description. */
 export const command = <Name extends string, Input, E, R>(
   name: Name,
   description: string,

@@ -1,11 +1,11 @@
 /**
- * `prefstream schedule`: another command on a cron schedule, for machines without cron.
+ * `prefstream schedule` runs another command on a cron schedule, for machines without cron.
  *
- * Each run is a process of its own: its memory is freed, a crash does not end the schedule, and a run uses the pipeline
- * file and the version of prefstream that are installed when it starts. Each run also has its own process group: Ctrl+C
- * at a terminal signals the whole foreground group, and a run must receive only the one signal that the schedule sends.
+ * Each run is a separate process. Its memory is freed, and its crash does not end the schedule. It uses the pipeline
+ * file and the version of prefstream that exist when it starts. Each run also has its own process group: Ctrl+C at a
+ * terminal signals the whole foreground group, but a run must receive only the one signal that the schedule sends.
  *
- * Adapter: asks `node:process` how this process was started, and for its end.
+ * Adapter: reads from `node:process` how this process was started, and listens for its exit.
  */
 import process from "node:process"
 import { Duration, Effect } from "effect"
@@ -27,7 +27,7 @@ import { schedulable } from "./Schedulable.ts"
 
 const names: ReadonlyArray<string> = schedulable.map(({ name }) => name)
 
-/** Statuses that do not end a schedule with `--stop-on-failure`. */
+/** Exit statuses of a run with which a schedule continues in spite of `--stop-on-failure`. */
 const expected: ReadonlyArray<number> = [ExitStatus.done, ExitStatus.waiting, ExitStatus.busy]
 
 export const scheduleCommand = makeCommand(
@@ -62,7 +62,7 @@ export const scheduleCommand = makeCommand(
       yield* Effect.logInfo(`${end} after ${duration(Duration.toSeconds(elapsed))}`)
       if (flags.stopOnFailure && !expected.includes(status)) return yield* new ExitStatus.Finished({ status })
     }).pipe(Stop.withOptions({ inFlight: Effect.succeedSome("the run"), isNormalEnd: false }))
-    // A run that is being stopped keeps its own grace time.
+    // The run limits its own grace time, so the schedule waits for it without a limit.
     return yield* CronJob.run(job, { cron, now: flags.now }).pipe(
       Stop.withOptions({ isNormalEnd: true, grace: Duration.infinity }),
     )
@@ -82,7 +82,7 @@ export const scheduleCommand = makeCommand(
   ]),
 )
 
-/** Checks a command line before the first run is due. False if it only asks for help. */
+/** Checks a command line before the first run is due. Returns false if the command line only asks for help. */
 const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
   const [name = ""] = command
   if (!names.includes(name)) {
@@ -99,19 +99,19 @@ const check = Effect.fnUntraced(function* (command: ReadonlyArray<string>) {
     Effect.provideService(DryRun, true),
     Effect.catchTags({
       Finished: (end) => (end.status === ExitStatus.done ? Effect.succeed(true) : end),
-      // The errors were printed already.
+      // `runWith` has already printed the errors.
       ShowHelp: () => new ExitStatus.Finished({ status: ExitStatus.usage }),
     }),
   )
 })
 
-/** Runs the command as a process. An interruption stops the process, and waits for its end. */
+/** Runs the command as a process. On interruption, it stops the process and waits until that has ended. */
 const carriedOut = Effect.fnUntraced(
   function* (command: ReadonlyArray<string>) {
     const [, script = ""] = process.argv
     let pid: number | undefined
     const kill = () => killGroup(pid)
-    // Released after the run has ended: until then, the run is killed with this process.
+    // Until the run has ended, the end of this process also kills the run.
     yield* Effect.acquireRelease(
       Effect.sync(() => process.on("exit", kill)),
       () => Effect.sync(() => process.off("exit", kill)),
@@ -137,10 +137,10 @@ const carriedOut = Effect.fnUntraced(
   ),
 )
 
-/** Kills a run when this process ends without waiting for it. */
+/** Kills a run and its process group, because this process ends without waiting for it. */
 const killGroup = (pid: number | undefined): void => {
   if (pid === undefined) return
-  // It may have ended at this moment.
+  // The run may have just ended, and then `kill` throws.
   try {
     process.kill(-pid, "SIGKILL")
   } catch {}

@@ -1,5 +1,5 @@
 /**
- * `prefstream serve`: the standalone annotation service, for pipelines in other processes.
+ * `prefstream serve` runs the standalone annotation service, for pipelines in other processes.
  */
 import { Console, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { Command } from "effect/cli"
@@ -24,7 +24,7 @@ import * as Stop from "../../pipeline/Stop.ts"
 
 const defaults = { database: "prefstream-service.db", host: "127.0.0.1", port: 8484, votes: 1 }
 
-/** Prints how to use the service to stderr, then the settings of its clients to stdout. */
+/** Prints instructions for the service to stderr, and the settings for its clients to stdout. */
 const announce = Effect.fnUntraced(function* (flags: {
   readonly apiOnly: boolean | undefined
   readonly expert: ReadonlyArray<string>
@@ -122,7 +122,7 @@ export const serveCommand = makeCommand(
     monitor,
     ...expertFlags,
   },
-  // Untraced: the handlers of an `HttpApi` would keep this span in place of their request's.
+  // Untraced, because the handlers of an `HttpApi` would use this span in place of the span of their request.
   Effect.fnUntraced(function* (flags) {
     yield* check(flags)
     const given = yield* organizationToken

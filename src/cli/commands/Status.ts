@@ -1,4 +1,4 @@
-/** `prefstream status`: what the ledger says, also while another process uses it. */
+/** `prefstream status` prints the state of a job from its ledger, which another process may be using. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as JobStatus from "../../pipeline/JobStatus.ts"

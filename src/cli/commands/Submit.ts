@@ -1,4 +1,4 @@
-/** `prefstream submit`: the first half of the flow, for jobs that do not stay to wait. */
+/** `prefstream submit` sends new items as tasks and ends, without waiting for results. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -28,7 +28,7 @@ export const submitFlags = {
   }),
 }
 
-/** The pipeline file among the arguments, which must then be the only one. */
+/** The pipeline file among the arguments, if there is one. Fails if there are other arguments beside it. */
 export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<string>) {
   const program = files.find(isPipelineFile)
   if (program === undefined || files.length === 1) return program
@@ -37,7 +37,7 @@ export const pipelineFileOf = Effect.fnUntraced(function* (files: ReadonlyArray<
   })
 })
 
-/** What the pipeline says, or the flags in its place. */
+/** The settings of the pipeline, with those of the flags in place of the same settings. */
 export const settingsOf = <P extends Omit<Pipeline.Settings, "directory">>(
   job: Effect.Success<ReturnType<typeof Job.prepare<Command.Command.Config.Infer<typeof submitFlags>>>>,
   pipeline: P,

@@ -1,5 +1,5 @@
 /**
- * `prefstream validate`: whether every record of the input can be used, and which can't and why.
+ * `prefstream validate` checks whether every record of the input is usable. It prints unusable records with the reason.
  */
 import { Console, Effect, FileSystem } from "effect"
 import { Command } from "effect/cli"
@@ -19,7 +19,7 @@ import { number, printable } from "../output/Text.ts"
 
 const defaultShown = 100
 
-/** Refuses a rejects file that is an input. */
+/** Fails if the rejects file is one of the inputs, which it would overwrite. */
 const refuseInput = Effect.fnUntraced(function* (rejects: string, flags: Pick<InputFlags, "files" | "completions">) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(rejects))) return

@@ -1,5 +1,5 @@
 /**
- * `prefstream verify`: whether a dataset is what its manifest says, and consistent in itself.
+ * `prefstream verify` checks whether a dataset matches its manifest, and whether its files agree with each other.
  */
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"

@@ -1,8 +1,8 @@
 /**
- * The part of `doctor` that sends a test webhook to the receiver, by way of the public URL if one is given.
+ * Sends the test webhook of `doctor` to the receiver, through the public URL if one is set.
  *
- * Guarantees: the delivery is recorded in a temporary ledger. It is signed where the scheme lets anyone with the secret
- * sign (`standard-webhooks`, `svix`); otherwise it is unsigned, and its refusal shows that deliveries arrive.
+ * Guarantees: a temporary ledger records the delivery. With the schemes `standard-webhooks` and `svix`, the delivery is
+ * signed. With other schemes it is unsigned, and the receiver's refusal shows that deliveries arrive.
  */
 import { Clock, Deferred, Effect, FileSystem, Layer, Option, Redacted, References } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -35,12 +35,12 @@ export const webhook = Effect.fnUntraced(
     }).pipe(
       Layer.provide([Ledger.layerFile(`${folder}/ledger.db`), profile]),
       Layer.build,
-      // The refusal of an unsigned delivery is no news here.
+      // The receiver logs a warning when it refuses a delivery, which is expected here.
       Effect.provideService(References.MinimumLogLevel, "Error"),
     )
     const url = flags.webhookUrl ?? (yield* Deferred.await(listening))
     const [secret] = secrets ?? []
-    // Only the service can sign by the other schemes: a refused signature then says that deliveries arrive.
+    // With the other schemes, only the service can sign. A refused signature then shows that deliveries arrive.
     const isSigned = secret !== undefined && (scheme === "standard-webhooks" || scheme === "svix")
     const body = new TextEncoder().encode(JSON.stringify({ type: "prefstream.doctor", data: {} }))
     const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)

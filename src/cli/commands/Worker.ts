@@ -1,4 +1,4 @@
-/** `prefstream worker`: one of several processes, on one machine or many, that process a job together. */
+/** `prefstream worker` processes a job together with other workers, on one machine or several. */
 import { Console, Duration, Effect, identity, Struct } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Worker from "../../pipeline/Worker.ts"
@@ -18,7 +18,10 @@ import { say } from "../output/Text.ts"
 import * as Job from "./Job.ts"
 import { pipelineFileOf, settingsOf, submitFlags } from "./Submit.ts"
 
-/** A worker waits for the service, but for no end, and has no report. Resubmitting is up to `submit`. */
+/**
+ * Flags of `submit` that a worker does not have. A worker runs until it is stopped, waits for an unavailable service
+ * without a limit, and prints no report. Only `submit` resubmits tasks.
+ */
 const unused = {
   dryRun: undefined,
   resubmit: [],

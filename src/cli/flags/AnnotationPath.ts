@@ -1,4 +1,7 @@
-/** The flag that says where another service's annotations have what prefstream reads: for collecting, and for the dataset. */
+/**
+ * Defines `--annotation-path`. It tells where the annotations of another service contain the members that prefstream
+ * reads.
+ */
 import { Option, Record, Result } from "effect"
 import { type Command, Flag } from "effect/cli"
 import * as AnnotationPaths from "../../api/AnnotationPaths.ts"
@@ -22,7 +25,6 @@ const annotationPath = repeated(
   "Where the service's annotations have MEMBER, such as strength=preference.strength; repeatable",
 )
 
-/** For commands that read results. */
 export const annotationFlags = inGroup("DATASET", { annotationPath })
 
 export const annotationPathsOf = ({ annotationPath }: Command.Command.Config.Infer<typeof annotationFlags>) =>

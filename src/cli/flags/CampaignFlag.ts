@@ -1,4 +1,4 @@
-/** The flag that names a campaign, or all. */
+/** Defines `--campaign`, which selects one campaign or all of them. */
 import { Option } from "effect"
 import { Flag } from "effect/cli"
 import { option } from "./Values.ts"
@@ -6,7 +6,7 @@ import { option } from "./Values.ts"
 const campaignOf = (text: string): Option.Option<number | "all"> =>
   text === "all" ? Option.some(text) : /^[1-9]\d{0,8}$/.test(text) ? Option.some(Number(text)) : Option.none()
 
-/** @param verb what is done with it */
+/** @param verb the command's action, such as `export`; the help of the flag contains it */
 export const campaignFlag = (verb: string) =>
   option(
     Flag.String("campaign").pipe(Flag.filterMap(campaignOf, () => "the number of a campaign, or all")),

@@ -1,7 +1,7 @@
 /**
- * The flags that say what becomes of judgments: votes, filters, pairs, thresholds, splits, formats, and the card. A new
- * one has its setting in `pipeline/DatasetSettings` or `pair/Curation`, is recorded in the manifest by `pipeline/Facts`,
- * and is listed in `flags/Groups`.
+ * Defines the flags for making a dataset: votes, filters, pairs, thresholds, splits, formats, and the card. A new flag
+ * also needs a setting in `pipeline/DatasetSettings` or `pair/Curation`, and an entry in the manifest, which
+ * `pipeline/Facts` writes.
  */
 import { Effect, Option, Record, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -19,7 +19,7 @@ import { annotationFlags, annotationPathsOf } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
 import { assignment, choice, integer, numberIn, option, repeated, text } from "./Values.ts"
 
-/** By a seed, for those that draw. */
+/** The pair strategies by flag value. The strategies that draw at random take a seed. */
 const strategies = {
   "best-against-rest": () => bestAgainstRest,
   "best-against-one": bestAgainstOne,
@@ -140,7 +140,7 @@ export const datasetFlags = inGroup("DATASET", {
 
 type DatasetFlags = Command.Command.Config.Infer<typeof datasetFlags>
 
-/** The shares of the splits that are named, with the rest in train. */
+/** The shares of the named splits. `train` gets the rest, unless it is named. */
 const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Effect.fn.Return<Shares, UsageError> {
   const shares = Record.fromEntries(given.filter(([, share]) => share > 0))
   const names = given.map(([split]) => split)
@@ -157,7 +157,7 @@ const sharesOf = Effect.fnUntraced(function* (given: DatasetFlags["split"]): Eff
   return names.includes("train") || rest <= 0 ? shares : { ...shares, train: rest }
 })
 
-/** Flags that have the names and values of their settings. */
+/** Flags whose names and values equal those of their settings. */
 const sameNames = [
   "allowEmpty",
   "aggregate",
@@ -172,7 +172,7 @@ const sameNames = [
   "ties",
 ] as const
 
-/** What the flags say of the dataset, and the pipeline where they say nothing. */
+/** The dataset settings of the flags. A setting without a flag comes from the pipeline. */
 export const datasetOf = Effect.fnUntraced(function* (flags: DatasetFlags, pipeline: DatasetSettings = {}) {
   const evaluationPrompts =
     flags.evaluationPrompts.length === 0

@@ -1,15 +1,15 @@
 /**
- * The table of options: beside its flag, each option has the definition that help, `prefstream.yaml`, its schema, the job
- * folder, and shell completion read. A value that is not typed comes from the environment or a file of settings.
+ * Defines options. In addition to its flag, each option has a definition that help, `prefstream.yaml`, its schema, the
+ * job folder, and shell completion read. The environment or a settings file supplies values that are not typed.
  *
- * Guarantees: loads no stage. The library's flags have no place for a definition, so it stands in a table beside them;
- * each command carries the definitions of its own flags as an annotation.
+ * The library's flags have no place for a definition, so a table maps flags to definitions. Each command carries the
+ * definitions of its own flags as an annotation. This file loads no stage of the pipeline.
  */
 import { Context, Effect, Predicate } from "effect"
 import { UsageError } from "../output/ExitStatus.ts"
 import { Command, Flag, Param } from "effect/cli"
 
-/** The groups of help, in its order. A run saves the settings of the groups that are true in its job folder. */
+/** The groups of flags, in the order of the help. A run saves the settings of groups that are `true`. */
 export const groups = {
   INPUT: false,
   VOTES: false,
@@ -23,32 +23,34 @@ export const groups = {
 
 export interface Definition {
   readonly group?: keyof typeof groups
-  /** Shown without `--help-all` where a command has many flags. */
+  /** Whether `--help` shows the flag in a command with many flags. Only `--help-all` shows the others there. */
   readonly isEssential?: true
   readonly default?: string | number
-  /** The variable that sets it, if it is not typed. */
+  /** The environment variable that sets the option if it is not typed. */
   readonly environment?: `PREFSTREAM_${string}`
-  /** What help adds to the variable. */
+  /** Text that help adds after the name of the variable. */
   readonly note?: string
-  /** For a single invocation: dangerous as a habit, and refused in a file. */
+  /** Whether only the command line can set the option: it is for one invocation, or dangerous as a habit. */
   readonly isTypedOnly?: true
-  /** Whether a run saves it in the job folder. Default: that of its group. */
+  /** Whether a run saves the option in the job folder; default: the value of its group. */
   readonly isKept?: true
-  /** Whether the value is a path, relative to the file that has it, or begins with `gold:` and is one then. */
+  /**
+   * `whole`: the value is a path. `gold`: if the value begins with `gold:`, the rest is a path. Paths in a settings
+   * file are relative to the folder of that file.
+   */
   readonly path?: "whole" | "gold"
-  /** A map in a file: of values `NAME=VALUE`, or one value as JSON. */
+  /** The kind of map that a settings file may have. `json` becomes one value, the others become `NAME=VALUE` values. */
   readonly map?: "numbers" | "prices" | "json"
   readonly isRepeatable?: true
   readonly isSwitch?: true
-  /** Beginnings of values, for shell completion. */
+  /** Values, or beginnings of values, that shell completion offers. */
   readonly values?: ReadonlyArray<string>
-  /** Other flags, or groups of them, whose settings a typed value replaces. */
+  /** Names of other flags or of groups. If this option is typed, their settings from files are ignored. */
   readonly replaces?: ReadonlyArray<string>
 }
 
 const definitions = new WeakMap<Param.Any, Definition>()
 
-/** Adds to the definition of a flag. */
 export const define =
   (definition: Definition) =>
   <P extends Param.Any>(param: P): P => {
@@ -59,39 +61,41 @@ export const define =
 const innerOf = (param: Param.Any): Param.Any | undefined =>
   Predicate.hasProperty(param, "param") && Param.isParam(param.param) ? param.param : undefined
 
-/** A flag that is made of another has its definition, too. */
+/** The definition of a flag. A flag that wraps another one inherits its definition. */
 const definitionOf = (param: Param.Any): Definition => {
   const inner = innerOf(param)
   return { ...(inner && definitionOf(inner)), ...definitions.get(param) }
 }
 
-/** Flags of one group, but for those that have another. */
+/** Assigns flags to a group. Flags that already have a group keep it. */
 export const inGroup = <F extends { readonly [name: string]: Param.Any }>(group: keyof typeof groups, flags: F): F => {
   for (const flag of Object.values(flags)) define({ group, ...definitionOf(flag) })(flag)
   return flags
 }
 
-/** A value of an option, from anywhere: as it is typed on a command line; a flag without a value is true or false. */
+/**
+ * The values of an option from any source, as texts that a user would type. An option without a value is true or false.
+ */
 export interface Setting {
   readonly name: string
   readonly values: ReadonlyArray<string> | boolean
-  /** `prefstream.yaml:3`, or the name of a variable. */
+  /** The source, such as `prefstream.yaml:3`, or the name of an environment variable. */
   readonly from: string
 }
 
 export const isFromEnvironment = ({ from }: Setting): boolean => from.startsWith("PREFSTREAM_")
 
-/** The settings of the running command that are not typed, by name. */
+/** The settings of the running command that were not typed, by name. */
 export const Untyped = Context.Reference<ReadonlyMap<string, Setting>>("prefstream/cli/Untyped", {
   defaultValue: () => new Map(),
 })
 
 export type Definitions = Readonly<Record<string, Definition>>
 
-/** The definitions of a command's flags, by name. */
+/** The annotation of a command that carries the definitions of its flags, by name. */
 export const Table = Context.Reference<Definitions>("prefstream/cli/Definitions", { defaultValue: () => ({}) })
 
-/** The definitions of commands and their subcommands; of those with the same name, the first. */
+/** The definitions of commands and their subcommands. If several options have the same name, the first one wins. */
 export const definitionsOf = (commands: ReadonlyArray<Command.Command.Any>): Definitions =>
   Object.assign(
     {},
@@ -109,7 +113,7 @@ export const nameOf = (param: Param.Any): string => {
   return Predicate.hasProperty(param, "name") ? String(param.name) : ""
 }
 
-/** A command whose options are in its table. */
+/** Makes a command that carries the definitions of its flags. */
 export const makeCommand = <const Name extends string, const C extends Command.Command.Config, R, E>(
   name: Name,
   config: C,
@@ -121,14 +125,14 @@ export const makeCommand = <const Name extends string, const C extends Command.C
   return Command.make(name, config, handler).pipe(Command.annotate(Table, Object.fromEntries(table)))
 }
 
-/** Refuses the value of an option, by the name of its flag or of the variable that sets it. */
+/** Fails for an invalid value. The message names the environment variable that set it, or else the flag. */
 export const refuse = Effect.fnUntraced(function* (name: string, problem: string) {
   const setting = (yield* Untyped).get(name)
   const source = setting !== undefined && isFromEnvironment(setting) ? setting.from : `--${name}`
   return yield* new UsageError({ message: `${source}: ${problem}` })
 })
 
-/** The flag, with the value of its setting where it is not typed. */
+/** Makes a flag take the value of its setting if it is not typed. */
 export const orSetting = <A>(flag: Flag.Flag<A>): Flag.Flag<A> =>
   Flag.mapEffect(flag, (value) =>
     Effect.flatMap(Untyped, (untyped) => {
@@ -140,7 +144,7 @@ export const orSetting = <A>(flag: Flag.Flag<A>): Flag.Flag<A> =>
     }),
   )
 
-/** The files that are named, or else those of the settings. */
+/** The typed files, or else those of the settings. */
 export const orFiles = (files: ReadonlyArray<string>) =>
   Effect.map(Untyped, (untyped) => {
     const values = untyped.get("files")?.values ?? []

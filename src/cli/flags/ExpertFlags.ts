@@ -1,8 +1,8 @@
 /**
- * The flags of the embedded annotation service: which automatic experts answer, and how a language model is asked.
+ * Defines the flags for automatic experts: which experts answer, and how to send requests to a language model.
  *
- * The endpoint's key has no flag: it comes from the environment alone, where other users of the machine don't see
- * it. See `JudgeSettings`.
+ * The key of the model's endpoint has no flag. It comes from the environment only, where other users of the machine
+ * cannot see it; see `JudgeSettings`.
  */
 import { Effect, Schema } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -14,7 +14,7 @@ import { duration, file, integer, option, repeated, text } from "./Values.ts"
 
 const parseObject = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
-/** What a pipeline file says itself. */
+/** Flags that cannot be combined with a pipeline file, since its service has its own experts. */
 export const embeddedFlags = inGroup("EXPERTS", {
   expert: repeated(
     Flag.String("expert"),
@@ -55,7 +55,7 @@ export const expertFlags = inGroup("EXPERTS", {
   ),
 })
 
-/** How a judge is asked, if one is. */
+/** The settings of judges, if one of the experts is a judge. */
 const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): JudgeSettings | undefined =>
   flags.expert.some((expert) => expert.startsWith("judge:"))
     ? {
@@ -67,12 +67,12 @@ const judgeOf = (flags: Command.Command.Config.Infer<typeof expertFlags>): Judge
       }
     : undefined
 
-/** The named experts; refuses unknown names, and gold files and settings of judges that cannot be used. */
+/** The named experts. Fails for an unknown name, an unusable gold file, or unusable settings of a judge. */
 export const expertsOf = Effect.fnUntraced(function* (
   names: ReadonlyArray<string>,
   flags: Command.Command.Config.Infer<typeof expertFlags> & { readonly ignoreField?: ReadonlyArray<string> },
 ) {
-  // Loaded only where a command has experts of its own.
+  // Only commands with automatic experts load this module.
   const { parse } = yield* Effect.promise(() => import("../../service/expert/ScriptedExperts.ts"))
   return yield* Effect.forEach(names, (name) => parse(name, judgeOf(flags), { ignore: flags.ignoreField })).pipe(
     Effect.mapError(({ message }) => new UsageError({ message })),

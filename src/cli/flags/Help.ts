@@ -1,29 +1,29 @@
 /**
- * The text of help: one line per flag, in groups where a command has many, wrapped to the width of the terminal.
+ * Formats help: one line per flag, in groups if a command has many flags, wrapped to the width of the terminal.
  *
- * Guarantees: what is not written to a terminal is not wrapped.
+ * Guarantees: lines are not wrapped if the output is not a terminal.
  */
 import { Array as Arr, Context, Option } from "effect"
 import type { FlagDoc, HelpDoc, SubcommandDoc } from "effect/cli/HelpDoc"
 import { type Definition, groups, Table } from "./Definition.ts"
 
 export interface Layout {
-  /** Columns of the terminal, 0 if there is none. */
+  /** Columns of the terminal; 0 if the output is not a terminal. */
   readonly columns: number
-  /** Whether to show also the flags of groups that are not essential. */
+  /** Whether to show all flags of the groups, rather than only the essential ones. */
   readonly isAll: boolean
 }
 
-/** A command with more flags has groups, and shows all of them only by `--help-all`. */
+/** If a command has more flags than this, help groups them, and only `--help-all` shows all of them. */
 const maxUngrouped = 20
 
 type Row = readonly [name: string, text: string]
 
-/** Text wider than this is hard to read. */
+/** Maximum width of the text. Wider lines are hard to read. */
 const maxColumns = 120
-/** A longer name has a line of its own where lines are wrapped. */
+/** When lines are wrapped, a name longer than this gets its own line. */
 const maxNameColumns = 30
-/** Beside a name, text is at least this wide; else it stands below. */
+/** Minimum width of the text beside a name. If less is available, the text follows below the name. */
 const minTextColumns = 24
 
 const wrapped = (text: string, width: number): ReadonlyArray<string> => {
@@ -40,14 +40,14 @@ const rowOf = ({ aliases, description, name, type }: FlagDoc): Row => {
   const words = Option.getOrElse(description, () => "")
   return [
     [`--${name}`, ...aliases].join(", ") +
-      // The library names the levels in the place of the value.
+      // For `--log-level`, the library lists all levels as the value's name, which is too long for a column.
       (type === "boolean" ? "" : ` ${name === "log-level" ? "LEVEL" : type}`),
-    // They are in the place of the value already.
+    // The value's name already lists the choices, so the description omits them.
     name !== "log-level" && type.includes("|") ? words.replace(/ \(choices: [^)]*\)$/, "") : words,
   ]
 }
 
-/** Read before the library reads the arguments. */
+/** Flags that prefstream handles itself, before the library parses the arguments. */
 const ownRows: ReadonlyArray<Row> = [
   ["--help-all", "Show help with all flags"],
   ["--log-format text|json", "What goes to stderr: text, or one JSON object per line [PREFSTREAM_LOG_FORMAT]"],

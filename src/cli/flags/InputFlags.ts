@@ -1,5 +1,5 @@
 /**
- * The flags that say what is read, and the source that they describe: the same in every command that reads items.
+ * Defines the flags for reading items, and makes a source from them. Every command that reads items has the same ones.
  */
 import { Console, Effect, Struct } from "effect"
 import { Argument, type Command, Flag } from "effect/cli"
@@ -15,7 +15,7 @@ import { UsageError } from "../output/ExitStatus.ts"
 import { type Definition, inGroup, orFiles } from "./Definition.ts"
 import { choice, duration, option, repeated, size, text, toggle } from "./Values.ts"
 
-/** @param others what is read besides files of this machine */
+/** @param others describes accepted inputs other than local files, for the help */
 export const filesArgument = (others: string) =>
   Argument.String("FILE").pipe(
     Argument.withDescription(
@@ -114,11 +114,11 @@ const expandLocal = (names: ReadonlyArray<string>) =>
     ({ message }) => new UsageError({ message }),
   )
 
-/** The local files among the inputs. */
+/** The local files among the inputs, with folders and patterns expanded. */
 export const localInputs = ({ completions, files }: Pick<InputFlags, "files" | "completions">) =>
   Effect.map(expandLocal([...files, ...completions]), ({ files }) => files)
 
-/** The options of files that the flags name, without joins. */
+/** The options for reading the files that the flags name. They do not cover the files of `--completions`. */
 export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   if (flags.files.length === 0) {
     return yield* new UsageError({ message: "name at least one input file, such as data/sample.jsonl" })
@@ -160,9 +160,9 @@ export const formatOptionsOf = Effect.fnUntraced(function* (flags: InputFlags, s
 })
 
 /**
- * The source that the flags describe.
+ * Makes the source that the flags describe.
  *
- * @param scratchDirectory where what does not fit in memory goes (default: the system's temporary folder)
+ * @param scratchDirectory folder for data that does not fit in memory (default: the system's temporary folder)
  */
 export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchDirectory?: string) {
   const options = yield* formatOptionsOf(flags, scratchDirectory)
@@ -207,20 +207,23 @@ export const sourceOf = Effect.fnUntraced(function* (flags: InputFlags, scratchD
   })
 })
 
-/** The job folder, which a dry run neither needs nor makes: then the system's temporary folder. */
+/**
+ * The folder for data that does not fit in memory: the job folder. A dry run does not create a job folder, so it uses
+ * the system's temporary folder.
+ */
 export const scratchIn = (flags: { readonly dryRun: true | undefined }, directory: string): string | undefined =>
   flags.dryRun === true ? undefined : directory
 
-/** `score (100%), language (12%)`, by the share of the first records that have them. */
+/** Lists unused fields with the share of the first records that have them, such as `score (100%), language (12%)`. */
 export const describeUnused = (unused: InputSummary["unused"]): string => {
   const percent = (share: number) => `${share > 0 && share < 0.01 ? "<1" : Math.floor(100 * share)}%`
   return shorten(unused.map(({ name, share }) => `${name} (${percent(share)})`).join(", "), maxUnusedCharacters)
 }
 
-/** UTF-16 code units. */
+/** Maximum length of the list of unused fields, in UTF-16 code units. */
 const maxUnusedCharacters = 400
 
-/** Prints what was detected in the input, before anything is read or sent. */
+/** Prints the detected layout of the input, its unused fields, and hints, before a run reads or sends items. */
 export const printDetected = Effect.fnUntraced(function* <E, R>(source: Pick<Source<E, R>, "summary">) {
   if (source.summary === undefined) return
   const { empty, files, hints, joined = 0, layout, unknownFields, unused } = yield* source.summary

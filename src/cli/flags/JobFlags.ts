@@ -1,4 +1,4 @@
-/** The flags of the commands that run a job (`run`, `submit`, and `collect`): when they stop, wait, and print nothing. */
+/** Defines flags of `run`, `submit` and `collect`: when to stop, how long to wait, and when to print nothing. */
 import { Flag } from "effect/cli"
 import { defaultGrace } from "../../pipeline/Stop.ts"
 import * as ExitStatus from "../output/ExitStatus.ts"
@@ -34,7 +34,7 @@ export const recheckCompleted = choice(
   "Poll completed tasks again, whose results the service may have changed",
 )
 
-/** Webhooks are for runs that wait. */
+/** The flag replaces webhook settings from files, since only a run that waits receives webhooks. */
 export const once = choice("once", "Don't wait: poll each outstanding task once", {
   group: "JOB",
   isEssential: true,

@@ -1,8 +1,8 @@
 /**
- * The flags that say where a job and its ledger are.
+ * Defines the flags for the location of a job and its ledger, which are the same in every command.
  *
- * Guarantees: the same in every command; a password is in no message, and is refused on the command line, where
- * every user of the machine could read it.
+ * Guarantees: no message contains a password. A password on the command line is refused, because every user of the
+ * machine could read it there.
  */
 import { Effect, Layer } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -41,7 +41,10 @@ export const ledgerFlags = inGroup("JOB", {
 
 type LedgerFlags = Omit<Command.Command.Config.Infer<typeof ledgerFlags>, "json">
 
-/** The flags that name a job to another command: those that were given, without what the environment says. */
+/**
+ * The flags with which another command finds the job. Leaves out `--ledger` and `--job` if the environment sets them,
+ * because it sets them for the other command, too.
+ */
 export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, directory: string | undefined) {
   const untyped = yield* Untyped
   const isFound = (name: string) => {
@@ -55,17 +58,16 @@ export const givenOf = Effect.fnUntraced(function* (flags: LedgerFlags, director
 
 export const hasPassword = (text: string) => /^postgres(ql)?:\/\/([^/?#]*:[^/?#]*@|.*[?&]password=)/i.test(text)
 
-/** Where a job is. */
 export interface Place {
   readonly directory: string
   readonly location: LedgerLocation.LedgerLocation
-  /** The flags by which another command finds the job. */
+  /** Flags with which another command finds the job. */
   readonly given: string
-  /** The ledger, for a person. */
+  /** Description of the ledger for messages, without a password. */
   readonly ledger: string
 }
 
-/** Where the flags or the environment say that the job is, or else the pipeline. */
+/** The location of the job by flags and other settings, or else by the pipeline. */
 export const placeOf = Effect.fnUntraced(function* (
   flags: LedgerFlags,
   pipeline?: LedgerLocation.LedgerSettings & { readonly directory?: string },
@@ -90,13 +92,13 @@ export const placeOf = Effect.fnUntraced(function* (
   }
 })
 
-/** A ledger that must exist, read-only. */
+/** Opens a ledger read-only. Fails with `UsageError` if it does not exist. */
 export const existingLedger = (location: LedgerLocation.LedgerLocation) =>
   LedgerLocation.layerReadonly(location).pipe(
     Layer.catchTag("LedgerMissing", (missing) => Layer.effect(LedgerReader, Effect.fail(noSuchLedger(missing)))),
   )
 
-/** What to do if the named ledger does not exist. */
+/** The error for a ledger that does not exist. It says what to do. */
 export const noSuchLedger = ({ found, message }: LedgerLocation.LedgerMissing) =>
   new UsageError({ message: `${message}: ${advice[found]}` })
 

@@ -1,4 +1,4 @@
-/** `--monitor`: the address at which a command serves health checks and metrics. */
+/** Defines `--monitor`, the address at which a command serves health checks and metrics. */
 import { Console, Effect, Layer } from "effect"
 import { address } from "./Values.ts"
 
@@ -11,7 +11,7 @@ export const monitor = address(
 
 const onListening = (origin: string) => Console.error(`Health and metrics are at ${origin}`)
 
-/** Runs a command, and answers at the address of its flag meanwhile. */
+/** Serves health checks and metrics at the address of the flag while the command runs. */
 export const monitored =
   (address: { readonly host?: string | undefined; readonly port: number } | undefined) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

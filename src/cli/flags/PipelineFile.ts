@@ -1,10 +1,10 @@
 /**
- * Pipelines written as programs: a module whose default export is `Pipeline.make(…)`.
+ * Loads pipeline files: modules whose default export is `Pipeline.make(…)`.
  *
- * Guarantees: a setting that no pipeline has is refused, since such a file runs without a type check. What a setting consists
- * of is not looked at here.
+ * Guarantees: a setting that no pipeline has is refused, because such a file runs without a type check. The values of
+ * settings are not checked here.
  *
- * Adapter: uses `node:url` and `node:path` to import the module from its own place.
+ * Adapter: uses `node:url` and `node:path` to import the module by its absolute path.
  */
 import { resolve } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -19,7 +19,7 @@ import { didYouMean } from "../../io/NearestName.ts"
 import { orFiles } from "./Definition.ts"
 import { isPipelineFile } from "./PipelineName.ts"
 
-/** The annotation service that a pipeline names could not be reached or started. */
+/** The annotation service of a pipeline cannot be reached or started. */
 export class ServiceUnusable extends Schema.TaggedError<ServiceUnusable>()("ServiceUnusable", {
   message: Schema.String,
 }) {}
@@ -31,20 +31,20 @@ export interface Loaded extends Pipeline.Settings {
   readonly client?: Pipeline.Pipeline["client"]
 }
 
-/** For commands that read no input: the job folder, service and pairs of a pipeline. */
+/** For commands that read no input: they take the job folder, service and dataset settings from the pipeline. */
 export const pipelineArgument = Argument.String("PIPELINE").pipe(
   Argument.withDescription("Pipeline file of the job, if it has one"),
   Argument.optional,
   Argument.mapEffect((file) => Effect.map(orFiles(Option.toArray(file)), ([first]) => first)),
 )
 
-/** `npm init` makes projects whose files are no ES modules. */
+/** Advice for projects made by `npm init`, whose files Node does not load as ES modules. */
 const adviceOn = (cause: unknown): string =>
   cause instanceof SyntaxError && /outside a module|Unexpected token 'export'/.test(cause.message)
     ? ': end its name with .mts or .mjs, or set "type": "module" in package.json'
     : ""
 
-/** Every setting of a pipeline, which the type keeps complete. */
+/** Every setting of a pipeline. The type check fails if one is missing. */
 const settings = {
   directory: true,
   source: true,
@@ -126,7 +126,10 @@ export const loadPipeline = Effect.fn("PipelineFile.load")(function* (file: stri
 const isUsageError = Schema.is(UsageError)
 const isFileLockError = Schema.is(FileLock.FileLockError)
 
-/** A service whose failures to start are reported alike. */
+/**
+ * Maps the failures of a service to start. A wrong setting becomes a `UsageError`. Lock errors stay as they are. Any
+ * other failure becomes `ServiceUnusable`.
+ */
 export const reported = (
   service: Loaded["service"],
 ): Layer.Layer<ServiceProfile, ServiceUnusable | UsageError | FileLock.FileLockError, PlatformNeeds> =>
@@ -150,10 +153,10 @@ export const reported = (
     return Layer.effect(ServiceProfile, Effect.fail(reason))
   })
 
-/** Whether a command line is only checked, not carried out: `schedule` does so before its first wait. */
+/** Whether to check a command line without running it. `schedule` does so before it waits for the first run. */
 export const DryRun = Context.Reference<boolean>("prefstream/cli/DryRun", { defaultValue: () => false })
 
-/** Ends a dry run here, once flags, files and settings are known to be right. */
+/** Ends a dry run. Commands call it after they have checked flags, files and settings. */
 export const endOfDryRun = Effect.fnUntraced(function* () {
   if (yield* DryRun) return yield* new Finished({ status: done })
 })

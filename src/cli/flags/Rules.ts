@@ -1,7 +1,7 @@
 /**
- * Which flags go together: one table, checked once per command, before anything is read or sent.
+ * Checks which flags can be combined, by one table. A command checks it once, before it reads or sends anything.
  *
- * Guarantees: a message names the flags as they are typed. Does not check single values: each flag does that itself.
+ * Guarantees: messages spell the flags as a user types them. This file does not check single values; each flag does.
  */
 import { Effect, Predicate } from "effect"
 import type * as Pipeline from "../../pipeline/Pipeline.ts"
@@ -12,7 +12,7 @@ import { embeddedFlags } from "./ExpertFlags.ts"
 import { inputFlags } from "./InputFlags.ts"
 import { itemFlags } from "./TaskFlags.ts"
 
-/** The flags of a command, by their names in camel case. */
+/** The values of a command's flags, by their names in camel case. */
 interface Given {
   readonly [flag: string]: unknown
 }
@@ -29,10 +29,10 @@ type Rule = { readonly flags: ReadonlyArray<string>; readonly why?: string } & (
   | { readonly notWith: Condition }
 )
 
-/** Whether a flag was given: has a value, is repeated at least once, or is switched on. */
+/** Whether a flag is set: it has a value, occurs at least once, or is switched on or off. */
 const isGiven = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0)
 
-/** As it is typed: `--batch-size`, `--no-header`. */
+/** The flag as a user types it, such as `--batch-size` or `--no-header`. */
 const spelled = (flag: string, value?: unknown): string => `--${value === false ? "no-" : ""}${kebab(flag)}`
 
 const kebab = (flag: string): string => flag.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
@@ -107,12 +107,12 @@ const rules: ReadonlyArray<Rule> = [
   { flags: ["giveUp"], notWith: given("sendAgain") },
 ]
 
-/** Fails with the first rule that is broken. */
+/** Fails with a message about the first rule that the flags break. */
 export const check = Effect.fn("Rules.check")(function* (flags: object, pipeline?: Settings) {
   const all: Given = { ...flags }
   const untyped = yield* Untyped
   for (const rule of rules) {
-    // A variable is set for all commands: it may be of no use to this one.
+    // An environment variable applies to all commands, so it may be irrelevant to this one.
     const isVariable = (flag: string) => [untyped.get(kebab(flag))].some((each) => each && isFromEnvironment(each))
     const said = rule.flags.filter((flag) => isGiven(all[flag]) && !isVariable(flag))
     if (said.length === 0) continue

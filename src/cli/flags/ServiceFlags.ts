@@ -1,7 +1,7 @@
 /**
- * The flags of the annotation service: where it is, and what its contract leaves open.
+ * Defines the flags of the annotation service: its address, and the properties that the contract leaves open.
  *
- * Guarantees: the token is read from the environment alone, and `Redacted` from that moment.
+ * Guarantees: the token is read only from the environment, and is `Redacted` as soon as it is read.
  */
 import { Config, ConfigProvider, Duration, Effect, Layer, Option, Redacted, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -22,7 +22,7 @@ import { annotationFlags } from "./AnnotationPath.ts"
 import { inGroup } from "./Definition.ts"
 import { choice, duration, durationForm, formatDuration, integer, option, parseDuration, text } from "./Values.ts"
 
-/** The organization token. It has no flag: a command line can be read by everybody on the machine. */
+/** The organization token. It has no flag, because every user of the machine can read a command line. */
 export const token = Effect.map(Config.option(Config.Redacted("PREFSTREAM_TOKEN")), Option.getOrUndefined)
 
 export const serviceFlags = {
@@ -79,14 +79,14 @@ export const serviceFlags = {
 
 export type ServiceFlags = Command.Command.Config.Infer<typeof serviceFlags>
 
-/** A token as it can be in a header, without the white space around it. */
+/** Trims a token. Fails if the token is empty, or contains characters that a header cannot have. */
 export const usableToken = Effect.fnUntraced(function* (token: Redacted.Redacted<string>) {
   const text = Redacted.value(token).trim()
   if (/^[\x21-\x7e]+$/.test(text)) return Redacted.make(text)
   return yield* new UsageError({ message: "the organization token is empty, or contains invalid characters" })
 })
 
-/** Flags that have the names and values of their settings. */
+/** Flags whose names and values equal those of their settings. */
 const sameNames = [
   "concurrency",
   "idempotencyKey",
@@ -97,7 +97,7 @@ const sameNames = [
   "requestsPerSecond",
 ] as const
 
-/** The settings that were given, laid over those of a profile. */
+/** Replaces settings of a profile by those of the flags. */
 const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings => ({
   ...profile,
   ...defined(Struct.pick(flags, sameNames)),
@@ -105,14 +105,20 @@ const overlay = (profile: ServiceSettings, flags: ServiceFlags): ServiceSettings
   pollInterval: { ...profile.pollInterval, ...defined({ min: flags.pollMin, max: flags.pollMax }) },
 })
 
-/** Whether the variable is there and came to nothing. As a value it counts as missing; its name is listed all the same. */
+/**
+ * Whether PREFSTREAM_BASE_URL is set, but empty. The provider treats an empty variable as missing, but still lists its
+ * name.
+ */
 const isEmpty = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
   const node = yield* Effect.orElseSucceed(provider.load(["PREFSTREAM", "BASE"]), () => undefined)
   return node?._tag === "Record" && node.keys.has("URL")
 })
 
-/** The flags with the base URL of the environment, where none was given. A pipeline file names its own service. */
+/**
+ * Adds the environment's base URL to the flags if they have none. Not for use with a pipeline file, which names its own
+ * service.
+ */
 export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<ServiceFlags, "baseUrl">>(flags: Flags) {
   if (flags.baseUrl?.trim() === "") {
     return yield* new UsageError({
@@ -127,7 +133,7 @@ export const fromEnvironment = Effect.fnUntraced(function* <Flags extends Pick<S
   return { ...flags, baseUrl: flags.baseUrl ?? Option.getOrUndefined(environment) }
 })
 
-/** The address and token that are given, if an address is. */
+/** The address and token of the service; undefined if the flags have no address. */
 export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceFlags, "baseUrl">) {
   if (baseUrl === undefined) return undefined
   if (!isBaseUrl(baseUrl)) return yield* new UsageError({ message: `--base-url: expected ${baseUrlForm}` })
@@ -136,7 +142,7 @@ export const addressOf = Effect.fnUntraced(function* ({ baseUrl }: Pick<ServiceF
   return { baseUrl, token: yield* usableToken(given) }
 })
 
-/** The service at `--base-url`, or else `otherwise`. */
+/** The service at `--base-url`, or else `otherwise`, with the settings of the flags. */
 export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<ServiceProfile, E, R>) => {
   const chosen = Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<
@@ -157,7 +163,7 @@ export const serviceOf = <E, R>(flags: ServiceFlags, otherwise: Layer.Layer<Serv
   return Layer.effect(ServiceProfile, settings).pipe(Layer.provide(chosen))
 }
 
-/** For commands that have no service of their own to fall back to. */
+/** Fails: for commands that need `--base-url`, because they have no other service to use. */
 export const serviceRequired = Layer.effect(
   ServiceProfile,
   Effect.fail(
@@ -167,7 +173,7 @@ export const serviceRequired = Layer.effect(
   ),
 )
 
-/** What the service takes of an item to which a run would send. */
+/** The limits for items at the service that a run would use. */
 export const limitsOf = Effect.fnUntraced(function* ({
   baseUrl,
   maxCompletions,
@@ -179,7 +185,7 @@ export const limitsOf = Effect.fnUntraced(function* ({
   return { ...limits, ...defined({ maxCompletions }) }
 })
 
-/** The same, and the rate limit, if the service is at an address. */
+/** The limits for items and, if the flags name a service, the rate limit. */
 export const limitsForPreview = Effect.fnUntraced(function* (
   flags: Pick<ServiceFlags, "baseUrl" | "maxCompletions" | "requestsPerSecond">,
 ) {

@@ -1,5 +1,5 @@
 /**
- * The flags that say how items become tasks and are put to experts: guidelines, batches, votes, order, gold items.
+ * Defines the flags for making tasks from items: guidelines, batches, votes, shuffling, gold items, and costs.
  */
 import { Effect, FileSystem, Option, Result, Schema, Struct } from "effect"
 import { type Command, Flag } from "effect/cli"
@@ -27,7 +27,7 @@ const Confidence = Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessTha
 
 const votesForm = `a number from 1 to ${maxVotes}, or a range such as 2..5`
 
-/** `3`, or `2..5`. */
+/** Parses a number of votes such as `3`, or a range such as `2..5`. */
 const parseVotes = (text: string): Option.Option<Pick<SubmitOptions, "votes" | "votesUpTo">> => {
   const [, least, most] = /^(\d{1,3})(?:\.\.(\d{1,3}))?$/.exec(text) ?? []
   const [votes, votesUpTo] = [Number(least), Number(most ?? least)]
@@ -69,7 +69,7 @@ export const batchFlags = inGroup("TASKS", {
   completionsSeed: option(integer("completions-seed"), "N", "Seed for drawing completions", { default: defaultSeed }),
 })
 
-/** What a pipeline file says itself. */
+/** Flags that cannot be combined with a pipeline file, which has these settings. */
 export const itemFlags = inGroup("TASKS", {
   guidelines: text("guidelines", "TEXT", "Instructions for the experts", {
     replaces: ["guidelines-file"],
@@ -115,14 +115,14 @@ export const resubmitFlags = inGroup("TASKS", {
   ),
 })
 
-/** `0.40`, or `judge=0.01`. The amount is what follows the last sign, so that a kind may have any name. */
+/** Parses `0.40` or `judge=0.01`. The amount follows the last `=`, so the name of a kind may contain one. */
 const parsePrice = (text: string): Option.Option<readonly [kind: string, amount: string]> => {
   const at = text.lastIndexOf("=")
   const [kind, amount] = at === -1 ? [Prices.other, text] : [text.slice(0, at).trim(), text.slice(at + 1).trim()]
   return kind === "" ? Option.none() : Option.as(Cost.parsePrice(amount), [kind, amount])
 }
 
-/** The prices by kind; none if the price of votes of other kinds is missing. */
+/** The prices by kind. Returns none if a kind occurs twice, or if no price applies to all other kinds. */
 const pricesOf = (
   prices: ReadonlyArray<readonly [kind: string, amount: string]>,
 ): Option.Option<Prices.Price | undefined> => {
@@ -134,7 +134,7 @@ const pricesOf = (
     : Option.some(byKind.size === 1 ? price : { [Prices.other]: price, ...Object.fromEntries(byKind) })
 }
 
-/** What votes may cost: also in combination with a pipeline file. */
+/** Flags for the cost of votes. They can be combined with a pipeline file. */
 export const spendingFlags = inGroup("TASKS", {
   price: repeated(
     Flag.String("price").pipe(Flag.filterMap(parsePrice, () => Prices.form)),
@@ -162,7 +162,7 @@ export const batchOf = (flags: Pick<Command.Command.Config.Infer<typeof batchFla
     maxBytes: flags.batchBytes ?? defaultLimits.maxBytes,
   }) satisfies BatchLimits
 
-/** How new items are sent. Reads the files of guidelines and gold items. */
+/** The options for submitting items. Reads the files with guidelines, rubric and gold items. */
 export const itemOptionsOf = Effect.fnUntraced(function* (
   flags: Command.Command.Config.Infer<typeof itemFlags> & Partial<Pick<InputFlags, "ignoreField">>,
 ) {
@@ -193,7 +193,7 @@ export const itemOptionsOf = Effect.fnUntraced(function* (
   } satisfies SubmitOptions & Pick<Pipeline.Settings, "confidence">
 })
 
-/** What is to be judged or sent again: as the flags say, or else the pipeline. */
+/** The options for resubmitting tasks and starting anew: those of the flags, or else those of the pipeline. */
 export const resubmitOptionsOf = (
   flags: Command.Command.Config.Infer<typeof resubmitFlags>,
   pipeline: Pick<SubmitOptions, "newCampaign" | "resubmit" | "maxAttempts"> & Pick<Pipeline.Settings, "newLedger">,

@@ -1,20 +1,20 @@
 /**
- * The kinds of flags, and the values that several flags take.
+ * Makes flags of each kind, and parses the values that several flags accept.
  *
- * Guarantees: a flag has one line of help and names its value; its member in a command's flags has its name in
- * camel case, by which `Rules` spells it. The definition is complete: help, settings files, and their schema read it.
+ * Guarantees: a flag has one line of help, which names its value, and a definition for help, settings files, and their
+ * schema. Commands must store a flag under its name in camel case, from which `Rules` derives its spelling.
  */
 import { Duration, Effect, Option, Schema } from "effect"
 import { CliError, Flag } from "effect/cli"
 import { define, type Definition, nameOf, orSetting } from "./Definition.ts"
 
-/** The line of help: the description, the default, and the environment variable. */
+/** Makes the line of help from the description, the default, and the environment variable. */
 const lineOf = (description: string, definition: Definition): string =>
   description +
   (definition.default === undefined ? "" : ` (default: ${definition.default})`) +
   (definition.environment === undefined ? "" : ` [${definition.environment}${definition.note ?? ""}]`)
 
-/** A flag that is given at most once; undefined if it is not. */
+/** A flag that may occur once. Its value is undefined if it is not set. */
 export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
   flag.pipe(
     Flag.withMetavar(metavar),
@@ -25,7 +25,7 @@ export const option = <A>(flag: Flag.Flag<A>, metavar: string, description: stri
     define(definition),
   )
 
-/** A flag that must be given: typed, or as a setting. */
+/** A flag that must be typed, or set by the environment or a settings file. */
 export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition?: Definition) =>
   option(flag, metavar, description, definition).pipe(
     Flag.mapEffect((value) =>
@@ -33,7 +33,7 @@ export const required = <A>(flag: Flag.Flag<A>, metavar: string, description: st
     ),
   )
 
-/** A flag that is given any number of times. */
+/** A flag that may occur any number of times. */
 export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: string, definition: Definition = {}) =>
   flag.pipe(
     Flag.withMetavar(metavar),
@@ -43,7 +43,7 @@ export const repeated = <A>(flag: Flag.Flag<A>, metavar: string, description: st
     define({ ...definition, isRepeatable: true }),
   )
 
-/** A flag without a value: true if given. */
+/** A flag without a value: true if set, else undefined. */
 export const toggle = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
     Flag.withDescription(lineOf(description, definition)),
@@ -53,7 +53,7 @@ export const toggle = (name: string, description: string, definition: Definition
     define({ ...definition, isSwitch: true }),
   )
 
-/** A flag without a value whose negation, `--no-NAME`, differs from leaving it out. */
+/** A flag without a value: true for `--NAME`, false for `--no-NAME`, and undefined if neither is set. */
 export const choice = (name: string, description: string, definition: Definition = {}) =>
   Flag.Boolean(name).pipe(
     Flag.withDescription(lineOf(description, definition)),
@@ -66,11 +66,11 @@ export const choice = (name: string, description: string, definition: Definition
 export const text = (name: string, metavar: string, description: string, definition?: Definition) =>
   option(Flag.String(name), metavar, description, definition)
 
-/** The path of an existing file. */
+/** A flag for the path of a file that must exist. */
 export const file = (name: string, description: string, definition?: Definition) =>
   option(Flag.File(name, { mustExist: true }), "FILE", description, { ...definition, path: "whole" })
 
-/** A whole number within these bounds. */
+/** A flag for a whole number within the given bounds, which are inclusive. */
 export const integer = (name: string, { min, max }: { readonly min?: number; readonly max?: number } = {}) =>
   Flag.Int(name).pipe(Flag.withSchema(min === undefined ? Schema.Int : integerFrom(min, max)))
 
@@ -87,13 +87,12 @@ const units: { readonly [unit: string]: (amount: number) => Duration.Duration } 
   d: Duration.days,
 }
 
-/** `500ms`, `30s`, `15m`, `12h`, `2d`. */
+/** Parses a duration such as `500ms`, `30s`, `15m`, `12h` or `2d`. */
 export const parseDuration = (text: string): Option.Option<Duration.Duration> => {
   const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? []
   return Option.map(Option.fromNullishOr(units[unit]), (of) => of(Number(amount)))
 }
 
-/** For tables that are printed as CSV. */
 export const raw = toggle("raw", "CSV: leave texts that begin like a formula (= + - @) without an apostrophe", {
   isTypedOnly: true,
 })
@@ -103,7 +102,7 @@ export const durationForm = "a duration such as 500ms, 30s, 15m, 12h or 2d"
 export const duration = (name: string, description: string, definition?: Definition) =>
   option(Flag.String(name).pipe(Flag.filterMap(parseDuration, () => durationForm)), "DURATION", description, definition)
 
-/** `512MiB`, `2GiB`, `1000000`: a whole number of bytes above zero. */
+/** Parses a whole number of bytes above zero, such as `512MiB`, `2GiB` or `1000000`. */
 export const parseSize = (text: string): Option.Option<number> => {
   const [, amount, unit = ""] = /^([1-9]\d*)(KiB|MiB|GiB)?$/.exec(text) ?? []
   const bytes = Number(amount) * 1024 ** ["", "KiB", "MiB", "GiB"].indexOf(unit)
@@ -118,7 +117,7 @@ export const size = (name: string, description: string, definition?: Definition)
     definition,
   )
 
-/** `8485`, `0.0.0.0:8485`, `[::1]:8485`. */
+/** Parses an address such as `8485`, `0.0.0.0:8485` or `[::1]:8485`. */
 const parseAddress = (text: string) => {
   const [, address, name, port = ""] = /^(?:\[([0-9a-fA-F:.]+)\]:|([^\s:/@[\]]+):)?(\d{1,5})$/.exec(text) ?? []
   return port !== "" && Number(port) <= 65_535
@@ -143,7 +142,7 @@ export const numberIn = (text: string, min: number, max: number): Option.Option<
   return /^-?\d/.test(text) && number >= min && number <= max ? Option.some(number) : Option.none()
 }
 
-/** `NAME=VALUE`, split at the first `=`. */
+/** Splits `NAME=VALUE` at the first `=`. Without one, the value is empty. */
 export const assignment = (text: string): readonly [name: string, value: string] => {
   const at = text.indexOf("=")
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)]

@@ -1,4 +1,4 @@
-/** The flags that say where votes are in a record, and the source that they describe. */
+/** Defines the flags for the places of votes in a record, and makes a source of votes from them. */
 import { type Command, Flag } from "effect/cli"
 import { Effect, Result } from "effect"
 import { choiceKinds } from "../../source/vote/Choice.ts"
@@ -46,7 +46,6 @@ export const voteFlags = {
 
 type VoteFlags = Command.Command.Config.Infer<typeof voteFlags>
 
-/** The source of votes that the flags describe. */
 export const votesOf = Effect.fnUntraced(function* (flags: VoteFlags) {
   const common: InputFlags = { ...flags, completions: [], key: undefined }
   if (flags.layout === "long") {

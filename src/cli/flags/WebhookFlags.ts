@@ -1,8 +1,8 @@
 /**
- * The flags that say where to receive webhooks and how they are signed.
+ * Defines the flags for receiving webhooks: the address, and how the service signs deliveries.
  *
- * Guarantees: secrets are `Redacted` from the moment they are read, and are in no message; settings that do not fit
- * together are refused before anything is sent.
+ * Guarantees: secrets are `Redacted` as soon as they are read, and no message contains them. Settings that cannot be
+ * combined are refused before a run sends anything.
  */
 import { Array as Arr, Config, Console, Effect, Option, Redacted, Schema } from "effect"
 import type { Command } from "effect/cli"
@@ -49,7 +49,7 @@ export const webhookFlags = inGroup("WEBHOOK", {
 
 type WebhookFlags = Command.Command.Config.Infer<typeof webhookFlags>
 
-/** Where to listen, by the flags or else the pipeline; prints the URL to stderr. */
+/** The options for receiving webhooks, by the flags or else by the pipeline. The receiver prints its URL to stderr. */
 export const webhookOf = Effect.fnUntraced(function* (
   flags: WebhookFlags,
   otherwise: WebhookReceiver.ListenOptions | undefined,
@@ -74,7 +74,7 @@ const isPath = (text: string): text is `/${string}` => /^\/[\w.~/-]*$/.test(text
 
 const isScheme = Schema.is(Schema.Literals(WebhookScheme.schemes))
 
-/** The scheme with its settings; refused if it has no such setting. */
+/** The signature scheme with its settings. Fails if the flags set something that the scheme does not support. */
 const schemeOf = Effect.fnUntraced(function* ({
   webhookHeader,
   webhookScheme = standard,
@@ -119,7 +119,7 @@ const schemeOf = Effect.fnUntraced(function* ({
   return described
 })
 
-/** One per line. Secrets that begin with `whsec_` contain no spaces, others may. */
+/** Splits secrets at line ends, and at spaces before `whsec_`. Other secrets may contain spaces. */
 const secretsOf = (secret: Redacted.Redacted<string> | undefined) =>
   (secret === undefined ? "" : Redacted.value(secret))
     .split(/[\r\n]+|\s+(?=whsec_)/)

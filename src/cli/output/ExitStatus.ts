@@ -14,8 +14,8 @@
  * | 8 | the budget is used up, and items are left |
  * | 75 | another process is running the same job |
  *
- * 75 is `EX_TEMPFAIL` of sysexits.h, for which schedulers and mailers know "try again later".
- * A command that was stopped by a signal ends with 128 + its number: 130 for SIGINT, 143 for SIGTERM.
+ * 75 is `EX_TEMPFAIL` of sysexits.h, which schedulers and mailers understand as "try again later".
+ * If a signal stops a command, the status is 128 + the signal's number: 130 for SIGINT, 143 for SIGTERM.
  */
 import { Schema } from "effect"
 import type { RunStatus } from "../../pipeline/RunReport.ts"
@@ -31,7 +31,6 @@ export const noPairs = 7
 export const budget = 8
 export const busy = 75
 
-/** The meaning of a status in a few words. */
 export const meaning = (status: number): string =>
   new Map([
     [done, "done"],
@@ -59,7 +58,7 @@ export const ofRun: { readonly [Status in RunStatus]: number } = {
   in_doubt: inDoubt,
 }
 
-/** Ends the command with this status; all messages are printed. */
+/** Ends the command with this status. All messages have been printed before. */
 export class Finished extends Schema.TaggedError<Finished>()("Finished", { status: Schema.Int }) {}
 
 /** The command line, or a setting, is invalid. */

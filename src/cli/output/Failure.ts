@@ -1,9 +1,9 @@
 /**
- * A failure in one line, for a person.
+ * Describes a failure for a person, in one line.
  *
- * Guarantees: never empty; a failure of the file system or of a database names the path, the
- * problem, and what to do about it, if anything. The problem is found by the system's code, never by a
- * message's text.
+ * Guarantees: the line is never empty. For a failure of the file system or of a database, it names the path, the
+ * problem, and what to do about it, if anything. The system's error code identifies the problem, never the text of a
+ * message.
  */
 import { Config, Option, PlatformError, Predicate, Schema } from "effect"
 import { SqlError } from "effect/sql"
@@ -18,7 +18,7 @@ const again = "then run the same command again"
 const diskFull = `the disk is full: make space, ${again}`
 const notWritable = "no access: this user needs write permission for it and its folder, even for reading"
 
-/** Error codes of the operating system. */
+/** Texts for error codes of the operating system. */
 const systemWords: { readonly [code: string]: string } = {
   ENOSPC: diskFull,
   EDQUOT: `the disk quota is used up: make space, ${again}`,
@@ -38,7 +38,7 @@ const platformWords: { readonly [tag: string]: string } = {
   PermissionDenied: "no permission",
 }
 
-/** SQLite's result codes, extended ones first. */
+/** Texts for SQLite's result codes, extended ones first. */
 const sqliteWords: { readonly [code: number]: string } = {
   [8 | (4 << 8)]: `it was moved or removed while it was in use: put it back, ${again}`,
   [10 | (18 << 8)]: diskFull, // SHMOPEN
@@ -53,7 +53,7 @@ const sqliteWords: { readonly [code: number]: string } = {
   26: "not a ledger, or damaged from its first page on: name another file, or restore a backup",
 }
 
-/** PostgreSQL's error codes. */
+/** Advice for PostgreSQL's error codes. */
 const postgresWords: { readonly [code: string]: string } = {
   "08P01":
     "a pooler such as PgBouncer refuses this: connect to PostgreSQL itself, or change the pooler's settings (options of the URL name a schema: ALTER ROLE ... SET search_path does it as well)",
@@ -73,7 +73,7 @@ const hasCode = Schema.is(Schema.Struct({ code: Schema.String }))
 const isSqliteFailure = Schema.is(Schema.Struct({ errcode: Schema.Number }))
 const hasPath = Schema.is(Schema.Struct({ path: Schema.String }))
 
-/** Describes a system error, with its path. */
+/** Describes a system error by its code, after its path if there is one; none for an unknown code. */
 const describe = (cause: unknown, path: string | undefined): Option.Option<string> => {
   const words = isSqliteFailure(cause)
     ? (sqliteWords[cause.errcode] ?? sqliteWords[cause.errcode & 0xff])
@@ -92,7 +92,7 @@ const sqlMessage = (failure: SqlError.SqlError): string => {
   return Option.getOrElse(describe(isSqliteFailure(cause) ? cause : undefined, path), () => {
     const advice = hasCode(cause) ? postgresWords[cause.code] : undefined
     if (advice !== undefined) return `${failure.message}: ${advice}`
-    // The server asked for a password, and none was there to be sent.
+    // The server asked for a password, but none is configured.
     if (failure.reason._tag === "AuthenticationError") return `${failure.message}: ${postgresWords["28P01"]}`
     return failure.reason._tag === "ConnectionError"
       ? `${failure.message}: the database server must be reachable, ${again}`
@@ -111,7 +111,7 @@ const isFileForFolder = Schema.is(
 const platformMessage = (failure: PlatformError.PlatformError): string => {
   const { reason } = failure
   const given = "pathOrDescriptor" in reason ? reason.pathOrDescriptor : undefined
-  // A number means nothing to a person.
+  // A file descriptor is a number, which tells a person nothing.
   const path = typeof given === "string" ? given : undefined
   return Option.getOrElse(describe(reason.cause, path), () => {
     const words = isFileForFolder(reason) ? "it is a file, but must be a folder" : platformWords[reason._tag]
@@ -119,13 +119,13 @@ const platformMessage = (failure: PlatformError.PlatformError): string => {
   })
 }
 
-/** Whether something failed because another process is running the same job. */
+/** Whether the cause is that another process is running the same job. */
 export const isBusy = (failure: unknown): boolean => isFileLockError(failure) && failure.reason._tag === "FileLocked"
 
 export const messageOf = (failure: unknown): string => {
   if (failure instanceof PlatformError.PlatformError) return platformMessage(failure)
   if (SqlError.isSqlError(failure)) return sqlMessage(failure)
-  // What a pipeline file reads by itself.
+  // A pipeline file may read the environment itself.
   if (failure instanceof Config.ConfigError && Schema.isSchemaError(failure.cause)) {
     const [problem] = problems(failure.cause.issue)
     if (problem !== undefined) return `${problem.path.join("_")}: ${problem.message}; set it in the environment`

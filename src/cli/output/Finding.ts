@@ -1,4 +1,4 @@
-/** What `doctor` finds: one line per check, in plain words, with what to do. */
+/** The results of `doctor`. Each check prints one line, which says what to do about a problem. */
 import { messageOf } from "./Failure.ts"
 
 export type State = "ok" | "warning" | "failed" | "not checked"
@@ -17,5 +17,5 @@ export const failed = (name: string, failure: unknown): Finding => ({
 
 export const notChecked = (name: string, message: string): Finding => ({ name, state: "not checked", message })
 
-/** For each request of a check. */
+/** Timeout of each request that a check sends. */
 export const timeLimit = "10 seconds"

@@ -1,7 +1,7 @@
 /**
  * Lists the tasks that need attention, with their items and the possible decisions.
  *
- * Guarantees: each item is named by its place in the input; reads the ledger and changes nothing.
+ * Guarantees: the list names each item by its place in the input. It only reads the ledger.
  */
 import { Effect, Option } from "effect"
 import { type IssueReport, issueReport } from "../../pipeline/RunReport.ts"
@@ -10,9 +10,9 @@ import type { ItemDetails } from "../../task/ledger/schema/Model.ts"
 import { count, number as digits, present, shellWord } from "./Text.ts"
 
 export interface ListedTask extends IssueReport {
-  /** Null where they were pruned. */
+  /** The places of the task's items in the input; null if `ledger prune` removed the request. */
   readonly places: ReadonlyArray<Pick<ItemDetails, "item_id"> & ItemDetails["origin"]> | null
-  /** Attempts before this one. */
+  /** Earlier attempts at this task. */
   readonly attempts_before: ReadonlyArray<{
     readonly attempt: number
     readonly task_id: string | null
@@ -21,10 +21,9 @@ export interface ListedTask extends IssueReport {
   }>
 }
 
-/** Maximum tasks shown; more are counted. */
+/** Maximum tasks shown. The list states how many more there are. */
 const maxShown = 20
 
-/** The tasks with these numbers. */
 export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArray<number>) {
   const ledger = yield* LedgerReader
   const tasks = yield* ledger.tasksOf(numbers)
@@ -53,10 +52,10 @@ export const make = Effect.fn("IssueList.make")(function* (numbers: ReadonlyArra
   )
 })
 
-/** The list for a terminal. */
+/** Formats the list for a terminal. */
 export const text = Effect.fnUntraced(function* (
   numbers: ReadonlyArray<number>,
-  /** The flags by which another command finds the job. */
+  /** Flags with which another command finds the job. */
   given: string,
 ) {
   const tasks = yield* make(numbers.slice(0, maxShown))
@@ -73,7 +72,7 @@ export const text = Effect.fnUntraced(function* (
   ].join("\n")
 })
 
-/** How to poll given-up tasks again, by their ids at the service. */
+/** Suggests commands that poll given-up tasks again, by their ids at the service. */
 export const waitAgain = (tasks: ReadonlyArray<IssueReport>, given: string): ReadonlyArray<string> => {
   const flags = given === "" ? "" : ` ${given}`
   const lines = tasks.flatMap(({ state, task, task_id }) =>
@@ -104,7 +103,7 @@ const lines = (task: ListedTask): ReadonlyArray<string> =>
 
 const stateOf = ({ state }: IssueReport): string => (state === "submitting" ? "in doubt" : state.replace("_", " "))
 
-/** `a.jsonl:1-20, b.jsonl:7`; the first few, where they are many. */
+/** Places in the input, such as `a.jsonl:1-20, b.jsonl:7`; at most the first 5 ranges. */
 const placesOf = (places: ListedTask["places"]): string => {
   if (places === null) return "pruned from the ledger"
   const spans: Array<{ file: string; by: "line" | "row"; from: number; to: number }> = []

@@ -1,8 +1,9 @@
 /**
- * A leaderboard for a terminal, or as CSV.
+ * Formats a leaderboard for a terminal, or as CSV.
  *
- * Guarantees: what the votes do not tell is said: too few items for intervals, groups that nobody compared, ratings
- * without a bound. CSV (RFC 4180) has one line per model, full precision, and empty fields for what does not exist.
+ * Guarantees: notes below the table state what the votes cannot tell: intervals that need more items, groups that no
+ * vote compares, and ratings without a bound. CSV (RFC 4180) has one record per model, in full precision. A value that
+ * does not exist is an empty field.
  */
 import * as CsvField from "../../domain/CsvField.ts"
 import * as SpreadsheetCell from "../../io/SpreadsheetCell.ts"
@@ -11,7 +12,7 @@ import { minItems } from "../../pair/rating/Accrual.ts"
 import type { LeaderboardGroup } from "../../pipeline/Leaderboard.ts"
 import { count, number, present } from "./Text.ts"
 
-/** Why there is no leaderboard. */
+/** The message if no vote compares two models. */
 export const nothing =
   "no leaderboard: no vote compares two models. Each completion needs its model: --model-path, models in the items, or one file per model (--completions); see prefstream inspect. More than 500 names are not rated"
 
@@ -87,11 +88,15 @@ const notes = (board: Leaderboard): ReadonlyArray<string> => {
 
 const signed = (value: number): string => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`
 
-/** What the pairs of a dataset lack. */
+/** The note for a dataset's leaderboard. Pairs lack information that the votes of a job have. */
 export const ofDataset =
   "each item of the dataset counted as one vote, by its pairs: ties, votes against the choice, and strengths did not; --dir JOB counts all votes"
 
-/** A group's table comes after its value. @param by the field whose values groups are of, if there are any */
+/**
+ * The tables of all groups, each below the value of its group.
+ *
+ * @param by the metadata field that defines the groups, if there are any
+ */
 export const text = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined): string =>
   groups
     .map(({ group, items, leaderboard }) =>
@@ -143,7 +148,7 @@ const columns: ReadonlyArray<readonly [name: string, of: (row: LeaderboardRow) =
 const forSpreadsheet = <A>(cell: A | string, isRaw: boolean): A | string =>
   typeof cell === "string" && !isRaw ? SpreadsheetCell.neutralize(cell) : cell
 
-/** @param isRaw whether names stay as they are, also those that a spreadsheet takes for formulas */
+/** @param isRaw whether to keep names unchanged, including those that a spreadsheet would run as formulas */
 export const csv = (groups: ReadonlyArray<LeaderboardGroup>, by: string | undefined, isRaw: boolean): string =>
   [
     [...(by === undefined ? [] : [by]), ...columns.map(([name]) => name)],

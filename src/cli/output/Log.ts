@@ -1,4 +1,4 @@
-/** Log messages on stderr, one line each: time, level, message; a bug with its stack. */
+/** Writes log messages to stderr, one line each: time, level, message. A bug is logged with its stack. */
 import { Array as Arr, Cause, Logger } from "effect"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"

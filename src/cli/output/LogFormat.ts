@@ -1,8 +1,8 @@
 /**
- * `--log-format json`, or PREFSTREAM_LOG_FORMAT=json: what goes to stderr is one JSON object per line, for programs that
- * collect logs: `time`, `level` (`info`, `warning`, `error`), `message`.
+ * Applies `--log-format json` or PREFSTREAM_LOG_FORMAT=json. Each line of stderr is then a JSON object for programs
+ * that collect logs: `time`, `level` (`info`, `warning`, `error`), `message`.
  *
- * Guarantees: stdout is as it was; text that a command prints for people is a message of level `info`, line by line.
+ * Guarantees: stdout does not change. Each line that a command prints for people becomes a message of level `info`.
  */
 import { Config, Context, Effect, Option, Stdio } from "effect"
 import * as Stderr from "./Stderr.ts"
@@ -13,7 +13,7 @@ export const Current = Context.Reference<LogFormat>("prefstream/cli/LogFormat", 
 
 const isFormat = (word: string): word is LogFormat => word === "text" || word === "json"
 
-/** The flag is taken out of the arguments wherever it is, but not after `--`: what follows is another command's. */
+/** Removes the flag from the arguments, wherever it is before `--`. Words after `--` belong to another command. */
 export const split = (args: ReadonlyArray<string>) => {
   const rest: Array<string> = []
   let format: string | undefined
@@ -27,7 +27,10 @@ export const split = (args: ReadonlyArray<string>) => {
   return { format, rest }
 }
 
-/** Carries out an effect in the format that the words of the command line or the environment name; status 2 for another one. */
+/**
+ * Runs an effect with the log format of the command line, or else of the environment. Returns the status `invalid` if
+ * the format is unknown.
+ */
 export const applied = Effect.fnUntraced(function* <E, R>(
   args: ReadonlyArray<string>,
   invalid: number,
@@ -36,7 +39,7 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const flag = split(args).format
   const environment = yield* Config.option(Config.String("PREFSTREAM_LOG_FORMAT"))
   const format = flag ?? Option.getOrElse(environment, () => "text")
-  // A misspelled flag is refused as the environment has it.
+  // If the flag's value is unknown, the environment decides the format of the error message.
   if (format === "json" || (!isFormat(format) && Option.contains(environment, "json"))) Stderr.asJson()
   if (!isFormat(format)) {
     const name = flag === undefined ? "PREFSTREAM_LOG_FORMAT" : "--log-format"
@@ -47,7 +50,7 @@ export const applied = Effect.fnUntraced(function* <E, R>(
   const stdio = yield* Stdio.Stdio
   return yield* effect.pipe(
     Effect.provideService(Current, format),
-    // Nothing is redrawn.
+    // A redrawn progress line is not JSON, so stderr does not count as a terminal.
     Effect.provideService(Stdio.Stdio, Stdio.make({ ...stdio, stderrIsTerminal: Effect.succeed(false) })),
   )
 })

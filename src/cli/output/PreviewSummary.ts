@@ -1,11 +1,11 @@
-/** What an input has, and what a run would make of it. */
+/** Formats a preview of a run for a terminal: the records of the input, and the tasks and costs of the run. */
 import type { Inspection } from "../../pipeline/Inspection.ts"
 import type { Preview } from "../../pipeline/Preview.ts"
 import { overBudget, perVote, votesCost } from "./SpendingSummary.ts"
 import { duplicates, rejectCount } from "./Summary.ts"
 import { count, duration, number, present, type Rows, rowsOf, table } from "./Text.ts"
 
-/** `3 items + 2 known + 0 duplicates + 1 rejected`. */
+/** Counts of records, such as `3 items + 2 known + 0 duplicates + 1 rejected`. */
 export const counts = ({
   items,
   known,

@@ -1,6 +1,7 @@
 /**
- * Progress of a run on stderr: one redrawn line on a terminal; elsewhere a plain line at most every five seconds when
- * something has changed, and every ten minutes otherwise. Reads the ledger only, so it agrees with the result.
+ * Shows the progress of a run on stderr. On a terminal, it redraws one line. Elsewhere it prints a line at most every 5
+ * seconds if the counts have changed, and every 10 minutes if not. All counts come from the ledger, so they agree with
+ * the run's report.
  */
 import { Duration, Effect, Option, Stdio, Stream } from "effect"
 import * as SteadyClock from "../../io/SteadyClock.ts"
@@ -11,9 +12,9 @@ import { duration, number, present } from "./Text.ts"
 const redrawInterval = Duration.millis(200)
 const lineInterval = Duration.seconds(5)
 const unchangedLines = 120
-/** Narrow, so that at 80 columns rate and time left stand beside it. */
+/** Characters. At 80 columns, this leaves room for the rate and the time left. */
 const barWidth = 12
-/** Milliseconds over which the rate is taken, at most and at least. */
+/** Milliseconds: the rate is an average over at most `max`. Before `min`, no rate is shown. */
 const rateWindow = { max: 60_000, min: 2_000 }
 
 const write = Effect.fnUntraced(function* (text: string) {
@@ -34,7 +35,7 @@ const line = Effect.gen(function* () {
   const unusable = tasks.failed.items + tasks.invalid.items
   const filled = all === 0 ? 0 : Math.floor((barWidth * judged) / all)
   const submitted = all - tasks.planned.items - tasks.submitting.items - tasks.refused.items
-  // Before the first result, what there is to do is to submit.
+  // Until the first result arrives, the rate is that of submitting.
   const done = judged > 0 ? judged : submitted
   const left = reading ? undefined : judged > 0 ? submitted - judged - unusable - tasks.in_doubt.items : all - submitted
   const text = present([
@@ -48,12 +49,12 @@ const line = Effect.gen(function* () {
   return { bar: `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}]`, text, done, left }
 })
 
-/** Says how many items a second were done of late, and how long the rest takes at this rate, once there is one. */
+/** Describes the recent rate in items per second, and the time left at this rate; empty until there is a rate. */
 const makeRate = () => {
   let seen: Array<{ readonly at: number; readonly done: number }> = []
   return Effect.fnUntraced(function* ({ done, left }: Effect.Success<typeof line>) {
     const at = yield* SteadyClock.now
-    // Judged items are counted instead of submitted ones.
+    // `done` falls when the first result arrives: from then on it counts judged items instead of submitted ones.
     if (done < (seen.at(-1)?.done ?? 0)) seen = []
     seen.push({ at, done })
     const recent = seen.findIndex((sample) => at - sample.at <= rateWindow.max)
@@ -70,7 +71,7 @@ const elapsed = Effect.fnUntraced(function* (since: number) {
   return duration(((yield* SteadyClock.now) - since) / 1000)
 })
 
-/** Runs an effect, and shows its progress meanwhile. */
+/** Shows the progress of an effect while it runs. */
 export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E, R>) {
   const stdio = yield* Stdio.Stdio
   const since = yield* SteadyClock.now
@@ -82,7 +83,7 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
     ? Effect.gen(function* () {
         const [took, drawn] = yield* Effect.timed(line)
         Stderr.draw(`${drawn.bar} ${yield* rateOf(drawn)}${drawn.text} ${yield* elapsed(since)}`)
-        // Counting a hundred thousand tasks takes a while: a tenth of the time at most.
+        // Counting 100,000 tasks takes a while. Counting may use at most a tenth of the time.
         yield* Effect.sleep(Duration.max(redrawInterval, Duration.times(took, 9)))
       })
     : Effect.gen(function* () {
@@ -94,6 +95,6 @@ export const during = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effec
         if (unchanged % unchangedLines === 0) yield* write(`${found.text} ${rate}${yield* elapsed(since)}\n`)
       })
   const clear = redraw ? Effect.sync(() => Stderr.draw("")) : Effect.void
-  // Also cleared when the effect is interrupted: it may take a while to stop.
+  // An interrupted effect may take a while to stop, so the line is cleared as soon as drawing is interrupted.
   return yield* Effect.raceFirst(effect, Effect.ensuring(Effect.forever(show), clear)).pipe(Effect.ensuring(clear))
 })

@@ -1,11 +1,11 @@
 /**
- * A command that prints nothing if it succeeds, and everything if it fails, so that cron sends a mail only
- * when there is something to do.
+ * Makes a command print nothing if it succeeds and everything if it fails. cron then sends a mail only when there is
+ * something to do.
  *
  * Guarantees: held-back text is printed in order, each piece to its own stream, before the failure. At most the last
- * thousand pieces are held back; a killed process loses them.
+ * 1,000 pieces are held back. If the process is killed, they are lost.
  *
- * Adapter: makes a console of `node:console` that writes to memory.
+ * Adapter: creates a console of `node:console` that writes to memory.
  */
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
@@ -18,7 +18,7 @@ interface Held {
 
 const maxHeld = 1000
 
-/** Holds back what the effect prints, and prints it if the effect fails with a cause that `isNews`. */
+/** Holds back the output of an effect, and prints it if the effect fails with a cause for which `isNews` is true. */
 export const unless = Effect.fnUntraced(function* <A, E, R>(
   effect: Effect.Effect<A, E, R>,
   isNews: (cause: Cause.Cause<E>) => boolean,
@@ -45,7 +45,7 @@ export const unless = Effect.fnUntraced(function* <A, E, R>(
   const muttering = Object.assign(new NodeConsole(stderr, stderr), {
     log: (...texts: ReadonlyArray<unknown>) => console.log(...texts),
   })
-  // Nobody watches the progress.
+  // Progress lines, which are written to `Stdio` directly, are dropped.
   const silent = Stdio.make({ ...stdio, stderr: () => Sink.drain, stderrIsTerminal: Effect.succeed(false) })
   const show = Effect.sync(() => {
     if (dropped > 0) console.error(`… ${dropped} earlier lines omitted`)

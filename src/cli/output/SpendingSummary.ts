@@ -1,29 +1,29 @@
-/** What a job's votes cost, for a terminal. */
+/** Formats the cost of a job's votes for a terminal. */
 import { excerpt } from "../../io/Values.ts"
 import type { RunReport } from "../../pipeline/RunReport.ts"
 import type { SpendingReport, VotesCost } from "../../pipeline/SpendingReport.ts"
 import { count, type Rows, rowsOf } from "./Text.ts"
 
-/** Such as `120 votes (48.00)`. */
+/** A number of votes with their cost, such as `120 votes (48.00)`. */
 export const votesCost = ({ cost, votes }: VotesCost): string => `${count(votes, "vote")} (${cost})`
 
-/** Whether results by a cheaper kind of expert left enough of the budget for another item. */
+/** Whether the budget pays for another item after all, because cheaper kinds of experts gave some of the results. */
 export const hasRoom = ({ spending, votes }: RunReport): boolean =>
   spending !== null && Object.keys(spending.prices).length > 0 && (spending.left?.votes ?? 0) >= votes
 
-/** Such as `0.40 per vote, judge 0.01, specialist 2.50`. */
+/** The prices, such as `0.40 per vote, judge 0.01, specialist 2.50`. */
 export const perVote = ({ price, prices }: Pick<SpendingReport, "price" | "prices">): string =>
   [`${price} per vote`, ...Object.entries(prices).map(([kind, price]) => `${nameOf(kind)} ${price}`)].join(", ")
 
 const nameOf = (kind: string): string => excerpt(kind, 40)
 
-/** Others are in the report. */
+/** Maximum kinds of experts to show. The JSON report has all of them. */
 const maxKinds = 5
 
 const kindCost = ({ cost_per_right_vote, kind, ...votes }: SpendingReport["kinds"][number]): string =>
   `${kind === null ? "unknown kind, at the highest price" : nameOf(kind)}: ${votesCost(votes)}${cost_per_right_vote === null ? "" : `, ${cost_per_right_vote} per right vote`}`
 
-/** What was spent by kind, where the service tells any, or prices want any. */
+/** The costs by kind of expert; empty if neither a result nor a price names a kind. */
 const byKind = ({ kinds, prices }: Pick<SpendingReport, "kinds" | "prices">): ReadonlyArray<string> =>
   kinds.every(({ kind }) => kind === null) && Object.keys(prices).length === 0
     ? []
@@ -54,7 +54,7 @@ export const spending = ({
   ["", over_budget.votes > 0 && overBudget(over_budget)],
 ]
 
-/** What the rest would cost. */
+/** The cost of the items, or of the further votes, that the budget does not allow. */
 export const overBudget = ({ cost, items, votes }: SpendingReport["over_budget"]): string =>
   items === 0
     ? `further votes that the budget does not allow: ${votesCost({ cost, votes })}`

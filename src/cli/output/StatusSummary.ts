@@ -1,7 +1,8 @@
 /**
- * The status of a job for a terminal: its summary, and its outstanding tasks.
+ * Formats the status of a job for a terminal: its summary, its workers, and its outstanding tasks.
  *
- * Guarantees: a row without content is left out; an estimate names the time and items that it is based on.
+ * Guarantees: a row without content is left out. An estimate names the period and the number of items that it is based
+ * on.
  */
 import { DateTime, Option } from "effect"
 import { excerpt } from "../../io/Values.ts"
@@ -19,10 +20,10 @@ export const text = (status: JobStatus, options: Summary.TextOptions): string =>
     ["webhooks", webhooks(status)],
   ])
 
-/** An ISO time to the minute, as people write it. */
+/** An ISO 8601 time to the minute, such as `2026-11-22 06:02 UTC`. */
 const minute = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`
 
-/** The same to the second. */
+/** An ISO 8601 time to the second, such as `2026-11-22 06:02:30 UTC`. */
 const second = (iso: string): string => `${iso.slice(0, 19).replace("T", " ")} UTC`
 
 const millisOf = (iso: string): number =>
@@ -38,13 +39,13 @@ const campaigns = (status: JobStatus): Rows => {
   return rows.length > 1 ? rowsOf("campaigns", rows) : []
 }
 
-/** A worker that has not been seen for so many seconds may be lost. */
+/** Seconds. A worker that has not been seen for longer than this may be lost. */
 const lateAfter = 15
 
-/** One that makes no progress for so many seconds may be stuck, or wait for the service. */
+/** Seconds. A worker without progress for longer than this may be stuck, or may be waiting for the service. */
 const stuckAfter = 120
 
-/** Those that process the job now, or the one process. */
+/** Rows for the workers that process the job. If no worker runs, one row tells whether a process runs it. */
 const workers = (status: JobStatus): Rows => {
   if (status.workers.length === 0 || status.running_process === null) return [["process", worker(status)]]
   const rows = status.workers.map(({ last_progress_at, last_seen_at, name, parts, reads_input, tasks_due }) => {
@@ -78,7 +79,6 @@ const worker = ({ last_run, running_process }: JobStatus): string | false => {
   return last_run !== null && `idle; run ${last_run.run}${endOf(last_run)}`
 }
 
-/** How the last run ended. */
 const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<JobStatus["last_run"]>): string => {
   if (ended_at === null) return ` started at ${minute(started_at)}, and did not finish`
   if (failure !== null) return ` failed at ${minute(ended_at)}: ${failure}`
@@ -87,7 +87,7 @@ const endOf = ({ ended_at, failure, read_finished, started_at }: NonNullable<Job
     : ` was stopped at ${minute(ended_at)}, before it finished reading`
 }
 
-/** Tasks that were being sent when a process was killed. */
+/** Counts the tasks that a process was sending when it was killed. */
 const interrupted = ({ tasks, running_process }: JobStatus, { given }: Summary.TextOptions): string | false =>
   running_process === null &&
   tasks.submitting.tasks > 0 &&

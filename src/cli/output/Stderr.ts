@@ -1,8 +1,8 @@
 /**
- * Adapter: standard error: text as it is printed, or one JSON object per line; and a line that is redrawn on a terminal.
+ * Adapter: writes to stderr: plain text, one JSON object per line, or a line that is redrawn on a terminal.
  *
- * Guarantees: after `asJson`, whatever this process prints there is an object per line, whoever prints it; what anybody
- * prints replaces the redrawn line, rather than being appended to it. Imports nothing, since it is loaded at each start.
+ * Guarantees: after `asJson`, each line that any part of this process prints to stderr is a JSON object. Other output
+ * replaces the redrawn line rather than being appended to it. This file imports nothing, because each start loads it.
  */
 import process from "node:process"
 
@@ -18,14 +18,14 @@ const writeBy = (change: (text: string) => string): void => {
     writeText(change(Buffer.from(chunk).toString()), typeof encoding === "function" ? encoding : done)
 }
 
-/** `now` in milliseconds since 1970. */
+/** @param now milliseconds since 1970 */
 export const line = (level: string, message: string, now: number): string =>
   // @effect-diagnostics-next-line globalDate:off -- `DateTime` would load Effect
   JSON.stringify({ time: new Date(now).toISOString(), level, message })
 
 const isLine = (text: string) => text.startsWith('{"time":')
 
-/** Of a text, whose lines may be objects already. */
+/** Turns each line of a text into a JSON object, unless it is one already. Drops empty lines. */
 const linesOf = (text: string, level: string): string =>
   text
     .split("\n")
@@ -33,12 +33,12 @@ const linesOf = (text: string, level: string): string =>
     .map((each) => `${isLine(each) ? each : line(level, each, performance.timeOrigin + performance.now())}\n`)
     .join("")
 
-/** Prints a message from outside of Effect. */
+/** Prints a message. For code that runs outside of Effect. */
 export const print = (level: "error" | "warning", message: string): void => {
   process.stderr.write(isJson ? linesOf(message, level) : `${message}\n`)
 }
 
-/** Makes text that anybody prints a message of level `info`, line by line. */
+/** Turns every line that this process prints to stderr from now on into a message of level `info`. */
 export const asJson = (): void => {
   isJson = true
   writeBy((text) => linesOf(text, "info"))
@@ -46,7 +46,7 @@ export const asJson = (): void => {
 
 const clearLine = "\r\u001b[2K"
 
-/** Draws the line anew, cut at the terminal's width; an empty text clears it. */
+/** Redraws the line, cut to the width of the terminal. An empty text clears it. */
 export const draw = (text: string): void => {
   writeText(clearLine + (process.stderr.columns > 0 ? text.slice(0, process.stderr.columns - 1) : text))
   isDrawn = text !== ""

@@ -1,7 +1,8 @@
 /**
- * A run's report for a terminal.
+ * Formats the report of a run for a terminal.
  *
- * Guarantees: names files and counts, says what to do next, and shows one whole pair. `--json` prints the report itself.
+ * Guarantees: the text names files and counts, says what to do next, and shows one pair, with long texts shortened.
+ * `--json` prints the report itself.
  */
 import { Console, Effect } from "effect"
 import { render } from "../../domain/Conversation.ts"
@@ -23,27 +24,30 @@ export interface Options extends TextOptions {
 
 export interface TextOptions {
   readonly directory: string
-  /** The flags by which another command finds the job. */
+  /** Flags with which another command finds the job. */
   readonly given: string
-  /** What to do if tasks or results are missing. */
+  /** The next step to name if tasks or results are missing; default: a command that fits the report. */
   readonly later?: string | undefined
-  /** Where the ledger is, if not in the job folder. */
+  /** The ledger to name; default: the one in the job folder. */
   readonly ledger?: string | undefined
 }
 
-/** Ends the command with the report's status. */
+/** Ends the command with the exit status of the report, unless that is 0. */
 export const end = Effect.fn("Summary.end")(function* (report: Pick<RunReport, "status">) {
   const status = ExitStatus.ofRun[report.status]
   if (status !== ExitStatus.done) return yield* new ExitStatus.Finished({ status })
 })
 
-/** Prints the report, and ends the command with its status. */
+/** Prints the report, and ends the command as `end` does. */
 export const finish = Effect.fn("Summary.finish")(function* (report: RunReport, options: Options) {
   yield* Console.log(options.json ? JSON.stringify(report) : printable(text(report, options)))
   yield* end(report)
 })
 
-/** Like `finish`, but succeeds while results are outstanding, or says that the budget is used up. */
+/**
+ * Like `finish`, but for a command that does not wait: outstanding results are not a failure. If the budget is used up,
+ * the exit status is 8.
+ */
 export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report: RunReport, options: Options) {
   const { planned, submitting } = report.tasks
   const isOver = report.spending !== null && isOverBudget(report.spending)
@@ -57,7 +61,7 @@ export const finishSubmit = Effect.fn("Summary.finishSubmit")(function* (report:
   )
 })
 
-/** The report in words, with more rows of the same table. */
+/** The report as text. `more` rows follow in its table. */
 export const text = (report: RunReport, options: TextOptions, more: Rows = []): string => {
   const { directory, ledger = JobFolder.ledger(directory) } = options
   return [
@@ -91,7 +95,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   const doubts = report.tasks.in_doubt.tasks
   const unusable = report.tasks.failed.tasks + report.tasks.invalid.tasks
   const unfinished = describeUnfinished(unusable, report.tasks)
-  // `status` did not end anything.
+  // `status` ended no run, so its report has no duration.
   const ended = (what: string) => {
     const sentence = what.endsWith(".") ? what : `${what}.`
     return report.seconds === null
@@ -157,7 +161,7 @@ const headline = (report: RunReport, options: TextOptions): ReadonlyArray<string
   }
 }
 
-/** How tasks in doubt are sent again where that is safe. */
+/** Tells how to send tasks in doubt again if the service honors `Idempotency-Key`. */
 const honoring = ({ shared_with_workers, seconds }: RunReport): string => {
   const flag = "with --idempotency-key honored"
   if (shared_with_workers) return `start the workers again ${flag}`
@@ -179,7 +183,7 @@ const whyAllRejected = ({ tasks, issues }: RunReport): string => {
   return `the service refused ${all}${count(refused, "task")}${first == null ? "" : `. First reason: ${first}`}`
 }
 
-/** Tasks without a usable result, and tasks that are not finished. */
+/** Counts the tasks without a usable result, and those that are not finished. */
 const describeUnfinished = (unusable: number, { planned, submitted, submitting }: RunReport["tasks"]): string =>
   present([
     unusable > 0 && `${count(unusable, "task")} without a usable result`,
@@ -189,7 +193,7 @@ const describeUnfinished = (unusable: number, { planned, submitted, submitting }
       `${count(submitted.tasks, "task")} still ${submitted.tasks === 1 ? "waits" : "wait"} for results`,
   ]).join(", and ")
 
-/** Such as `30 duplicates (28 with the completions in another order)`. */
+/** The number of duplicates, such as `30 duplicates (28 with the completions in another order)`. */
 export const duplicates = (report: { readonly duplicates: number; readonly reordered: number }): string =>
   count(report.duplicates, "duplicate") +
   (report.reordered === 0 ? "" : ` (${number(report.reordered)} with the completions in another order)`)
@@ -202,11 +206,11 @@ const reading = (report: RunReport): string =>
     `${number(report.rejected)} rejected`,
   ]).join(" + ") + (report.known === 0 ? "" : `; ${number(report.known)} known from an earlier run`)
 
-/** Such as `3 invalid_json, first items.jsonl:7: column 2: …`. */
+/** The rejects with one code, such as `3 invalid_json, first items.jsonl:7: column 2: …`. */
 export const rejectCount = ({ code, count, first }: RejectCount): string =>
   `${number(count)} ${code}, first ${Origin.describe(first)}: ${first.reason}`
 
-/** Such as `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
+/** Counts of earlier runs, such as `in the last run; earlier runs read 2 records of other files, and rejected 1`. */
 export const earlier = ({ read, rejected }: RunReport["earlier"]): string | false => {
   if (read + rejected === 0) return false
   const did = read === 0 ? "" : `read ${count(read, "record")} of other files${rejected === 0 ? "" : ", and "}`
@@ -219,7 +223,7 @@ const rejects = ({ earlier, rejected, rejects }: RunReport, directory: string): 
     ? []
     : rowsOf("rejects", [JobFolder.rejects(directory), ...(rejects ?? []).map(rejectCount)])
 
-/** What a task contains: an item with several votes is in several tasks. */
+/** The unit of a task's content. An item with several votes is in several tasks, so its votes are counted instead. */
 export const unit = ({ votes }: Pick<RunReport, "votes">): string => (votes === 1 ? "item" : "vote")
 
 const tasks = (report: Pick<RunReport, "tasks" | "votes">): string =>
@@ -242,14 +246,13 @@ const dataset = ({ directory, files, formats, omitted, rows, splits }: DatasetIn
     .filter(({ omitted }) => omitted.count > 0)
     .map(({ format, omitted: { count: omitted, first } }) => {
       const [one] = first
-      // An id from a join by prompt is a whole prompt.
+      // If files were joined by prompt, the item's id is the whole prompt.
       const why = one === undefined ? "" : `, first of item ${excerpt(one.item_id, 60)}: ${one.field}: ${one.reason}`
       return ["", `${format} lacks ${count(omitted, "pair")} that it cannot represent${why}`] as const
     }),
   ["report", files.some(({ path }) => path === "report.html") && `${directory}/report.html`],
 ]
 
-/** The folders of a dataset's files, with their sizes. */
 const folders = (files: DatasetInfo["files"]): string =>
   [...Map.groupBy(files, ({ path }) => path.split("/").slice(0, -1).join("/"))]
     .filter(([folder]) => folder !== "")
@@ -277,7 +280,7 @@ const issues = ({ issues, tasks }: RunReport, resolve: string): ReadonlyArray<st
       ]
 }
 
-/** Each text with its beginning, on one line: a pair may have any size, and is in the dataset. */
+/** Shows a pair, one line per column. Long texts are shortened; the dataset has the whole pair. */
 const pair = (pair: PreferencePair): ReadonlyArray<string> =>
   (["prompt", "chosen", "rejected", "rationale", "item_id", "task_id", "metadata"] as const).flatMap((column) => {
     const value = column === "prompt" ? render(pair.prompt) : pair[column]

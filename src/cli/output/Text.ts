@@ -1,20 +1,21 @@
 /**
- * Numbers, tables and messages as a person reads them.
+ * Formats numbers, tables and messages for people.
  *
- * Guarantees: `say` writes to stderr alone; printable text has no control characters that a terminal obeys.
+ * Guarantees: `say` writes only to stderr. Text from `printable` contains no control characters that a terminal would
+ * execute.
  */
 import { Clock, Console, Effect } from "effect"
 import * as LogFormat from "./LogFormat.ts"
 import * as Stderr from "./Stderr.ts"
 
-/** Prints a message to stderr: the outcome of a command, or what to do about it. */
+/** Prints the outcome of a command, or the next step, to stderr. */
 export const say = Effect.fnUntraced(function* (message: string, level: "error" | "info" = "error") {
   const isJson = (yield* LogFormat.Current) === "json"
   const now = yield* Clock.currentTimeMillis
   yield* Console.error(isJson ? Stderr.line(level, message, now) : `prefstream: ${printable(message)}`)
 })
 
-/** An error of the library's parser in one line. */
+/** Shortens an error message of the library's parser to one line. */
 export const inOneLine = (message: string): string =>
   message
     .replace(/\n\s*/g, " ")
@@ -23,17 +24,16 @@ export const inOneLine = (message: string): string =>
     .replace(/ *Did you mean [^?]*\? *(.+)$/, ": did you mean $1?")
     .replace(/Expected: Path does not exist: .*/, "There is no such file or folder")
 
-/** A row whose value is false is left out. */
+/** The rows of a table. A row whose value is `false` is left out. */
 export type Rows = ReadonlyArray<readonly [name: string, value: string | false]>
 
 export const table = (rows: Rows): ReadonlyArray<string> =>
   rows.flatMap(([name, value]) => (value === false ? [] : [`  ${name.padEnd(11)}${value}`]))
 
-/** A row for each value; the first one has the name. */
+/** Makes a row for each value. Only the first row shows the name. */
 export const rowsOf = (name: string, values: ReadonlyArray<string>): Rows =>
   values.map((value, i) => [i === 0 ? name : "", value])
 
-/** The texts without those that are false. */
 export const present = (texts: ReadonlyArray<string | false>): ReadonlyArray<string> =>
   texts.filter((text) => text !== false)
 
@@ -41,7 +41,7 @@ export const number = (n: number): string => n.toLocaleString("en-US")
 
 export const count = (n: number, noun: string): string => `${number(n)} ${noun}${n === 1 ? "" : "s"}`
 
-/** Text safe for a terminal: control characters other than tab and line end become �. */
+/** Makes a text safe for a terminal: control characters other than tab and line feed become U+FFFD. */
 export const printable = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "\uFFFD")
 
 export const size = (bytes: number): string =>
@@ -56,6 +56,6 @@ export const duration = (seconds: number): string =>
         ? `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`
         : `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3600)} h`
 
-/** Quotes a word for a shell. */
+/** Quotes a word for a POSIX shell if it needs quotes. */
 export const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -1,10 +1,10 @@
-/** The JSON Schema of `prefstream.yaml`, for editors: from the flags of all commands and their definitions. */
+/** Generates the JSON Schema of `prefstream.yaml` for editors, from the flags of all commands and their definitions. */
 import { type Command, Completions } from "effect/cli"
 import { definitionsOf } from "../flags/Definition.ts"
 
 const text = { type: ["string", "number"] }
 
-/** What a map may be in place of a list of values. */
+/** Schemas of the maps that a file may have in place of a value or a list. */
 const maps = {
   json: { type: "object" },
   numbers: { type: "object", additionalProperties: { type: "number" } },
@@ -33,7 +33,7 @@ export const schemaOf = (commands: ReadonlyArray<Command.Command.Any>) => {
   }
   const properties = Object.fromEntries([
     ["files", { description: "Files of items, or a pipeline file", anyOf: [text, { type: "array", items: text }] }],
-    // Of flags with the same name, the first command's.
+    // If several commands have a flag of the same name, the first command's flag is used.
     ...flags
       .toReversed()
       .filter(({ name }) => definitions[name]?.isTypedOnly !== true)

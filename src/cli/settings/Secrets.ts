@@ -1,4 +1,7 @@
-/** Secrets are read from the environment alone: others could read a command line, and files are copied and committed. */
+/**
+ * Environment variables by the flags that people may try for secrets. Secrets are read from the environment only: other
+ * users can read a command line, and files are copied and committed.
+ */
 export const secrets: ReadonlyMap<string, string> = new Map([
   ["--token", "PREFSTREAM_TOKEN"],
   ["--webhook-secret", "PREFSTREAM_WEBHOOK_SECRET"],

@@ -1,11 +1,11 @@
 /**
- * The effective settings of a command: command line, else environment, else the job's last run (for commands that reuse
- * its settings), else `prefstream.yaml` in this folder or the nearest parent that has one. Of what that file said to the
- * last run, what it says now comes first.
+ * Finds the effective settings of a command. Sources, in this order: the command line, the environment, the job's last
+ * run (for commands that reuse its settings), and `prefstream.yaml` in this folder or the nearest parent that has one.
+ * If the last run took settings from the same `prefstream.yaml`, the present content of that file replaces them.
  *
- * Guarantees: a setting is taken whole from the first place that has it; the flags read and check the values of settings
- * that are not typed, and their messages name the place. A pipeline file has settings of its own: with one, no other file
- * is read.
+ * Guarantees: the first source that has a setting supplies all of its values; lists are not merged. Flags check values
+ * from every source, and error messages name the source. A pipeline file has its own settings, so `prefstream.yaml` is
+ * not read with one.
  */
 import { Config, Console, Context, Effect, FileSystem, Option, Path, type PlatformError, Predicate } from "effect"
 import type { Command } from "effect/cli"
@@ -26,16 +26,16 @@ export const fileName = "prefstream.yaml"
 
 export interface Settings {
   readonly parsed: ParsedArguments.ParsedArguments | undefined
-  /** The effective settings, from wherever. */
+  /** The effective settings, from all sources. */
   readonly all: ReadonlyArray<Setting>
-  /** Those of them that come from the job's last run. */
+  /** The effective settings that come from the job's last run. */
   readonly fromLastRun: ReadonlyArray<Setting>
   readonly project: Project | undefined
-  /** What is wrong with a file of settings, for the command that diagnoses it. */
+  /** The error in a settings file. Only `doctor` gets it; other commands fail with it. */
   readonly problem: unknown
 }
 
-/** A file of settings, and what it says for a command. */
+/** A settings file, with its settings for one command. */
 export interface Project {
   readonly file: string
   readonly settings: ReadonlyArray<Setting>
@@ -43,10 +43,9 @@ export interface Project {
 
 const none: Settings = { parsed: undefined, all: [], fromLastRun: [], project: undefined, problem: undefined }
 
-/** The settings of the running command. */
 export const Current = Context.Reference<Settings>("prefstream/cli/Settings", { defaultValue: () => none })
 
-/** Runs a command with these settings. */
+/** Provides these settings to a command and its flags. */
 export const provide =
   (settings: Settings) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
@@ -69,7 +68,7 @@ const fromEnvironment = ({ definitions, given }: ParsedArguments.ParsedArguments
     )
   }).pipe(Effect.map((settings) => settings.flat()))
 
-/** The file that PREFSTREAM_CONFIG names, or the nearest one upward from here. */
+/** The file that PREFSTREAM_CONFIG names, or else `prefstream.yaml` in this folder or its nearest parent. */
 const projectFile = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -93,26 +92,26 @@ const textOf = (name: string, settings: ReadonlyArray<Setting>): string | undefi
   return Predicate.isBoolean(values) ? undefined : values?.[0]
 }
 
-/** Where a flag is set that was typed. */
+/** The source of settings that the user typed. */
 const typed = "the command line"
 
 const given = ({ given }: ParsedArguments.ParsedArguments): ReadonlyArray<Setting> =>
   [...given].map(([name, values]) => ({ name, values, from: typed }))
 
-/** Another job's settings, though in this folder. */
+/** Whether the last run in this folder belongs to another job than the one that the user chose. */
 const isOfOther = (last: ReadonlyArray<Setting>, chosen: ReadonlyArray<Setting>): boolean =>
   ["job", "ledger"].some((name) => {
     const [was, is] = [textOf(name, last), textOf(name, chosen)]
     return is !== undefined && is !== was && (name === "job" || was !== undefined)
   })
 
-/** All commands and their options; the latter are read only where a key is no option of the command itself. */
+/** All commands and their options. The options are loaded only for a key that the running command does not have. */
 export const Commands = Context.Reference<{
   readonly names: ReadonlySet<string>
   readonly allDefinitions: Effect.Effect<Definitions>
 }>("prefstream/cli/Commands", { defaultValue: () => ({ names: new Set(), allDefinitions: Effect.succeed({}) }) })
 
-/** Keys that are no flags. */
+/** Keys of settings files that are not flags. */
 const otherKeys: Definitions = { files: { path: "whole" }, [fileName]: { path: "whole" } }
 
 const finder = ({ definitions }: ParsedArguments.ParsedArguments) =>
@@ -120,11 +119,11 @@ const finder = ({ definitions }: ParsedArguments.ParsedArguments) =>
     return otherKeys[name] ?? definitions[name] ?? (yield* (yield* Commands).allDefinitions)[name]
   })
 
-/** The settings of a command line, and those from elsewhere. */
+/** The effective settings of a command line. */
 export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string>, root: Command.Command.Any) {
   const parsed = ParsedArguments.parse(args, root)
   if (parsed === undefined) return none
-  // What `init` is given is what it writes.
+  // `init` writes the typed settings and no others.
   if (parsed.command === "init") return { ...none, all: given(parsed), parsed }
   const chosen = [...given(parsed), ...(yield* fromEnvironment(parsed))]
   if (parsed.operands.some(isPipelineFile)) return { ...none, all: withoutService(chosen), parsed }
@@ -134,7 +133,7 @@ export const of = Effect.fn("Settings.of")(function* (args: ReadonlyArray<string
     : yield* filled.pipe(Effect.catch((problem) => Effect.succeed({ ...none, all: chosen, parsed, problem })))
 })
 
-/** A pipeline file names its own service; a flag replaces it, and the environment does not. */
+/** Removes a base URL that the environment sets. A pipeline file names its own service, which only a flag replaces. */
 const withoutService = (settings: ReadonlyArray<Setting>): ReadonlyArray<Setting> =>
   settings.filter((setting) => setting.name !== "base-url" || !isFromEnvironment(setting))
 
@@ -153,7 +152,7 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
         !replaced.has(setting.name) &&
         !replaced.has(parsed.definitions[setting.name]?.group ?? "")
   const files = [last.project.settings, project?.settings ?? []]
-  // What the same file says by now comes first.
+  // If the last run used the same file, the file's present content takes precedence.
   if (project !== undefined && (yield* isSameFile(project.file, last.project.file))) files.reverse()
   const all = [...chosen]
   for (const setting of isOfPipeline ? last.given : [...last.given, ...files.flat()]) {
@@ -168,13 +167,15 @@ const filledIn = Effect.fnUntraced(function* (parsed: ParsedArguments.ParsedArgu
   } satisfies Settings
 })
 
-/** Whether files of settings take the place of operands: a command that reads no items takes a pipeline file alone. */
+/**
+ * Whether a command uses the `files` of a setting: if no operands are typed. A command that reads no items uses only a
+ * pipeline file.
+ */
 const takesFiles = ({ values }: Setting, { operandName, operands }: ParsedArguments.ParsedArguments): boolean =>
   operands.length === 0 &&
   !Predicate.isBoolean(values) &&
   (operandName === "FILE" || (operandName === "PIPELINE" && values.every(isPipelineFile)))
 
-/** Reads a file of settings whose keys are flags. */
 const read = Effect.fnUntraced(function* (
   file: string,
   sections: ReadonlySet<string>,
@@ -196,12 +197,12 @@ const nothing = { all: [], given: [], project: { file: "", settings: [] } } sati
 
 interface LastRun {
   readonly all: ReadonlyArray<Setting>
-  /** On its command line. */
+  /** Settings that the last run did not take from `prefstream.yaml`. */
   readonly given: ReadonlyArray<Setting>
   readonly project: Project
 }
 
-/** What the last run left in its job folder. */
+/** Reads the settings that the last run saved in its job folder. */
 const lastRun = Effect.fnUntraced(function* (
   directory: string,
   parsed: ParsedArguments.ParsedArguments,
@@ -216,7 +217,7 @@ const lastRun = Effect.fnUntraced(function* (
   return { all, given, project: { file: textOf(fileName, settings.all) ?? "", settings: ofProject } }
 })
 
-/** A message, with the sources of the flags that it names but that were not typed. */
+/** Appends to a message the source of each flag that it names and that was not typed. */
 export const withSources = (message: string, { all }: Settings): string => {
   const places = all.filter(({ from, name }) => from !== typed && new RegExp(`--(no-)?${name}(?![\\w-])`).test(message))
   return places.length === 0
@@ -224,7 +225,7 @@ export const withSources = (message: string, { all }: Settings): string => {
     : `${message} (${places.map(({ from, name }) => `${name} is set in ${from}`).join("; ")})`
 }
 
-/** Prints which settings of the last run are used, if any. */
+/** Prints the names of the settings that come from the last run, if there are any. */
 export const announceFromLastRun = Effect.gen(function* () {
   const { fromLastRun } = yield* Current
   const names = fromLastRun.filter(({ name }) => name !== "files").map(({ name }) => `--${name}`)
@@ -232,14 +233,17 @@ export const announceFromLastRun = Effect.gen(function* () {
     yield* Console.error(`Using settings of the last run: ${names.join(", ")} (see settings.yaml in the job folder)`)
 })
 
-/** Whether a ledger may be created in a used job folder: it is asked for, or another job than the folder's is named. */
+/**
+ * Whether a job folder whose ledger is missing may get a new one. If `newLedger` is undefined, it may if the settings
+ * name another job than the folder's last run.
+ */
 export const mayBeNew = Effect.fnUntraced(function* (newLedger: boolean | undefined, directory: string) {
   const { all, parsed } = yield* Current
   if (newLedger !== undefined || parsed === undefined) return newLedger
   return isOfOther((yield* Effect.orElseSucceed(lastRun(directory, parsed), () => nothing)).all, all)
 })
 
-/** Whether later commands of the job reuse the setting. */
+/** Whether a run saves the setting for later commands of the job. */
 const isKept = ({ name }: Setting, { definitions }: ParsedArguments.ParsedArguments): boolean => {
   const { group, isKept, isTypedOnly } = definitions[name] ?? {}
   return isTypedOnly !== true && (isKept ?? (group !== undefined && groups[group]))
@@ -250,7 +254,10 @@ const followers: ReadonlySet<string> = new Set([
   "collect", "doctor", "export", "export-votes", "leaderboard", "plan", "resolve", "status", "ledger backup", "ledger check", "ledger compact", "ledger prune",
 ]) // prettier-ignore
 
-/** Saves the settings of this run in its job folder, and of the run before those that this command has no flags for. */
+/**
+ * Saves the settings of this run in its job folder. Settings of the last run for which this command has no flag are
+ * kept, unless they belong to another job.
+ */
 export const save = Effect.fn("Settings.save")(function* (directory: string) {
   const { all, project, parsed } = yield* Current
   if (parsed === undefined) return
@@ -267,7 +274,7 @@ export const save = Effect.fn("Settings.save")(function* (directory: string) {
   ])
   const settings = [
     ...(program.length === 0 ? [] : [{ name: "files", values: program, from: "" }]),
-    // A job is found by its name; other variables apply only where they are set.
+    // Later commands find the job by its name, so the name is saved. Other settings from variables are not saved.
     ...all.filter((setting) => isKept(setting, parsed) && (!isFromEnvironment(setting) || setting.name === "job")),
     ...without,
   ]

@@ -1,6 +1,6 @@
 /**
- * Reads a file of settings: `prefstream.yaml`, or what the last run left in its job folder. Its keys are the flags
- * without their dashes, and `files` the arguments; under the name of a command are settings of that command alone.
+ * Reads and writes settings files: `prefstream.yaml`, and the file that the last run saved in its job folder. Keys are
+ * flag names without dashes, and `files` for the arguments. A command's name is the key of settings for that command.
  *
  * ```yaml
  * files: items/*.jsonl
@@ -10,8 +10,8 @@
  * serve: { port: 8484 }
  * ```
  *
- * Guarantees: a relative path means the file's own folder; secrets are refused; an error names file, line, key and what
- * was expected. Values are checked by their flags, as if they were typed.
+ * Guarantees: relative paths start at the folder of the file. Secrets are refused. An error names file, line, key and
+ * the expected value. This file does not check values: their flags do, as for typed values.
  */
 import { Effect, FileSystem, Path, Predicate } from "effect"
 import { isMap, isScalar, isSeq, LineCounter, type Pair, parseDocument, type ParsedNode, stringify } from "yaml"
@@ -21,20 +21,20 @@ import type { Definition, Setting } from "../flags/Definition.ts"
 import { hasPassword } from "../flags/LedgerFlags.ts"
 import { UsageError } from "../output/ExitStatus.ts"
 
-/** Finds the definition of a key; undefined for what is no option of any command. */
+/** Finds the definition of a key. Returns undefined if no command has such an option. */
 export type Find = (name: string) => Effect.Effect<Definition | undefined>
 
-/** The value with its path as `move` gives it, if it has one. */
+/** Changes the path in a value by `move`. URLs, `-` for stdin, and values without a path stay unchanged. */
 const located = ({ path }: Definition, value: string, move: (path: string) => string): string => {
   if (path === "gold") return value.startsWith("gold:") ? `gold:${move(value.slice(5))}` : value
   return path === undefined || value === "-" || /^[a-z][a-z0-9+.-]*:\/\//i.test(value) ? value : move(value)
 }
 
-/** Paths as another folder would name them. */
+/** Converts paths relative to `from` into paths relative to `to`, or absolute ones where these are shorter. */
 const movedTo = (path: Path.Path, from: string, to: string) => (value: string) =>
   path.isAbsolute(value) ? value : shown(path, path.join(from, value), to)
 
-/** The path from a folder, or the whole one if that is shorter. */
+/** The path relative to a folder, or the given path if that is shorter. */
 const shown = (path: Path.Path, file: string, from: string): string => {
   const relative = path.relative(from, file) || "."
   return relative.length < file.length ? relative : file
@@ -47,13 +47,16 @@ const moved = (setting: Setting, definition: Definition, move: (path: string) =>
     : setting.values.map((value) => located(definition, value, move)),
 })
 
-/** What `serve` takes from its own section alone: elsewhere it is said of runs, and would multiply votes or replace people. */
+/**
+ * Whether `serve` takes the setting only from its own section. In the common part, such a setting is meant for runs. In
+ * the service, it would multiply votes or replace people.
+ */
 const isOfRuns = (name: string, { group }: Definition): boolean =>
   group === "EXPERTS" || name === "votes" || name === "gold"
 
 const textOf = (node: unknown): string | undefined => {
   if (!isScalar(node) || node.value === null) return undefined
-  // A number as it was written: 0.10, 1e6.
+  // Numbers keep their spelling in the file, such as 0.10 or 1e6.
   return Predicate.isString(node.value) ? node.value : (node.source ?? JSON.stringify(node.value))
 }
 
@@ -71,9 +74,11 @@ const valuesOf = ({ isSwitch, map }: Definition, node: ParsedNode | null): Setti
   return texts.every(Predicate.isNotUndefined) ? texts : undefined
 }
 
-/** Settings for all commands, and those for one of them, which come first. */
+/** The content of a settings file. */
 export interface SettingsFile {
+  /** The settings for a command: those of its section first, then those for all commands. */
   readonly of: (command: string) => ReadonlyArray<Setting>
+  /** The settings of the common part and of all sections. */
   readonly all: ReadonlyArray<Setting>
 }
 
@@ -141,7 +146,7 @@ export const read = Effect.fn("SettingsFile.read")(function* (file: string, comm
   )
   return {
     of: (command) => [
-      // A section is that of all subcommands.
+      // A section applies to all subcommands of its command.
       ...(own.get(command.split(" ")[0] ?? "") ?? []),
       ...(command === "serve" ? forServe : shared),
     ],
@@ -162,16 +167,18 @@ const entries = (settings: ReadonlyArray<Written>) =>
     ]),
   )
 
-/** Settings as a file has them; those of a project's file in a section. */
+/** The text of a settings file. The section `project` has the settings that came from `prefstream.yaml`. */
 export const text = (settings: ReadonlyArray<Written>, project: ReadonlyArray<Written> = []): string =>
   settings.length + project.length === 0
     ? ""
     : stringify({ ...entries(settings), ...(project.length > 0 && { project: entries(project) }) })
 
-/** A whole number without the quotes that a text would need. */
+/** Converts a whole number of at most 9 digits, so that YAML needs no quotes around it. */
 const plain = (value: string): string | number => (/^(0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value)
 
-/** Writes settings to a file, which another process finds whole or not at all; those of the project's file in a section. */
+/**
+ * Writes settings to a file; see `text`. The file is replaced in one step, so another process never reads a part of it.
+ */
 export const write = Effect.fn("SettingsFile.write")(function* (
   file: string,
   settings: ReadonlyArray<Setting>,

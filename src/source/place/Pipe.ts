@@ -76,7 +76,7 @@ const read = (name: string, incoming: IncomingBytes, memory: Memory): Stream.Str
         return piece === undefined ? Effect.fail(discardedFailure(name)) : Effect.succeed(Array.of(piece))
       }
       if (memory.isEnded) return Cause.done()
-      // Nothing can interrupt between taking the piece and remembering it.
+      // The piece is taken and remembered in one synchronous step, so an interruption cannot lose it.
       const arrival = incoming.take()
       if (Result.isFailure(arrival)) return Effect.fail(pipeFailure(name, arrival.failure.cause))
       if (arrival.success === "nothing yet") return Effect.andThen(incoming.arrival, pull)

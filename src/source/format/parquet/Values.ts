@@ -1,5 +1,5 @@
 /**
- * What a column's values are in JSON.
+ * Converts the values of a Parquet column to JSON:
  *
  * ```
  * text, enum         text; not UTF-8: the row is refused
