@@ -123,7 +123,7 @@ export const points = {
 
 export type Event = keyof typeof points
 
-/** Which share of the points is tried by default, a 24th, or in CI an eighth. Drawn for each run, unless it is set. */
+/** The share of the points that is tried by default. It is drawn for each run, unless `CRASH_SHARE` sets it. */
 export const share = Number(process.env["CRASH_SHARE"] ?? randomInt(crashShares))
 
 /** Where a process is killed in a story: by default, at a share of the points, each in its first story alone. */
