@@ -148,7 +148,7 @@ export type ServiceTaskResult = typeof ServiceTaskResult.Type
 
 const creation = {
   headers: {
-    /** The same key with the same body returns the same task. The same key with another body is refused with 422. */
+    /** A repeated key returns the first task if the body is equal, and is refused with 422 if it is not. */
     "idempotency-key": Schema.optionalKey(Schema.String.check(Schema.isBetweenLength(1, 255))),
   },
   success: HttpApiSchema.WithHeaders(TaskCreated.pipe(HttpApiSchema.status(201)), {
@@ -206,7 +206,7 @@ export class AnnotationApi extends HttpApi.make("annotation-task-service")
 const JsonBytes = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" }))
 
 /**
- * The same API for a client that encodes its requests itself: `payload` is the JSON of a `ServiceTaskRequest`, as
+ * This API for a client that encodes its requests itself: `payload` is the JSON of a `ServiceTaskRequest`, as
  * UTF-8.
  */
 export const EncodedAnnotationApi = HttpApi.make("annotation-task-service").add(

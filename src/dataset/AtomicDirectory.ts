@@ -3,7 +3,7 @@
  *
  * Guarantees: a directory at the path is always complete, either the old or the new one. There is none for a moment,
  * and a crash between the two renames leaves it missing; the next write, or `recover`, repairs that. Only directories
- * that prefstream wrote are replaced. Files are written in `.NAME.partial-XXXXXX` next to the path: `next` is the new
+ * that prefstream wrote are replaced. Files are written in a folder `.NAME.partial-…` next to the path: `next` is the new
  * directory, `previous` the old one, and a lock marks a running writer.
  */
 import { Effect, FileSystem, Option, Path } from "effect"

@@ -20,7 +20,7 @@ const grammar = /^(\d{1,15})(?:\.(\d{1,9}))?$/
 /** The form of an amount, for messages. */
 export const amountForm = "a decimal such as 0.40 or 5000, with at most 15 digits before the point and 9 after it"
 
-/** None if the amount does not have this form. */
+/** Parses an amount. Returns none if it does not have this form. */
 export const parse = (amount: Amount): Option.Option<Decimal> => {
   const found = grammar.exec(String(amount))
   if (found === null) return Option.none()
@@ -28,7 +28,7 @@ export const parse = (amount: Amount): Option.Option<Decimal> => {
   return Option.some({ units: BigInt(whole + digits), scale: digits.length })
 }
 
-/** None if the amount is not a decimal above zero. */
+/** Parses a price. Returns none if it is not a decimal above zero. */
 export const parsePrice = (amount: Amount): Option.Option<Decimal> =>
   Option.filter(parse(amount), ({ units }) => units > 0n)
 

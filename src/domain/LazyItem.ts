@@ -37,7 +37,7 @@ export class LazyItem {
     },
   }
 
-  /** The same item, but holding `bytes`, a copy of its own bytes in another block. */
+  /** Returns an equal item that holds `bytes`, a copy of its own bytes in another block. */
   static withBytes(item: PromptItem, bytes: ItemBytes): PromptItem {
     return item instanceof LazyItem && item.#bytes !== undefined ? new LazyItem(item.id, item.prompt, bytes) : item
   }

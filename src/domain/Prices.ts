@@ -25,7 +25,7 @@ export const form = `${Cost.amountForm}, above 0; or KIND=AMOUNT for one kind of
 const recordOf = (price: Price): { readonly [kind: string]: Cost.Amount } =>
   Predicate.isObject(price) ? price : { [other]: price }
 
-/** None if an amount is not a price, a kind has no name, or the price of other votes is missing. */
+/** Parses prices. Returns none if an amount is not a price, a kind has no name, or the price of other votes is missing. */
 export const parse = (price: Price): Option.Option<Prices> => {
   const amounts = Object.entries(recordOf(price)).map(([kind, amount]) =>
     Option.map(kind.trim() === "" ? Option.none() : Cost.parsePrice(amount), (price) => [kind.trim(), price] as const),

@@ -74,12 +74,13 @@ type OfItem = Omit<VoteRow, "chosen_index" | "expert" | "judged_at" | "kind" | "
 /** @param n the number of the vote among those of its item, from 1 */
 export const of = (item: OfItem, vote: ImportedVote, n: number): VoteRow => {
   const { choice, expert, judged_at = null, kind, strength } = vote
-  const said: { readonly [name: string]: unknown } = {
-    ...Struct.omit(vote, Assessment.names),
-    ...Assessment.read({ ...vote }, choice, item.completions.length),
+  const given: { readonly [name: string]: unknown } = { ...vote }
+  const assessment: { readonly [name: string]: unknown } = {
+    ...Assessment.read(given, choice, item.completions.length),
     strength,
   }
-  const members = Object.fromEntries(voteColumns.map((name) => [name, said[name] ?? null]))
+  const members: { [name: string]: unknown } = {}
+  for (const name of voteColumns) members[name] = (name in Assessment.fields ? assessment : given)[name] ?? null
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the names of all other members
   return { ...item, ...members, expert, kind: ExpertKind.of(kind), vote: n, chosen_index: choice, judged_at } as VoteRow
 }

@@ -29,7 +29,7 @@ const atOnce = Semaphore.makeUnsafe(2)
 const derive = (password: string, salt: Uint8Array, { log2N, p, r }: Costs): Effect.Effect<Buffer> =>
   Effect.callback<Buffer>((resume) => {
     const N = 2 ** log2N
-    // The same password, typed on another system, may be in another Unicode form.
+    // Another system may send the same password in another Unicode form.
     scrypt(password.normalize("NFC"), salt, length, { N, r, p, maxmem: 128 * r * (N + p) + 2 ** 20 }, (error, key) =>
       resume(error === null ? Effect.succeed(key) : Effect.die(error)),
     )

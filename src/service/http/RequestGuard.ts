@@ -16,10 +16,11 @@ import * as SecurityHeaders from "./SecurityHeaders.ts"
 
 /** The maximum bytes of a body that a page sends. */
 const pageBodyBytes = 256 * 1024
-/** The maximum bytes of a body with guidelines. Some code units take three bytes, and each line break two. */
-const guidelinesBodyBytes = 3 * maxLength.guidelines + pageBodyBytes
-/** The maximum bytes of a body about an item, which may contain an edited completion. */
-const itemBodyBytes = 1024 * 1024
+/** Other maximums: an item's body may contain an edited completion, and a code unit of guidelines takes up to 3 bytes. */
+const pageBodyLimits: ReadonlyArray<readonly [url: RegExp, bytes: number]> = [
+  [/^\/annotate\/api\/items\//, 1024 * 1024],
+  [/^\/dashboard\/api\/tasks\/.*\/guidelines$/, 3 * maxLength.guidelines + pageBodyBytes],
+]
 
 export const defaultTimeout: Duration.Input = "1 minute"
 
@@ -39,11 +40,7 @@ export const layer = (options: GuardOptions) => {
     bodyBytes: ({ url }) =>
       url.startsWith("/v1/")
         ? options.bodyBytes
-        : url.startsWith("/annotate/api/items/")
-          ? itemBodyBytes
-          : url.startsWith("/dashboard/api/tasks/") && url.endsWith("/guidelines")
-            ? guidelinesBodyBytes
-            : pageBodyBytes,
+        : (pageBodyLimits.find(([pattern]) => pattern.test(url))?.[1] ?? pageBodyBytes),
     timeout: options.timeout ?? defaultTimeout,
   })
   return HttpRouter.middleware(
