@@ -12,6 +12,7 @@ import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root, spawned } from "../support/process.ts"
 import { guides as allGuides } from "./guideLines.ts"
+import { reference } from "./reference.ts"
 
 /** With the guides that it refers to, and those that they do. */
 const guides = allGuides.filter((file) => !/^(CONTRIBUTING|test\/)/.test(file))
@@ -162,21 +163,16 @@ describe("README.md", () => {
       }
     }))
 
-  test("the guide to the command line has the help of each command (WRITE_REFERENCE=1 writes it)", () =>
+  test("the guide to the command line has all commands and flags (WRITE_REFERENCE=1 writes it)", () =>
     Effect.gen(function* () {
       const file = `${root}src/cli/README.md`
       const mark = "<!-- What follows is written by WRITE_REFERENCE=1 npx vitest run test/cli/Readme.test.ts -->\n"
       const [before, found] = readFileSync(file, "utf8").split(mark)
-      const texts = yield* Effect.forEach(
-        [...commands.filter((command) => command !== "ledger"), ...nested],
-        (command) =>
-          Effect.map(helpOf(command), (help) => {
-            const text = help.replace(/\n\nGLOBAL FLAGS\n[^]*?(?=\n\n|\n?$)/, "").trimEnd()
-            return `\n### ${command}\n\n\`\`\`text\n${text}\n\`\`\`\n`
-          }),
-      )
-      if (writesReference) writeFileSync(file, [before, texts.join("")].join(mark))
-      else assert.strictEqual(found, texts.join(""))
+      const names = [...commands.filter((command) => command !== "ledger"), ...nested]
+      const helps = yield* Effect.forEach(names, (name) => Effect.map(helpOf(name), (help) => [name, help] as const))
+      const expected = reference(new Map(helps))
+      if (writesReference) writeFileSync(file, [before, expected].join(mark))
+      else assert.strictEqual(found, expected)
     }))
 
   test("has the exit statuses of src/cli/output/ExitStatus.ts, in the same words", () =>
