@@ -3,28 +3,22 @@
  * over HTTP from the outside.
  */
 import { assert, describe } from "@effect/vitest"
-import { Context, Effect, FileSystem, Layer, Redacted, Schema } from "effect"
-import { FetchHttpClient, HttpServer } from "effect/http"
+import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { VoteRow } from "../../src/domain/VoteRow.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import { cli, reportOf } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
-import { call, task, token } from "./support.ts"
+import { liveOver } from "../support/effectTests.ts"
+import { temporaryDirectory } from "../support/job.ts"
+import { call, platform, token, task } from "./support.ts"
 import { assertProblem, type Browser } from "./web/http.ts"
 import { cheap, joined, signedIn } from "./web/support.ts"
+
+const test = liveOver(platform)
 
 /** The whole service, an operator, and a folder for jobs. */
 const started = Effect.fnUntraced(function* (options: Partial<AnnotationService.ServiceOptions> = {}) {
   const folder = yield* temporaryDirectory
-  const services = yield* AnnotationService.layerServer({
-    database: `${folder}/service.db`,
-    experts: [],
-    undoGrace: 0,
-    rateLimit: "none",
-    token,
-    ...options,
-  }).pipe(Layer.fresh, Layer.build, cheap)
-  const base = HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address)
+  const { base, services } = yield* cheap(build({ database: `${folder}/service.db`, undoGrace: 0, ...options }))
   const operator = yield* signedIn({ base, services }, { name: "Lea" })
   const job = ["--dir", `${folder}/job`]
   const env = { PREFSTREAM_BASE_URL: `${base}/v1`, PREFSTREAM_TOKEN: Redacted.value(token) }
@@ -56,223 +50,189 @@ const rowsOf = (text: string) =>
     .map((line) => decodeRow(line))
 
 describe("a manager's desk, over HTTP", () => {
-  test("a pause takes an open item from its expert; the page is told, and the client sees no change", () =>
-    Effect.gen(function* () {
-      const { base, operator } = yield* started()
-      const taskId = yield* create(base, { ...task([["sky", "blue", "green"]]), group: "night/ä" })
-      const ann = yield* joined(base, operator, "Ann")
-      const { json: work } = yield* ann.ask("POST", "/annotate/api/next")
-      const pause = (paused: boolean) =>
-        operator.ask("PUT", `/dashboard/api/groups/${encodeURIComponent("night/ä")}/paused`, { paused })
-      assert.strictEqual((yield* pause(true)).status, 204)
-      const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
-      assertProblem(yield* ann.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, vote), 409, "conflict")
-      assert.isNull((yield* ann.ask("POST", "/annotate/api/next")).json.item)
-      assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "in_progress")
-      assert.strictEqual((yield* pause(false)).status, 204)
-      assert.strictEqual(yield* judgeNext(ann, "blue"), "sky")
-      assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "completed")
-    }))
+  test("a pause takes an open item from its expert; the page is told, and the client sees no change", function* () {
+    const { base, operator } = yield* started()
+    const taskId = yield* create(base, { ...task([["sky", "blue", "green"]]), group: "night/ä" })
+    const ann = yield* joined(base, operator, "Ann")
+    const { json: work } = yield* ann.ask("POST", "/annotate/api/next")
+    const pause = (paused: boolean) =>
+      operator.ask("PUT", `/dashboard/api/groups/${encodeURIComponent("night/ä")}/paused`, { paused })
+    assert.strictEqual((yield* pause(true)).status, 204)
+    const vote = { best: 0, ranking: null, rationale: "", seconds: 1 }
+    assertProblem(yield* ann.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, vote), 409, "conflict")
+    assert.isNull((yield* ann.ask("POST", "/annotate/api/next")).json.item)
+    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "in_progress")
+    assert.strictEqual((yield* pause(false)).status, 204)
+    assert.strictEqual(yield* judgeNext(ann, "blue"), "sky")
+    assert.strictEqual((yield* call("GET", `${base}/v1/tasks/${taskId}`)).json.status, "completed")
+  })
 
-  test("a withdrawn prompt is no judgment for the pipeline: counted, in no pair, and not sent again", () =>
-    Effect.gen(function* () {
-      const { base, folder, operator, prefstream } = yield* started()
-      const fs = yield* FileSystem.FileSystem
-      const lines = ["red", "green", "blue"].map((id) =>
-        JSON.stringify({ id, prompt: `Which is ${id}?`, completions: [`The ${id} one.`, "Another one."] }),
-      )
-      yield* fs.writeFileString(`${folder}/items.jsonl`, `${lines.join("\n")}\n`)
-      const submitted = yield* prefstream("submit", `${folder}/items.jsonl`)
-      assert.strictEqual(submitted.status, 0, submitted.stderr)
-      const ann = yield* joined(base, operator, "Ann")
-      yield* judgeNext(ann, "The")
-      yield* judgeNext(ann, "The")
-      const { json: listed } = yield* operator.ask("GET", "/dashboard/api/tasks")
-      const taskId: string = listed.tasks[0].task_id
-      const withdrawal = (index: number) => `/dashboard/api/tasks/${taskId}/items/${index}/withdrawal`
-      assert.strictEqual((yield* operator.ask("PUT", withdrawal(2), { reason: "Blurred." })).status, 204)
+  test("a withdrawn prompt is no judgment for the pipeline: counted, in no pair, and not sent again", function* () {
+    const { base, folder, operator, prefstream } = yield* started()
+    const fs = yield* FileSystem.FileSystem
+    const lines = ["red", "green", "blue"].map((id) =>
+      JSON.stringify({ id, prompt: `Which is ${id}?`, completions: [`The ${id} one.`, "Another one."] }),
+    )
+    yield* fs.writeFileString(`${folder}/items.jsonl`, `${lines.join("\n")}\n`)
+    const submitted = yield* prefstream("submit", `${folder}/items.jsonl`)
+    assert.strictEqual(submitted.status, 0, submitted.stderr)
+    const ann = yield* joined(base, operator, "Ann")
+    yield* judgeNext(ann, "The")
+    yield* judgeNext(ann, "The")
+    const { json: listed } = yield* operator.ask("GET", "/dashboard/api/tasks")
+    const taskId: string = listed.tasks[0].task_id
+    const withdrawal = (index: number) => `/dashboard/api/tasks/${taskId}/items/${index}/withdrawal`
+    assert.strictEqual((yield* operator.ask("PUT", withdrawal(2), { reason: "Blurred." })).status, 204)
 
-      const { json: answer } = yield* call("GET", `${base}/v1/tasks/${taskId}`)
-      assert.strictEqual(answer.status, "completed")
-      assert.deepInclude(answer.results[2], { prompt: "Which is blue?", best_completion_index: null })
-      assert.deepInclude(answer.results[2].annotations, { rationale: "Blurred." })
+    const { json: answer } = yield* call("GET", `${base}/v1/tasks/${taskId}`)
+    assert.strictEqual(answer.status, "completed")
+    assert.deepInclude(answer.results[2], { prompt: "Which is blue?", best_completion_index: null })
+    assert.deepInclude(answer.results[2].annotations, { rationale: "Blurred." })
 
-      const chosen = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-        const collected = yield* prefstream("collect", "--once", ...flags)
-        assert.strictEqual(collected.status, 0, collected.stderr)
-        const exported = yield* prefstream("export", "--json")
-        assert.strictEqual(exported.status, 0, exported.stderr)
-        const rows = (yield* fs.readFileString(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`)).trim()
-        const report = JSON.parse(yield* fs.readFileString(`${folder}/job/dataset/report.json`))
-        return { pairs: rows.split("\n").map((row) => JSON.parse(row).chosen as string), report }
-      })
-      const { pairs, report } = yield* chosen()
-      assert.deepStrictEqual(pairs, ["The red one.", "The green one."])
-      const [, , judged, kept] = report.funnel
-      assert.deepInclude(judged, { step: "judged", count: 2, lost: [{ reason: "withdrawn", count: 1 }] })
-      assert.deepInclude(kept, { step: "kept", count: 2, lost: [] })
-      const check = yield* prefstream("ledger", "check")
-      assert.strictEqual(check.status, 0, check.stdout)
-      const again = yield* prefstream("run", `${folder}/items.jsonl`)
-      assert.strictEqual(again.status, 0, again.stderr)
-      assert.match(again.stdout + again.stderr, /withdrawn/)
-      assert.lengthOf((yield* operator.ask("GET", "/dashboard/api/tasks")).json.tasks, 1)
-      const votes = yield* prefstream("export-votes")
-      assert.lengthOf(rowsOf(votes.stdout), 2)
+    const chosen = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+      const collected = yield* prefstream("collect", "--once", ...flags)
+      assert.strictEqual(collected.status, 0, collected.stderr)
+      const exported = yield* prefstream("export", "--json")
+      assert.strictEqual(exported.status, 0, exported.stderr)
+      const rows = (yield* fs.readFileString(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`)).trim()
+      const report = JSON.parse(yield* fs.readFileString(`${folder}/job/dataset/report.json`))
+      return { pairs: rows.split("\n").map((row) => JSON.parse(row).chosen as string), report }
+    })
+    const { pairs, report } = yield* chosen()
+    assert.deepStrictEqual(pairs, ["The red one.", "The green one."])
+    const [, , judged, kept] = report.funnel
+    assert.deepInclude(judged, { step: "judged", count: 2, lost: [{ reason: "withdrawn", count: 1 }] })
+    assert.deepInclude(kept, { step: "kept", count: 2, lost: [] })
+    const check = yield* prefstream("ledger", "check")
+    assert.strictEqual(check.status, 0, check.stdout)
+    const again = yield* prefstream("run", `${folder}/items.jsonl`)
+    assert.strictEqual(again.status, 0, again.stderr)
+    assert.match(again.stdout + again.stderr, /withdrawn/)
+    assert.lengthOf((yield* operator.ask("GET", "/dashboard/api/tasks")).json.tasks, 1)
+    const votes = yield* prefstream("export-votes")
+    assert.lengthOf(rowsOf(votes.stdout), 2)
 
-      // Undone, it is judged after all.
-      assert.strictEqual((yield* operator.ask("DELETE", withdrawal(2))).status, 204)
-      assert.strictEqual(yield* judgeNext(ann, "The"), "Which is blue?")
-      assert.deepStrictEqual((yield* chosen("--recheck-completed")).pairs, [
-        "The red one.",
-        "The green one.",
-        "The blue one.",
-      ])
+    // Undone, it is judged after all.
+    assert.strictEqual((yield* operator.ask("DELETE", withdrawal(2))).status, 204)
+    assert.strictEqual(yield* judgeNext(ann, "The"), "Which is blue?")
+    assert.deepStrictEqual((yield* chosen("--recheck-completed")).pairs, [
+      "The red one.",
+      "The green one.",
+      "The blue one.",
+    ])
 
-      // With none left, nothing breaks, and the dataset that is there stays.
-      for (const index of [0, 1, 2]) yield* operator.ask("PUT", withdrawal(index), { reason: "" })
-      yield* prefstream("collect", "--once", "--recheck-completed")
-      const none = yield* prefstream("export")
-      assert.match(none.stderr, /is kept/)
-      const status = reportOf(yield* prefstream("status", "--json"))
-      assert.deepInclude(status, { status: "done" })
-    }))
-
-  test("a reopened task keeps its result until the votes are there, and the pipeline then gets the new one", () =>
-    Effect.gen(function* () {
-      const { base, operator } = yield* started()
-      const taskId = yield* create(base, task([["sky", "blue", "green"]]))
-      const ann = yield* joined(base, operator, "Ann")
-      const bob = yield* joined(base, operator, "Bob")
-      const cleo = yield* joined(base, operator, "Cleo")
-      yield* judgeNext(ann, "blue")
-      const read = Effect.map(call("GET", `${base}/v1/tasks/${taskId}`), ({ json }) => json)
-      const before = yield* read
-      for (const voter of [bob, cleo]) {
-        const reopened = yield* operator.ask("POST", `/dashboard/api/tasks/${taskId}/reopen`, {
-          votes: 1,
-          prompts: [0],
-        })
-        assert.deepStrictEqual(reopened.json, { prompts: 1 })
-        assert.strictEqual(
-          (yield* operator.ask("GET", `/dashboard/api/tasks/${taskId}`)).json.task.status,
-          "in_progress",
-        )
-        if (voter === bob) assert.deepStrictEqual(yield* read, before)
-        assert.isUndefined(yield* judgeNext(ann, "blue"))
-        assert.strictEqual(yield* judgeNext(voter, "green"), "sky")
-      }
-      const after = yield* read
-      assert.deepStrictEqual([after.status, after.results[0].best_completion_index], ["completed", 1])
-      assert.lengthOf(after.results[0].annotations.votes, 3)
-    }))
+    // With none left, nothing breaks, and the dataset that is there stays.
+    for (const index of [0, 1, 2]) yield* operator.ask("PUT", withdrawal(index), { reason: "" })
+    yield* prefstream("collect", "--once", "--recheck-completed")
+    const none = yield* prefstream("export")
+    assert.match(none.stderr, /is kept/)
+    const status = reportOf(yield* prefstream("status", "--json"))
+    assert.deepInclude(status, { status: "done" })
+  })
 })
 
-describe("the table of votes", () => {
-  test("has the organization's votes by group and expert, in both formats, and is imported again", () =>
-    Effect.gen(function* () {
-      const { base, folder, operator } = yield* started({ experts: ["longest", "first"], votes: 2 })
-      const fs = yield* FileSystem.FileSystem
-      const guidelines = "---\nrubric: { strength: true, flags: [unsafe], aspects: [clarity] }\n---\nJudge."
-      const nasty = 'one, "two"\r\nthree 🙂 '
-      yield* create(base, {
-        ...task([
-          ["Which?", "a", "bbb"],
-          [nasty, `${nasty}x`, " y "],
-        ]),
-        group: "g1",
-      })
-      yield* create(base, { ...task([["Who?", "me", "you all"]]), guidelines, votes: 3, metadata: { run: 1 } })
-      const ann = yield* joined(base, operator, "Ann")
-      const { json: work } = yield* ann
-        .ask("POST", "/annotate/api/next")
-        .pipe(Effect.repeat({ until: ({ json }) => json.item !== null && json.item.rubric.flags.length > 0 }))
-      const assessment = {
-        strength: 2,
-        all_bad: false,
-        flags: ["unsafe"],
-        edited: null,
-        aspects: { clarity: [3, null] },
-      }
-      const vote = { best: 0, ranking: [[0], [1]], rationale: "Kind, and short.", seconds: 1, assessment }
-      const given = yield* ann.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, vote)
-      assert.strictEqual(given.status, 200, given.text)
-      const found = yield* operator
-        .ask("GET", "/dashboard/api/items?flagged=true")
-        .pipe(Effect.repeat({ until: ({ json }) => json.items[0]?.votes === 3 }))
-      // A mark of a rubric is found as a flag is.
-      assert.deepStrictEqual(
-        found.json.items.map(({ flagged, prompt }: { flagged: boolean; prompt: string }) => [prompt, flagged]),
-        [["Who?", true]],
-      )
+test("the table of votes has the organization's votes by group and expert, in both formats, and is imported again", function* () {
+  const { base, folder, operator } = yield* started({ experts: ["longest", "first"], votes: 2 })
+  const fs = yield* FileSystem.FileSystem
+  const guidelines = "---\nrubric: { strength: true, flags: [unsafe], aspects: [clarity] }\n---\nJudge."
+  const nasty = 'one, "two"\r\nthree 🙂 '
+  yield* create(base, {
+    ...task([
+      ["Which?", "a", "bbb"],
+      [nasty, `${nasty}x`, " y "],
+    ]),
+    group: "g1",
+  })
+  yield* create(base, { ...task([["Who?", "me", "you all"]]), guidelines, votes: 3, metadata: { run: 1 } })
+  const ann = yield* joined(base, operator, "Ann")
+  const { json: work } = yield* ann
+    .ask("POST", "/annotate/api/next")
+    .pipe(Effect.repeat({ until: ({ json }) => json.item !== null && json.item.rubric.flags.length > 0 }))
+  const assessment = {
+    strength: 2,
+    all_bad: false,
+    flags: ["unsafe"],
+    edited: null,
+    aspects: { clarity: [3, null] },
+  }
+  const vote = { best: 0, ranking: [[0], [1]], rationale: "Kind, and short.", seconds: 1, assessment }
+  const given = yield* ann.ask("POST", `/annotate/api/items/${work.item.item_id}/vote`, vote)
+  assert.strictEqual(given.status, 200, given.text)
+  const found = yield* operator
+    .ask("GET", "/dashboard/api/items?flagged=true")
+    .pipe(Effect.repeat({ until: ({ json }) => json.items[0]?.votes === 3 }))
+  // A mark of a rubric is found as a flag is.
+  assert.deepStrictEqual(
+    found.json.items.map(({ flagged, prompt }: { flagged: boolean; prompt: string }) => [prompt, flagged]),
+    [["Who?", true]],
+  )
 
-      const table = (query: string) => call("GET", `${base}/v1/votes${query}`)
-      yield* table("").pipe(Effect.repeat({ until: ({ text }) => text.split("\n").length === 8 }))
-      // A lead decides one item, and withdraws another, which has no record then.
-      const led = yield* create(base, {
-        ...task([
-          ["Why?", "so", "thus"],
-          ["No?", "a", "b"],
-        ]),
-        votes: 3,
-      })
-      yield* table("").pipe(Effect.repeat({ until: ({ text }) => text.split("\n").length === 12 }))
-      const ofItem = (index: number) => `/dashboard/api/tasks/${led}/items/${index}`
-      yield* operator.ask("PUT", `${ofItem(0)}/decision`, { choice: 1, rationale: "I say so." })
-      yield* operator.ask("PUT", `${ofItem(1)}/withdrawal`, { reason: "" })
-      const all = yield* table("")
-      assert.strictEqual(all.headers["content-type"], "application/x-ndjson")
-      const rows = rowsOf(all.text)
-      assert.deepStrictEqual(
-        rows.map(({ prompt, vote }) => [prompt, vote]),
-        [
-          ["Which?", 1],
-          ["Which?", 2],
-          [nasty, 1],
-          [nasty, 2],
-          ["Who?", 1],
-          ["Who?", 2],
-          ["Who?", 3],
-          ["Why?", 1],
-          ["Why?", 2],
-        ],
-      )
-      assert.deepInclude(rows.at(-1)?.decision, { chosen_index: 1, rationale: "I say so.", by: "Lea" })
-      assert.lengthOf(rowsOf((yield* table("?group=g1")).text), 4)
-      assert.lengthOf(rowsOf((yield* table("?group=none")).text), 0)
-      const [own] = rowsOf((yield* table(`?expert=${ann.expertId}`)).text)
-      assert.deepInclude(own, { expert: ann.expertId, kind: "person", strength: 2, rationale: "Kind, and short." })
-      assert.deepStrictEqual(own?.flags, [{ expert: ann.expertId, kind: "unsafe" }])
-      const csv = yield* table("?format=csv")
-      assert.match(csv.headers["content-type"]!, /^text\/csv/)
-      assert.match(csv.text, /^item_id,prompt,completions,/)
-      assert.strictEqual((yield* table("?format=csv&raw=true")).status, 200)
-      assert.strictEqual((yield* table("?format=xml")).status, 400)
+  const table = (query: string) => call("GET", `${base}/v1/votes${query}`)
+  yield* table("").pipe(Effect.repeat({ until: ({ text }) => text.split("\n").length === 8 }))
+  // A lead decides one item, and withdraws another, which has no record then.
+  const led = yield* create(base, {
+    ...task([
+      ["Why?", "so", "thus"],
+      ["No?", "a", "b"],
+    ]),
+    votes: 3,
+  })
+  yield* table("").pipe(Effect.repeat({ until: ({ text }) => text.split("\n").length === 12 }))
+  const ofItem = (index: number) => `/dashboard/api/tasks/${led}/items/${index}`
+  yield* operator.ask("PUT", `${ofItem(0)}/decision`, { choice: 1, rationale: "I say so." })
+  yield* operator.ask("PUT", `${ofItem(1)}/withdrawal`, { reason: "" })
+  const all = yield* table("")
+  assert.strictEqual(all.headers["content-type"], "application/x-ndjson")
+  const rows = rowsOf(all.text)
+  assert.deepStrictEqual(
+    rows.map(({ prompt, vote }) => [prompt, vote]),
+    [
+      ["Which?", 1],
+      ["Which?", 2],
+      [nasty, 1],
+      [nasty, 2],
+      ["Who?", 1],
+      ["Who?", 2],
+      ["Who?", 3],
+      ["Why?", 1],
+      ["Why?", 2],
+    ],
+  )
+  assert.deepInclude(rows.at(-1)?.decision, { chosen_index: 1, rationale: "I say so.", by: "Lea" })
+  assert.lengthOf(rowsOf((yield* table("?group=g1")).text), 4)
+  assert.lengthOf(rowsOf((yield* table("?group=none")).text), 0)
+  const [own] = rowsOf((yield* table(`?expert=${ann.expertId}`)).text)
+  assert.deepInclude(own, { expert: ann.expertId, kind: "person", strength: 2, rationale: "Kind, and short." })
+  assert.deepStrictEqual(own?.flags, [{ expert: ann.expertId, kind: "unsafe" }])
+  const csv = yield* table("?format=csv")
+  assert.match(csv.headers["content-type"]!, /^text\/csv/)
+  assert.match(csv.text, /^item_id,prompt,completions,/)
+  assert.strictEqual((yield* table("?format=csv&raw=true")).status, 200)
+  assert.strictEqual((yield* table("?format=xml")).status, 400)
 
-      // The dashboard's is the same.
-      const shown = yield* operator.ask("GET", "/dashboard/api/votes?format=jsonl")
-      assert.strictEqual(shown.text, all.text)
-      assert.include(shown.headers["content-disposition"], "votes.jsonl")
-      const ofAnn = yield* operator.ask("GET", `/dashboard/api/votes?format=csv&expert=${ann.expertId}`)
-      assert.lengthOf(ofAnn.text.trimEnd().split("\n"), 2)
+  // The dashboard's is the same.
+  const shown = yield* operator.ask("GET", "/dashboard/api/votes?format=jsonl")
+  assert.strictEqual(shown.text, all.text)
+  assert.include(shown.headers["content-disposition"], "votes.jsonl")
+  const ofAnn = yield* operator.ask("GET", `/dashboard/api/votes?format=csv&expert=${ann.expertId}`)
+  assert.lengthOf(ofAnn.text.trimEnd().split("\n"), 2)
 
-      for (const [format, text] of [
-        ["jsonl", all.text],
-        ["csv", csv.text],
-      ] as const) {
-        yield* fs.writeFileString(`${folder}/votes.${format}`, text)
-        const job = ["--dir", `${folder}/${format}`]
-        const imported = yield* cli(["import", `${folder}/votes.${format}`, ...job, "--json"])
-        assert.strictEqual(imported.status, 0, imported.stderr)
-        assert.deepInclude(reportOf(imported), { read: 9, imported: 9, rejected: 0, items: 4 } as never)
-        const back = yield* cli(["export-votes", ...job])
-        const kept = ({ item_id: _id, metadata: _metadata, task_id: _task, ...row }: VoteRow) => row
-        assert.deepStrictEqual(rowsOf(back.stdout).map(kept), rows.map(kept), format)
-      }
+  for (const [format, text] of [
+    ["jsonl", all.text],
+    ["csv", csv.text],
+  ] as const) {
+    yield* fs.writeFileString(`${folder}/votes.${format}`, text)
+    const job = ["--dir", `${folder}/${format}`]
+    const imported = yield* cli(["import", `${folder}/votes.${format}`, ...job, "--json"])
+    assert.strictEqual(imported.status, 0, imported.stderr)
+    assert.deepInclude(reportOf(imported), { read: 9, imported: 9, rejected: 0, items: 4 } as never)
+    const back = yield* cli(["export-votes", ...job])
+    const kept = ({ item_id: _id, metadata: _metadata, task_id: _task, ...row }: VoteRow) => row
+    assert.deepStrictEqual(rowsOf(back.stdout).map(kept), rows.map(kept), format)
+  }
 
-      const unknown = yield* call("GET", `${base}/v1/votes`, { headers: { authorization: "Bearer pst_none" } })
-      assert.strictEqual(unknown.status, 401)
-      const posted = yield* call("POST", `${base}/v1/votes`, { body: {} })
-      assert.deepStrictEqual([posted.status, posted.headers["allow"]], [405, "GET, HEAD"])
-    }).pipe(Effect.provide(FetchHttpClient.layer)))
+  const unknown = yield* call("GET", `${base}/v1/votes`, { headers: { authorization: "Bearer pst_none" } })
+  assert.strictEqual(unknown.status, 401)
+  const posted = yield* call("POST", `${base}/v1/votes`, { body: {} })
+  assert.deepStrictEqual([posted.status, posted.headers["allow"]], [405, "GET, HEAD"])
 })

@@ -1,6 +1,6 @@
 /** A client of raw requests, and services on files of their own. */
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer, Path, Redacted } from "effect"
+import { Context, Effect, FileSystem, Layer, Path, Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 
@@ -14,18 +14,18 @@ export const temporaryFile = Effect.fnUntraced(function* (name: string) {
   return (yield* Path.Path).join(directory, name)
 })
 
-type Options = AnnotationService.ServiceOptions & { readonly database: string }
-
-/** A service on loopback, with `token`; its address. It stops when the scope closes. */
-export const start = Effect.fnUntraced(function* (options: Options) {
-  const context = yield* Layer.build(
-    Layer.fresh(AnnotationService.layerServer({ rateLimit: "none", ...options, token })),
-  )
-  return yield* HttpServer.HttpServer.pipe(
-    Effect.map(({ address }) => HttpServer.formatAddress(address)),
-    Effect.provide(context),
-  )
+/** A service on loopback, with `token` and a file of its own unless the options say otherwise, until the scope closes. */
+export const build = Effect.fnUntraced(function* (
+  options: Partial<AnnotationService.ServiceOptions> & { readonly database?: string } = {},
+) {
+  const database = options.database ?? (yield* temporaryFile("service.sqlite"))
+  const defaults = { rateLimit: "none", experts: [], token } as const
+  const services = yield* Layer.build(Layer.fresh(AnnotationService.layerServer({ ...defaults, ...options, database })))
+  return { services, base: HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address) }
 })
+
+/** Its address. */
+export const start = (options: Parameters<typeof build>[0]) => Effect.map(build(options), ({ base }) => base)
 
 export interface Answer {
   readonly status: number

@@ -1,32 +1,21 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Option } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
 import * as Password from "../../../src/node/Password.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
-import { OneTimeCodes } from "../../../src/service/account/OneTimeCodes.ts"
 import { Sessions } from "../../../src/service/account/Sessions.ts"
-import { inProcess, platform, temporaryFile } from "../web/support.ts"
+import { accountsOver, inProcess, platform, temporaryFile } from "../web/support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
-const cheap = Effect.provideService(Password.Cost, { log2N: 4, r: 8, p: 1 })
-
-const test = (
-  name: string,
-  effect: (file: string) => Effect.Effect<void, unknown, Accounts | Sessions | OneTimeCodes | Database>,
-) =>
-  it.effect(name, () =>
-    Effect.gen(function* () {
-      const file = yield* temporaryFile
-      yield* cheap(effect(file)).pipe(inProcess(file))
-    }).pipe(Effect.provide(platform)),
-  )
+const cheap = Layer.succeed(Password.Cost, { log2N: 4, r: 8, p: 1 })
+const test = testOver(Layer.merge(accountsOver(":memory:"), cheap))
 
 const password = "a password of some length"
 
 const here = "203.0.113.7"
-const elsewhere = "198.51.100.1"
 
 /** An attempt with a wrong password; what comes of it. */
 const guess = (name: string, address: string) =>
@@ -45,119 +34,59 @@ const isSignedIn = (session: string) =>
   Accounts.use((accounts) => Effect.map(accounts.findSession(session), Option.isSome))
 
 describe("Accounts", () => {
-  test("a sign-in link makes an account, and works once", () =>
-    Effect.gen(function* () {
-      const accounts = yield* Accounts
-      assert.isFalse(yield* accounts.anyOperator)
-      const used = yield* code
-      const { name, session } = yield* accounts.setUp(used, "Ann", password)
-      assert.strictEqual(name, "Ann")
-      assert.isTrue(yield* accounts.anyOperator)
-      assert.deepStrictEqual(
-        Option.map(yield* accounts.findSession(session), ({ name, role }) => [name, role]),
-        Option.some(["Ann", "admin"]),
-      )
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(used, "Eve", password)))._tag, "CodeRefused")
-      assert.strictEqual((yield* Effect.flip(accounts.signIn("Eve", password, here)))._tag, "SignInRefused")
-    }))
+  test("of two who use one link at once, one gets in", function* () {
+    const accounts = yield* Accounts
+    const used = yield* code
+    const exits = yield* Effect.all(
+      ["Ann", "Eve"].map((name) => Effect.exit(accounts.setUp(used, name, password))),
+      { concurrency: 2 },
+    )
+    assert.lengthOf(
+      exits.filter(({ _tag }) => _tag === "Success"),
+      1,
+    )
+  })
 
-  test("of two who use one link at once, one gets in", () =>
-    Effect.gen(function* () {
-      const accounts = yield* Accounts
-      const used = yield* code
-      const exits = yield* Effect.all(
-        ["Ann", "Eve"].map((name) => Effect.exit(accounts.setUp(used, name, password))),
-        { concurrency: 2 },
-      )
-      assert.lengthOf(
-        exits.filter(({ _tag }) => _tag === "Success"),
-        1,
-      )
-    }))
+  test("a sign-in link ends after a day, and when there is a newer one", function* () {
+    const accounts = yield* Accounts
+    const replaced = yield* code
+    const old = yield* code
+    assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "CodeRefused")
+    yield* TestClock.adjust("24 hours")
+    assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "CodeRefused")
+    const young = yield* code
+    yield* TestClock.adjust("23 hours")
+    assert.strictEqual((yield* accounts.setUp(young, "Ann", password)).name, "Ann")
+  })
 
-  test("a sign-in link ends after a day, and when there is a newer one", () =>
-    Effect.gen(function* () {
-      const accounts = yield* Accounts
-      const replaced = yield* code
-      const old = yield* code
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(replaced, "Ann", password)))._tag, "CodeRefused")
-      yield* TestClock.adjust("24 hours")
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(old, "Ann", password)))._tag, "CodeRefused")
-      const young = yield* code
-      yield* TestClock.adjust("23 hours")
-      assert.strictEqual((yield* accounts.setUp(young, "Ann", password)).name, "Ann")
-    }))
+  test("a new link gives a new password, and ends the sessions of the old one", function* () {
+    const { session } = yield* operator()
+    const other = yield* operator("Bob")
+    const accounts = yield* Accounts
+    const fresh = yield* accounts.setUp(yield* code, "ann", "quite another password")
+    assert.isFalse(yield* isSignedIn(session))
+    assert.isTrue(yield* isSignedIn(fresh.session))
+    assert.isTrue(yield* isSignedIn(other.session))
+    assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", password, here)))._tag, "SignInRefused")
+    yield* accounts.signIn("Ann", "quite another password", here)
+  })
 
-  test("codes serve what they were made for", () =>
-    Effect.gen(function* () {
-      const accounts = yield* Accounts
-      const { write } = yield* Database
-      const issue = OneTimeCodes.use((codes) => write(codes.issue("invitation", "expert_1")))
-      const invitation = yield* issue
-      assert.strictEqual((yield* Effect.flip(accounts.setUp(invitation, "Ann", password)))._tag, "CodeRefused")
-      const use = OneTimeCodes.use((codes) => write(codes.use("invitation", invitation)))
-      assert.deepStrictEqual(yield* use, Option.some("expert_1"))
-      assert.deepStrictEqual(yield* use, Option.none())
-      const late = yield* issue
-      yield* TestClock.adjust("7 days")
-      assert.deepStrictEqual(yield* OneTimeCodes.use((codes) => write(codes.use("invitation", late))), Option.none())
-    }))
+  test("at the same address the right password gets in while another's guesses go on, only later", function* () {
+    yield* operator()
+    const accounts = yield* Accounts
+    for (let i = 0; i < 10; i++) yield* Fiber.join(yield* guess("Ann", here))
+    for (let round = 0; round < 3; round++) {
+      const guessed = yield* guess("Ann", here)
+      const right = yield* Effect.forkChild(accounts.signIn("Ann", password, here))
+      yield* TestClock.adjust("90 seconds")
+      assert.strictEqual(yield* Fiber.join(guessed), "SignInRefused")
+      assert.strictEqual((yield* Fiber.join(right)).name, "Ann")
+    }
+  })
 
-  test("signs in by name and password, whatever the name's case", () =>
-    Effect.gen(function* () {
-      yield* operator()
-      const accounts = yield* Accounts
-      const { name, session } = yield* accounts.signIn(" ANN ", password, here)
-      assert.strictEqual(name, "Ann")
-      assert.isTrue(yield* isSignedIn(session))
-      for (const [name, given] of [
-        ["Ann", `${password}.`],
-        ["Ann", ""],
-        ["Bob", password],
-        ["", ""],
-      ] as const) {
-        assert.strictEqual((yield* Effect.flip(accounts.signIn(name, given, here)))._tag, "SignInRefused")
-      }
-    }))
-
-  test("a new link gives a new password, and ends the sessions of the old one", () =>
-    Effect.gen(function* () {
-      const { session } = yield* operator()
-      const other = yield* operator("Bob")
-      const accounts = yield* Accounts
-      const fresh = yield* accounts.setUp(yield* code, "ann", "quite another password")
-      assert.isFalse(yield* isSignedIn(session))
-      assert.isTrue(yield* isSignedIn(fresh.session))
-      assert.isTrue(yield* isSignedIn(other.session))
-      assert.strictEqual((yield* Effect.flip(accounts.signIn("Ann", password, here)))._tag, "SignInRefused")
-      yield* accounts.signIn("Ann", "quite another password", here)
-    }))
-
-  test("nobody is locked out by the attempts of another address", () =>
-    Effect.gen(function* () {
-      yield* operator()
-      const accounts = yield* Accounts
-      for (let i = 0; i < 10; i++) yield* Fiber.join(yield* guess("Ann", elsewhere))
-      for (let i = 0; i < 60; i++) yield* guess(`somebody ${i}`, elsewhere)
-      yield* accounts.signIn("Ann", password, here)
-    }))
-
-  test("at the same address the right password gets in while another's guesses go on, only later", () =>
-    Effect.gen(function* () {
-      yield* operator()
-      const accounts = yield* Accounts
-      for (let i = 0; i < 10; i++) yield* Fiber.join(yield* guess("Ann", here))
-      for (let round = 0; round < 3; round++) {
-        const guessed = yield* guess("Ann", here)
-        const right = yield* Effect.forkChild(accounts.signIn("Ann", password, here))
-        yield* TestClock.adjust("90 seconds")
-        assert.strictEqual(yield* Fiber.join(guessed), "SignInRefused")
-        assert.strictEqual((yield* Fiber.join(right)).name, "Ann")
-      }
-    }))
-
-  test("passwords, codes and sessions stand nowhere in the files", (file) =>
-    Effect.gen(function* () {
+  testOver(platform)("passwords, codes and sessions stand nowhere in the files", function* () {
+    const file = yield* temporaryFile
+    yield* Effect.gen(function* () {
       const accounts = yield* Accounts
       const { session } = yield* operator()
       const open = yield* code
@@ -171,7 +100,8 @@ describe("Accounts", () => {
       for (const secret of [session, open, password]) {
         assert.isFalse(texts.some((text) => text.includes(secret)))
       }
-    }))
+    }).pipe(Effect.provide(cheap), inProcess(file))
+  })
 })
 
 describe("Sessions", () => {
@@ -182,63 +112,58 @@ describe("Sessions", () => {
   const find = (kind: "operator" | "expert", value: string) =>
     Sessions.use((sessions) => Effect.map(sessions.find(kind, value), Option.getOrUndefined))
 
-  test("an operator's ends after 12 hours without use", () =>
-    Effect.gen(function* () {
-      yield* open("operator", "ann", "value")
-      yield* TestClock.adjust("11 hours")
-      assert.strictEqual(yield* find("operator", "value"), "ann")
-      yield* TestClock.adjust("11 hours")
-      assert.strictEqual(yield* find("operator", "value"), "ann")
-      yield* TestClock.adjust("12 hours")
-      assert.isUndefined(yield* find("operator", "value"))
-    }))
+  test("an operator's ends after 12 hours without use", function* () {
+    yield* open("operator", "ann", "value")
+    yield* TestClock.adjust("11 hours")
+    assert.strictEqual(yield* find("operator", "value"), "ann")
+    yield* TestClock.adjust("11 hours")
+    assert.strictEqual(yield* find("operator", "value"), "ann")
+    yield* TestClock.adjust("12 hours")
+    assert.isUndefined(yield* find("operator", "value"))
+  })
 
-  test("an operator's ends after 7 days of use", () =>
-    Effect.gen(function* () {
-      yield* open("operator", "ann", "value")
-      for (let hours = 0; hours < 7 * 24 - 8; hours += 8) {
-        yield* TestClock.adjust("8 hours")
-        assert.strictEqual(yield* find("operator", "value"), "ann")
-      }
+  test("an operator's ends after 7 days of use", function* () {
+    yield* open("operator", "ann", "value")
+    for (let hours = 0; hours < 7 * 24 - 8; hours += 8) {
       yield* TestClock.adjust("8 hours")
-      assert.isUndefined(yield* find("operator", "value"))
-    }))
+      assert.strictEqual(yield* find("operator", "value"), "ann")
+    }
+    yield* TestClock.adjust("8 hours")
+    assert.isUndefined(yield* find("operator", "value"))
+  })
 
-  test("an expert's ends after 30 days without use", () =>
-    Effect.gen(function* () {
-      yield* open("expert", "expert_1", "value")
-      yield* TestClock.adjust("29 days")
-      assert.strictEqual(yield* find("expert", "value"), "expert_1")
-      yield* TestClock.adjust("30 days")
-      assert.isUndefined(yield* find("expert", "value"))
-    }))
+  test("an expert's ends after 30 days without use", function* () {
+    yield* open("expert", "expert_1", "value")
+    yield* TestClock.adjust("29 days")
+    assert.strictEqual(yield* find("expert", "value"), "expert_1")
+    yield* TestClock.adjust("30 days")
+    assert.isUndefined(yield* find("expert", "value"))
+  })
 
-  test("is of one kind, and ends when it is ended", () =>
-    Effect.gen(function* () {
-      const sessions = yield* Sessions
-      const { write } = yield* Database
-      yield* open("expert", "ann", "one")
-      yield* open("expert", "ann", "two")
-      yield* open("expert", "bob", "three")
-      yield* open("operator", "ann", "four")
-      assert.isUndefined(yield* find("operator", "one"))
-      assert.isUndefined(yield* find("expert", ""))
-      yield* sessions.end("one")
-      assert.isUndefined(yield* find("expert", "one"))
-      assert.strictEqual(yield* find("expert", "two"), "ann")
-      yield* write(sessions.endAll("expert", "ann"))
-      assert.deepStrictEqual(
-        yield* Effect.all([find("expert", "two"), find("expert", "three"), find("operator", "four")]),
-        [undefined, "bob", "ann"],
-      )
-    }))
+  test("is of one kind, and ends when it is ended", function* () {
+    const sessions = yield* Sessions
+    const { write } = yield* Database
+    yield* open("expert", "ann", "one")
+    yield* open("expert", "ann", "two")
+    yield* open("expert", "bob", "three")
+    yield* open("operator", "ann", "four")
+    assert.isUndefined(yield* find("operator", "one"))
+    assert.isUndefined(yield* find("expert", ""))
+    yield* sessions.end("one")
+    assert.isUndefined(yield* find("expert", "one"))
+    assert.strictEqual(yield* find("expert", "two"), "ann")
+    yield* write(sessions.endAll("expert", "ann"))
+    assert.deepStrictEqual(
+      yield* Effect.all([find("expert", "two"), find("expert", "three"), find("operator", "four")]),
+      [undefined, "bob", "ann"],
+    )
+  })
 
-  test("those that have ended are removed", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      yield* open("operator", "ann", "old")
-      yield* TestClock.adjust("13 hours")
-      yield* open("operator", "ann", "new")
-      assert.lengthOf(yield* sql`SELECT * FROM session`, 1)
-    }))
+  test("those that have ended are removed", function* () {
+    const { sql } = yield* Database
+    yield* open("operator", "ann", "old")
+    yield* TestClock.adjust("13 hours")
+    yield* open("operator", "ann", "new")
+    assert.lengthOf(yield* sql`SELECT * FROM session`, 1)
+  })
 })

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as SignInAttempts from "../../../src/service/account/SignInAttempts.ts"
 import * as Logs from "../../support/logs.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const test = testOver(Layer.empty)
 
 const address = "203.0.113.7"
 
@@ -32,13 +35,11 @@ describe("attempts to sign in", () => {
     }).pipe(during)
   })
 
-  it.effect("as any name: 60 at once, then one a second", () =>
-    Effect.gen(function* () {
-      const counts = yield* attempts(Array.from({ length: 70 }, (_, i) => `somebody ${i}`))
-      yield* TestClock.adjust(0)
-      assert.deepStrictEqual(yield* counts, [61, 9, 0])
-      yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual(yield* counts, [66, 4, 0])
-    }),
-  )
+  test("as any name: 60 at once, then one a second", function* () {
+    const counts = yield* attempts(Array.from({ length: 70 }, (_, i) => `somebody ${i}`))
+    yield* TestClock.adjust(0)
+    assert.deepStrictEqual(yield* counts, [61, 9, 0])
+    yield* TestClock.adjust("5 seconds")
+    assert.deepStrictEqual(yield* counts, [66, 4, 0])
+  })
 })

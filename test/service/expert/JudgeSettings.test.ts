@@ -1,8 +1,11 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, FileSystem, Redacted } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
 import * as JudgeSettings from "../../../src/service/expert/JudgeSettings.ts"
 import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const test = testOver(Layer.empty)
 
 const local = "http://127.0.0.1:11434/v1"
 
@@ -16,23 +19,19 @@ const keyIn = ({ apiKey }: { readonly apiKey?: Redacted.Redacted<string> | undef
   apiKey === undefined ? undefined : Redacted.value(apiKey)
 
 describe("the endpoint", () => {
-  it.effect("is the one that is said, or else that of the environment", () =>
-    Effect.gen(function* () {
-      const env = { PREFSTREAM_JUDGE_BASE_URL: local }
-      assert.strictEqual((yield* resolve({ baseUrl: "https://host/v1" }, env)).baseUrl, "https://host/v1")
-      const options = yield* resolve({ concurrency: 3 }, env)
-      assert.deepStrictEqual([options.model, options.baseUrl, options.concurrency], ["m", local, 3])
-    }),
-  )
+  test("is the one that is said, or else that of the environment", function* () {
+    const env = { PREFSTREAM_JUDGE_BASE_URL: local }
+    assert.strictEqual((yield* resolve({ baseUrl: "https://host/v1" }, env)).baseUrl, "https://host/v1")
+    const options = yield* resolve({ concurrency: 3 }, env)
+    assert.deepStrictEqual([options.model, options.baseUrl, options.concurrency], ["m", local, 3])
+  })
 
-  it.effect("is never assumed", () =>
-    Effect.gen(function* () {
-      for (const env of [{}, { PREFSTREAM_JUDGE_BASE_URL: "" }, { OPENAI_API_KEY: "sk-1" }]) {
-        const error = yield* Effect.flip(resolve({}, env))
-        assert.match(error.message, /^judge:m: set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL/)
-      }
-    }),
-  )
+  test("is never assumed", function* () {
+    for (const env of [{}, { PREFSTREAM_JUDGE_BASE_URL: "" }, { OPENAI_API_KEY: "sk-1" }]) {
+      const error = yield* Effect.flip(resolve({}, env))
+      assert.match(error.message, /^judge:m: set the address of its endpoint in PREFSTREAM_JUDGE_BASE_URL/)
+    }
+  })
 
   for (const baseUrl of [
     "host/v1",
@@ -41,13 +40,11 @@ describe("the endpoint", () => {
     "https://host/v1?key=secret",
     "https://",
   ]) {
-    it.effect(`can't be ${baseUrl}`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(resolve({ baseUrl }))
-        assert.match(error.message, /^judge:m: expected a base URL/)
-        assert.notInclude(error.message, "secret")
-      }),
-    )
+    test(`can't be ${baseUrl}`, function* () {
+      const error = yield* Effect.flip(resolve({ baseUrl }))
+      assert.match(error.message, /^judge:m: expected a base URL/)
+      assert.notInclude(error.message, "secret")
+    })
   }
 })
 
@@ -70,46 +67,36 @@ describe("the key", () => {
     ["for OpenAI goes nowhere unencrypted", "http://api.openai.com/v1", { OPENAI_API_KEY: "k2" }, undefined],
   ]
   for (const [name, baseUrl, env, expected] of cases) {
-    it.effect(name, () =>
-      Effect.gen(function* () {
-        assert.strictEqual(keyIn(yield* resolve({ baseUrl }, env)), expected)
-      }),
-    )
+    test(name, function* () {
+      assert.strictEqual(keyIn(yield* resolve({ baseUrl }, env)), expected)
+    })
   }
 
-  it.effect("that can't stand in a header stops the start, unseen", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(resolve({ baseUrl: local }, { PREFSTREAM_JUDGE_API_KEY: "se cret" }))
-      assert.notInclude(error.message, "cret")
-    }),
-  )
+  test("that can't stand in a header stops the start, unseen", function* () {
+    const error = yield* Effect.flip(resolve({ baseUrl: local }, { PREFSTREAM_JUDGE_API_KEY: "se cret" }))
+    assert.notInclude(error.message, "cret")
+  })
 })
 
 describe("the template", () => {
-  it.effect("is read from its file", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const templateFile = yield* fs.makeTempFileScoped()
-      yield* fs.writeFileString(templateFile, "{prompt}: {completions}")
-      assert.strictEqual((yield* resolve({ baseUrl: local, templateFile })).template, "{prompt}: {completions}")
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  testOver(NodeServices.layer)("is read from its file", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const templateFile = yield* fs.makeTempFileScoped()
+    yield* fs.writeFileString(templateFile, "{prompt}: {completions}")
+    assert.strictEqual((yield* resolve({ baseUrl: local, templateFile })).template, "{prompt}: {completions}")
+  })
 
-  it.effect("must hold what is to be judged", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(resolve({ baseUrl: local, template: "{prompt} {completion} {guidelines}" }))
-      assert.strictEqual(error.message, "judge:m: the template lacks {completions}")
-      const both = yield* Effect.flip(resolve({ baseUrl: local, template: "" }))
-      assert.strictEqual(both.message, "judge:m: the template lacks {prompt} and {completions}")
-    }),
-  )
+  test("must hold what is to be judged", function* () {
+    const error = yield* Effect.flip(resolve({ baseUrl: local, template: "{prompt} {completion} {guidelines}" }))
+    assert.strictEqual(error.message, "judge:m: the template lacks {completions}")
+    const both = yield* Effect.flip(resolve({ baseUrl: local, template: "" }))
+    assert.strictEqual(both.message, "judge:m: the template lacks {prompt} and {completions}")
+  })
 
-  it.effect("must be there", () =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(resolve({ baseUrl: local, templateFile: "no/such/file" }))
-      assert.strictEqual(error.message, "judge:m: the template no/such/file: there is no such file")
-    }),
-  )
+  test("must be there", function* () {
+    const error = yield* Effect.flip(resolve({ baseUrl: local, templateFile: "no/such/file" }))
+    assert.strictEqual(error.message, "judge:m: the template no/such/file: there is no such file")
+  })
 })
 
 describe("the name", () => {
@@ -117,16 +104,12 @@ describe("the name", () => {
     Expert.parse(text, settings).pipe(Effect.provide(NodeServices.layer))
 
   for (const model of ["gpt-4o", "org/model", "qwen2.5:7b"]) {
-    it.effect(`judge:${model} names the model, and asks for nothing yet`, () =>
-      Effect.gen(function* () {
-        assert.strictEqual((yield* parse(`judge:${model}`, { baseUrl: local })).name, `judge:${model}`)
-      }),
-    )
+    test(`judge:${model} names the model, and asks for nothing yet`, function* () {
+      assert.strictEqual((yield* parse(`judge:${model}`, { baseUrl: local })).name, `judge:${model}`)
+    })
   }
 
-  it.effect("judge: names none", () =>
-    Effect.gen(function* () {
-      assert.include((yield* Effect.flip(parse("judge:"))).message, "judge:MODEL")
-    }),
-  )
+  test("judge: names none", function* () {
+    assert.include((yield* Effect.flip(parse("judge:"))).message, "judge:MODEL")
+  })
 })

@@ -1,10 +1,13 @@
 import { NodeServices } from "@effect/platform-node"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, FileSystem, Option } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, FileSystem, Layer, Option } from "effect"
 import * as Conversation from "../../../src/domain/Conversation.ts"
 import type { JudgeVote } from "../../../src/service/expert/Expert.ts"
 import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
 import { temporaryFile } from "../support.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const test = testOver(NodeServices.layer)
 
 const judge = (expert: Expert.Expert, prompt: string, completions: ReadonlyArray<string>) =>
   Effect.map(expert.judge({ prompt, completions }, undefined), Option.getOrUndefined)
@@ -22,26 +25,22 @@ describe("rules", () => {
     [Expert.shortest, ["four", "😀😀😀"], vote(1, "Shortest of 2 completions (3 characters).")],
   ]
   for (const [expert, completions, expected] of cases) {
-    it.effect(`${expert.name} of ${JSON.stringify(completions)}`, () =>
-      Effect.gen(function* () {
-        assert.deepStrictEqual(yield* judge(expert, "p", completions), expected)
-      }),
-    )
+    testOver(Layer.empty)(`${expert.name} of ${JSON.stringify(completions)}`, function* () {
+      assert.deepStrictEqual(yield* judge(expert, "p", completions), expected)
+    })
   }
 
-  it.effect("random answers the same question alike, and uses every index", () =>
-    Effect.gen(function* () {
-      const prompts = Array.from({ length: 200 }, (_, i) => `prompt ${i}`)
-      const ask = Effect.forEach(prompts, (prompt) => judge(Expert.random, prompt, ["a", "b", "c"]))
-      const votes = yield* ask
-      assert.deepStrictEqual(yield* ask, votes)
-      const counts = [0, 1, 2].map((index) => votes.filter((vote) => vote?.best_completion_index === index).length)
-      assert.isTrue(
-        counts.every((count) => count > 30),
-        `drawn ${counts.join(", ")} times`,
-      )
-    }),
-  )
+  testOver(Layer.empty)("random answers the same question alike, and uses every index", function* () {
+    const prompts = Array.from({ length: 200 }, (_, i) => `prompt ${i}`)
+    const ask = Effect.forEach(prompts, (prompt) => judge(Expert.random, prompt, ["a", "b", "c"]))
+    const votes = yield* ask
+    assert.deepStrictEqual(yield* ask, votes)
+    const counts = [0, 1, 2].map((index) => votes.filter((vote) => vote?.best_completion_index === index).length)
+    assert.isTrue(
+      counts.every((count) => count > 30),
+      `drawn ${counts.join(", ")} times`,
+    )
+  })
 })
 
 const goldFile = Effect.fnUntraced(function* (lines: ReadonlyArray<unknown>) {
@@ -52,68 +51,58 @@ const goldFile = Effect.fnUntraced(function* (lines: ReadonlyArray<unknown>) {
 })
 
 describe("gold", () => {
-  it.effect("follows the text of the best completion, whatever the order", () =>
-    Effect.gen(function* () {
-      const file = yield* goldFile([
-        { prompt: "p", completions: ["a", "b", "c"], gold: { best_completion_index: 2, rationale: "c is right" } },
-        "",
-        { id: "2", prompt: "p2", completions: ["a", "b"], gold: { best_completion_index: 0 }, metadata: { any: [1] } },
-      ])
-      const gold = yield* Expert.parse(`gold:${file}`)
-      assert.deepStrictEqual(yield* judge(gold, "p", ["a", "b", "c"]), vote(2, "c is right"))
-      assert.deepStrictEqual(yield* judge(gold, "p", ["c", "a", "b"]), vote(0, "c is right"))
-      assert.strictEqual((yield* judge(gold, "p2", ["b", "a"]))?.best_completion_index, 1)
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("follows the text of the best completion, whatever the order", function* () {
+    const file = yield* goldFile([
+      { prompt: "p", completions: ["a", "b", "c"], gold: { best_completion_index: 2, rationale: "c is right" } },
+      "",
+      { id: "2", prompt: "p2", completions: ["a", "b"], gold: { best_completion_index: 0 }, metadata: { any: [1] } },
+    ])
+    const gold = yield* Expert.parse(`gold:${file}`)
+    assert.deepStrictEqual(yield* judge(gold, "p", ["a", "b", "c"]), vote(2, "c is right"))
+    assert.deepStrictEqual(yield* judge(gold, "p", ["c", "a", "b"]), vote(0, "c is right"))
+    assert.strictEqual((yield* judge(gold, "p2", ["b", "a"]))?.best_completion_index, 1)
+  })
 
-  it.effect("knows a conversation by the text that is sent of it", () =>
-    Effect.gen(function* () {
-      const prompt = [
-        { role: "system", content: "" },
-        { role: "user", content: "[a]\n\n[b]\n" },
-      ] as const
-      const file = yield* goldFile([{ prompt, completions: ["a", "b"], gold: { best_completion_index: 1 } }])
-      const gold = yield* Expert.gold(file)
-      assert.strictEqual((yield* judge(gold, Conversation.render(prompt), ["b", "a"]))?.best_completion_index, 0)
-      assert.isUndefined(yield* judge(gold, "[a]\n\n[b]\n", ["a", "b"]))
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("knows a conversation by the text that is sent of it", function* () {
+    const prompt = [
+      { role: "system", content: "" },
+      { role: "user", content: "[a]\n\n[b]\n" },
+    ] as const
+    const file = yield* goldFile([{ prompt, completions: ["a", "b"], gold: { best_completion_index: 1 } }])
+    const gold = yield* Expert.gold(file)
+    assert.strictEqual((yield* judge(gold, Conversation.render(prompt), ["b", "a"]))?.best_completion_index, 0)
+    assert.isUndefined(yield* judge(gold, "[a]\n\n[b]\n", ["a", "b"]))
+  })
 
-  it.effect("reads any format and layout of the input, such as a JSON array of two outputs with a label", () =>
-    Effect.gen(function* () {
-      const row = { input: "p", output_1: "a", output_2: "b", label: 2 }
-      const gold = yield* Expert.gold(yield* goldFile([[row, { ...row, input: "q", label: 1 }]]))
-      assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 0)
-      assert.strictEqual((yield* judge(gold, "q", ["b", "a"]))?.best_completion_index, 1)
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("reads any format and layout of the input, such as a JSON array of two outputs with a label", function* () {
+    const row = { input: "p", output_1: "a", output_2: "b", label: 2 }
+    const gold = yield* Expert.gold(yield* goldFile([[row, { ...row, input: "q", label: 1 }]]))
+    assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 0)
+    assert.strictEqual((yield* judge(gold, "q", ["b", "a"]))?.best_completion_index, 1)
+  })
 
-  it.effect("tells records of one prompt apart by their completions", () =>
-    Effect.gen(function* () {
-      const file = yield* goldFile([
-        { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } },
-        { prompt: "p", completions: ["a", "c"], gold: { best_completion_index: 1 } },
-        { prompt: "p", completions: ["a", "d"] },
-      ])
-      const gold = yield* Expert.gold(file)
-      assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 1)
-      assert.strictEqual((yield* judge(gold, "p", ["a", "c"]))?.best_completion_index, 1)
-      assert.isUndefined(yield* judge(gold, "p", ["a", "d"]), "no gold")
-      assert.isUndefined(yield* judge(gold, "p", ["b", "c"]), "never weighed against each other")
-      assert.isUndefined(yield* judge(gold, "q", ["a", "b"]), "another prompt")
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("tells records of one prompt apart by their completions", function* () {
+    const file = yield* goldFile([
+      { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } },
+      { prompt: "p", completions: ["a", "c"], gold: { best_completion_index: 1 } },
+      { prompt: "p", completions: ["a", "d"] },
+    ])
+    const gold = yield* Expert.gold(file)
+    assert.strictEqual((yield* judge(gold, "p", ["b", "a"]))?.best_completion_index, 1)
+    assert.strictEqual((yield* judge(gold, "p", ["a", "c"]))?.best_completion_index, 1)
+    assert.isUndefined(yield* judge(gold, "p", ["a", "d"]), "no gold")
+    assert.isUndefined(yield* judge(gold, "p", ["b", "c"]), "never weighed against each other")
+    assert.isUndefined(yield* judge(gold, "q", ["a", "b"]), "another prompt")
+  })
 
-  it.effect("takes the same answer twice, but not another one", () =>
-    Effect.gen(function* () {
-      const record = { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } }
-      yield* Expert.gold(yield* goldFile([record, record]))
-      const file = yield* goldFile([record, { ...record, gold: { best_completion_index: 1 } }])
-      const error = yield* Effect.flip(Expert.gold(file))
-      assert.deepStrictEqual([error.file, error.line], [file, 2])
-      assert.include(error.problem, "gold.best_completion_index")
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("takes the same answer twice, but not another one", function* () {
+    const record = { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } }
+    yield* Expert.gold(yield* goldFile([record, record]))
+    const file = yield* goldFile([record, { ...record, gold: { best_completion_index: 1 } }])
+    const error = yield* Effect.flip(Expert.gold(file))
+    assert.deepStrictEqual([error.file, error.line], [file, 2])
+    assert.include(error.problem, "gold.best_completion_index")
+  })
 
   const good = { prompt: "p", completions: ["a", "b"], gold: { best_completion_index: 0 } }
   const bad: ReadonlyArray<readonly [name: string, line: unknown, field: string]> = [
@@ -124,43 +113,31 @@ describe("gold", () => {
     ["a rationale that is no text", { ...good, gold: { best_completion_index: 0, rationale: 1 } }, "gold.rationale"],
   ]
   for (const [name, line, field] of bad) {
-    it.effect(`stops at ${name}`, () =>
-      Effect.gen(function* () {
-        const file = yield* goldFile([good, line])
-        const error = yield* Effect.flip(Expert.gold(file))
-        assert.strictEqual(error.line, 2)
-        assert.isTrue(error.problem.startsWith(field), error.problem)
-        assert.isTrue(error.message.startsWith(`gold file ${file}:2: `), error.message)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    )
+    test(`stops at ${name}`, function* () {
+      const file = yield* goldFile([good, line])
+      const error = yield* Effect.flip(Expert.gold(file))
+      assert.strictEqual(error.line, 2)
+      assert.isTrue(error.problem.startsWith(field), error.problem)
+      assert.isTrue(error.message.startsWith(`gold file ${file}:2: `), error.message)
+    })
   }
 
-  it.effect("stops at a file that isn't there, or has no answer", () =>
-    Effect.gen(function* () {
-      const missing = yield* Effect.flip(Expert.gold("no/such/file.jsonl"))
-      assert.include(missing.message, "no/such/file.jsonl")
-      const { gold: _, ...question } = good
-      const empty = yield* Effect.flip(Expert.gold(yield* goldFile([question])))
-      assert.strictEqual(empty.problem, "no record has gold")
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  test("stops at a file that isn't there, or has no answer", function* () {
+    const missing = yield* Effect.flip(Expert.gold("no/such/file.jsonl"))
+    assert.include(missing.message, "no/such/file.jsonl")
+    const { gold: _, ...question } = good
+    const empty = yield* Effect.flip(Expert.gold(yield* goldFile([question])))
+    assert.strictEqual(empty.problem, "no record has gold")
+  })
 })
 
-describe("parse", () => {
+test("experts are known by their exact names", function* () {
   for (const name of ["first", "last", "longest", "shortest", "random"]) {
-    it.effect(`knows ${name}`, () =>
-      Effect.gen(function* () {
-        assert.strictEqual((yield* Expert.parse(name)).name, name)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    )
+    assert.strictEqual((yield* Expert.parse(name)).name, name)
   }
   for (const name of ["", "gold:", "Longest", "constructor", "__proto__"]) {
-    it.effect(`doesn't know ${JSON.stringify(name)}`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(Expert.parse(name))
-        assert.strictEqual(error._tag, "UnknownExpert")
-        assert.include(error.message, "gold:FILE, first, last, longest, shortest, random")
-      }).pipe(Effect.provide(NodeServices.layer)),
-    )
+    const error = yield* Effect.flip(Expert.parse(name))
+    assert.strictEqual(error._tag, "UnknownExpert")
+    assert.include(error.message, "gold:FILE, first, last, longest, shortest, random")
   }
 })

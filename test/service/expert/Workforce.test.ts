@@ -1,15 +1,15 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Exit, Fiber, Latch, Layer, Logger, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { type Expert, JudgeError, type JudgeVote } from "../../../src/service/expert/Expert.ts"
-import * as ScriptedExperts from "../../../src/service/expert/ScriptedExperts.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import * as Workforce from "../../../src/service/expert/Workforce.ts"
-import { create, next, results, statusOf, type Store, store, voteFor } from "../store/support.ts"
+import { create, detailOf, next, person, results, statusOf, store, voteFor } from "../store/support.ts"
 import { platform, temporaryFile } from "../support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
 const expert = (name: string, judge: Expert["judge"], concurrency?: number): Expert => ({ name, judge, concurrency })
 const choose = (best_completion_index: number): JudgeVote => ({ best_completion_index, rationale: "I say so." })
@@ -25,99 +25,89 @@ const until = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
   Effect.yieldNow.pipe(Effect.andThen(condition), Effect.repeat({ until: (holds) => holds }))
 const ends = (task: string, status = "completed") => until(Effect.map(statusOf(task), (found) => found === status))
 
-const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store | Scope.Scope>) =>
-  it.effect(name, () =>
-    effect().pipe(Effect.scoped, Effect.provide(store(":memory:"), { local: true }), Effect.provide(log)),
-  )
 const lines: Array<string> = []
 const log = Logger.layer([
   Logger.make(({ logLevel, message }) => {
     if (logLevel === "Warn" || logLevel === "Error") lines.push([message].flat().map(String).join(" "))
   }),
 ])
+const test = testOver(Layer.provideMerge(store(":memory:"), log))
 const said = (text: string) => lines.filter((line) => line.includes(text))
 
 const prompts = (n: number) => Array.from({ length: n }, (_, i) => [`p${i}`, "a", "b"] as const)
 
-const itemOf = Effect.fnUntraced(function* (task: string, index = 0) {
-  const detail = yield* Effect.flatMap((yield* TaskStore).detail(task, index), Effect.fromOption)
-  return detail.items[0]!
-})
+const itemOf = (task: string, index = 0) => Effect.map(detailOf(task, index), ({ items }) => items[0]!)
 
 describe("several experts", () => {
-  test("vote in the order given, until there are enough votes", () =>
-    Effect.gen(function* () {
-      yield* working({ experts: [never("silent"), always("one", 1), always("two", 0), always("three", 0)] })
-      const task = yield* create([["p", "a", "b"]], { votes: 2 })
-      yield* ends(task)
-      const [{ annotations, best_completion_index }] = yield* results(task)
-      assert.deepStrictEqual(
-        annotations.votes.map(({ choice, expert }: Record<string, unknown>) => [expert, choice]),
-        [
-          ["one", 1],
-          ["two", 0],
-        ],
-      )
-      assert.deepInclude(annotations, { agreement: 0.5, tie: true })
-      assert.strictEqual(best_completion_index, 1)
-      assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
-        { expert_name: "silent", kind: "skip", reason: "has no answer" },
-      ])
-    }))
+  test("vote in the order given, until there are enough votes", function* () {
+    yield* working({ experts: [never("silent"), always("one", 1), always("two", 0), always("three", 0)] })
+    const task = yield* create([["p", "a", "b"]], { votes: 2 })
+    yield* ends(task)
+    const [{ annotations, best_completion_index }] = yield* results(task)
+    assert.deepStrictEqual(
+      annotations.votes.map(({ choice, expert }: Record<string, unknown>) => [expert, choice]),
+      [
+        ["one", 1],
+        ["two", 0],
+      ],
+    )
+    assert.deepInclude(annotations, { agreement: 0.5, tie: true })
+    assert.strictEqual(best_completion_index, 1)
+    assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
+      { expert_name: "silent", kind: "skip", reason: "has no answer" },
+    ])
+  })
 
-  test("judge beside people", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const { expert_id: expertId } = yield* (yield* Experts).create("Ann")
-      yield* working({ experts: [always("machine", 1)] })
-      const task = yield* create([["p", "a", "b"]], { votes: 2 })
-      const item = yield* until(Effect.map(itemOf(task), ({ votes }) => votes.length === 1)).pipe(
-        Effect.andThen(next(expertId)),
-      )
-      assert.deepStrictEqual((yield* itemOf(task)).held_by, ["Ann"])
-      yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
-      const [{ annotations }] = yield* results(task)
-      assert.deepInclude(annotations, { agreement: 1 })
-      const all = yield* (yield* Experts).list
-      assert.deepStrictEqual(
-        all.map(({ judged, kind, majority }) => [kind, judged, majority.of, majority.agreed]),
-        [
-          ["person", 1, 1, 1],
-          ["automatic", 1, 1, 1],
-        ],
-      )
-    }))
+  test("judge beside people", function* () {
+    const queue = yield* VoteQueue
+    const expertId = yield* person("Ann")
+    yield* working({ experts: [always("machine", 1)] })
+    const task = yield* create([["p", "a", "b"]], { votes: 2 })
+    const item = yield* until(Effect.map(itemOf(task), ({ votes }) => votes.length === 1)).pipe(
+      Effect.andThen(next(expertId)),
+    )
+    assert.deepStrictEqual((yield* itemOf(task)).held_by, ["Ann"])
+    yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
+    const [{ annotations }] = yield* results(task)
+    assert.deepInclude(annotations, { agreement: 1 })
+    const all = yield* (yield* Experts).list
+    assert.deepStrictEqual(
+      all.map(({ judged, kind, majority }) => [kind, judged, majority.of, majority.agreed]),
+      [
+        ["person", 1, 1, 1],
+        ["automatic", 1, 1, 1],
+      ],
+    )
+  })
 
-  test("one that is not active is not asked, until it is active again", () =>
-    Effect.gen(function* () {
-      const experts = yield* Experts
-      yield* working({ experts: [always("machine", 1)] })
-      yield* experts.setActive("machine", false)
-      const idle = yield* create([["p", "a", "b"]])
-      yield* working({ experts: [always("other", 0)] })
-      yield* ends(yield* create([["p", "a", "b"]]))
-      assert.deepStrictEqual((yield* results(idle))[0].annotations.votes[0].expert, "other")
-      yield* experts.setActive("other", false)
-      const waiting = yield* create([["p", "a", "b"]])
-      yield* experts.setActive("machine", true)
-      yield* ends(waiting)
-    }))
+  test("one that is not active is not asked, until it is active again", function* () {
+    const experts = yield* Experts
+    yield* working({ experts: [always("machine", 1)] })
+    yield* experts.setActive("machine", false)
+    const idle = yield* create([["p", "a", "b"]])
+    yield* working({ experts: [always("other", 0)] })
+    yield* ends(yield* create([["p", "a", "b"]]))
+    assert.deepStrictEqual((yield* results(idle))[0].annotations.votes[0].expert, "other")
+    yield* experts.setActive("other", false)
+    const waiting = yield* create([["p", "a", "b"]])
+    yield* experts.setActive("machine", true)
+    yield* ends(waiting)
+  })
 
-  test("are told of a task whose creation nobody waits for any more", () =>
-    Effect.gen(function* () {
-      const { write } = yield* Database
-      const store = yield* TaskStore
-      yield* working({ experts: [always("one", 0)] })
-      yield* ends(yield* create([["p", "a", "b"]]))
-      const released = yield* Latch.make()
-      yield* Effect.forkChild(write(released.await))
-      const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
-      yield* Effect.repeat(Effect.yieldNow, { times: 50 })
-      const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
-      yield* released.open
-      yield* Fiber.join(interrupted)
-      yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
-    }))
+  test("are told of a task whose creation nobody waits for any more", function* () {
+    const { write } = yield* Database
+    const store = yield* TaskStore
+    yield* working({ experts: [always("one", 0)] })
+    yield* ends(yield* create([["p", "a", "b"]]))
+    const released = yield* Latch.make()
+    yield* Effect.forkChild(write(released.await))
+    const creation = yield* Effect.forkChild(create([["p", "a", "b"]]))
+    yield* Effect.repeat(Effect.yieldNow, { times: 50 })
+    const interrupted = yield* Effect.forkChild(Fiber.interrupt(creation))
+    yield* released.open
+    yield* Fiber.join(interrupted)
+    yield* until(Effect.map(store.overview, ({ tasks }) => tasks.completed === 2))
+  })
 })
 
 describe("a database that fails", () => {
@@ -129,57 +119,52 @@ describe("a database that fails", () => {
     yield* until(Effect.sync(() => said("cannot reach the task store").length > 0))
   })
 
-  test("does not keep the experts from ending", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      yield* working({ experts: [always("one", 0)] }).pipe(Scope.provide(scope))
-      yield* ends(yield* create([["p", "a", "b"]]))
-      yield* broken
-      yield* Scope.close(scope, Exit.void)
-    }))
+  test("does not keep the experts from ending", function* () {
+    const scope = yield* Scope.make()
+    yield* working({ experts: [always("one", 0)] }).pipe(Scope.provide(scope))
+    yield* ends(yield* create([["p", "a", "b"]]))
+    yield* broken
+    yield* Scope.close(scope, Exit.void)
+  })
 
-  test("is asked again until it answers", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      yield* working({ experts: [always("one", 0)] })
-      yield* ends(yield* create([["p", "a", "b"]]))
-      yield* broken
-      const task = yield* create([["p", "a", "b"]])
-      yield* sql`ALTER TABLE mislaid RENAME TO expert`
-      yield* TestClock.adjust("1 minute")
-      yield* ends(task)
-    }))
+  test("is asked again until it answers", function* () {
+    const { sql } = yield* Database
+    yield* working({ experts: [always("one", 0)] })
+    yield* ends(yield* create([["p", "a", "b"]]))
+    yield* broken
+    const task = yield* create([["p", "a", "b"]])
+    yield* sql`ALTER TABLE mislaid RENAME TO expert`
+    yield* TestClock.adjust("1 minute")
+    yield* ends(task)
+  })
 })
 
-describe("slow experts", () => {
-  test("do not hold up other tasks, and each vote is stored when it is there", () =>
-    Effect.gen(function* () {
-      const released = yield* Latch.make()
-      let under = 0
-      let most = 0
-      const slow = expert(
-        "slow",
-        ({ prompt }) =>
-          Effect.gen(function* () {
-            under++
-            most = Math.max(most, under)
-            yield* prompt === "p1" ? released.await : Effect.repeat(Effect.yieldNow, { times: 20 })
-            under--
-            return Option.some(choose(0))
-          }),
-        3,
-      )
-      yield* working({ experts: [slow] })
-      const stuck = yield* create(prompts(2))
-      const others = yield* Effect.forEach(Array.from({ length: 60 }), () => create([["quick", "a", "b"]]))
-      yield* Effect.forEach(others, (task) => ends(task))
-      assert.strictEqual(yield* statusOf(stuck), "in_progress")
-      assert.lengthOf((yield* itemOf(stuck, 0)).votes, 1)
-      assert.deepStrictEqual((yield* itemOf(stuck, 1)).held_by, ["slow"])
-      assert.strictEqual(most, 3)
-      yield* released.open
-      yield* ends(stuck)
-    }))
+test("slow experts do not hold up other tasks, and each vote is stored when it is there", function* () {
+  const released = yield* Latch.make()
+  let under = 0
+  let most = 0
+  const slow = expert(
+    "slow",
+    ({ prompt }) =>
+      Effect.gen(function* () {
+        under++
+        most = Math.max(most, under)
+        yield* prompt === "p1" ? released.await : Effect.repeat(Effect.yieldNow, { times: 20 })
+        under--
+        return Option.some(choose(0))
+      }),
+    3,
+  )
+  yield* working({ experts: [slow] })
+  const stuck = yield* create(prompts(2))
+  const others = yield* Effect.forEach(Array.from({ length: 60 }), () => create([["quick", "a", "b"]]))
+  yield* Effect.forEach(others, (task) => ends(task))
+  assert.strictEqual(yield* statusOf(stuck), "in_progress")
+  assert.lengthOf((yield* itemOf(stuck, 0)).votes, 1)
+  assert.deepStrictEqual((yield* itemOf(stuck, 1)).held_by, ["slow"])
+  assert.strictEqual(most, 3)
+  yield* released.open
+  yield* ends(stuck)
 })
 
 describe("an expert that fails", () => {
@@ -198,40 +183,38 @@ describe("an expert that fails", () => {
     }
   }
 
-  test("is asked again later, keeps its place, and is named in the log once", () =>
-    Effect.gen(function* () {
-      lines.length = 0
-      const shaky = failing(2, { isRetryable: true })
-      yield* working({ experts: [shaky.expert, always("fallback", 0)] })
-      const task = yield* create([["p", "a", "b"]])
-      yield* until(Effect.sync(() => shaky.calls.length === 1))
-      // A minute holds the second try, after ten seconds, and the third, after twenty more.
-      for (const [seconds, calls] of [
-        [9, 1],
-        [2, 2],
-        [18, 2],
-        [2, 3],
-      ] as const) {
-        yield* TestClock.adjust(`${seconds} seconds`)
-        yield* until(Effect.sync(() => shaky.calls.length === calls))
-      }
-      yield* ends(task)
-      assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "shaky")
-      assert.lengthOf(said("no connection"), 1)
-      assert.include(said("no connection")[0], task)
-    }))
+  test("is asked again later, keeps its place, and is named in the log once", function* () {
+    lines.length = 0
+    const shaky = failing(2, { isRetryable: true })
+    yield* working({ experts: [shaky.expert, always("fallback", 0)] })
+    const task = yield* create([["p", "a", "b"]])
+    yield* until(Effect.sync(() => shaky.calls.length === 1))
+    // A minute holds the second try, after ten seconds, and the third, after twenty more.
+    for (const [seconds, calls] of [
+      [9, 1],
+      [2, 2],
+      [18, 2],
+      [2, 3],
+    ] as const) {
+      yield* TestClock.adjust(`${seconds} seconds`)
+      yield* until(Effect.sync(() => shaky.calls.length === calls))
+    }
+    yield* ends(task)
+    assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "shaky")
+    assert.lengthOf(said("no connection"), 1)
+    assert.include(said("no connection")[0], task)
+  })
 
-  test("for good leaves the item to the next", () =>
-    Effect.gen(function* () {
-      const shaky = failing(1, { isRetryable: false })
-      yield* working({ experts: [shaky.expert, always("fallback", 0)] })
-      const task = yield* create([["p", "a", "b"]])
-      yield* ends(task)
-      assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "fallback")
-      assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
-        { expert_name: "shaky", kind: "skip", reason: "no connection" },
-      ])
-    }))
+  test("for good leaves the item to the next", function* () {
+    const shaky = failing(1, { isRetryable: false })
+    yield* working({ experts: [shaky.expert, always("fallback", 0)] })
+    const task = yield* create([["p", "a", "b"]])
+    yield* ends(task)
+    assert.strictEqual((yield* results(task))[0].annotations.votes[0].expert, "fallback")
+    assert.deepStrictEqual((yield* itemOf(task)).set_aside, [
+      { expert_name: "shaky", kind: "skip", reason: "no connection" },
+    ])
+  })
 
   for (const [cancelUnanswered, said] of [
     [true, /^Task \S+ is cancelled: .* 1 of 1 prompts miss \(shaky: no connection\); the next run asks again$/],
@@ -240,154 +223,143 @@ describe("an expert that fails", () => {
       /^Task \S+ stays open: .* \(shaky: no connection\); people can give them, and a restart of the service asks/,
     ],
   ] as const) {
-    test(`for good, and is the only one, is named in one message (${cancelUnanswered ? "cancelled" : "open"})`, () =>
-      Effect.gen(function* () {
-        lines.length = 0
-        yield* working({ experts: [failing(Infinity, { isRetryable: false }).expert], cancelUnanswered })
-        yield* create([["p", "a", "b"]])
-        yield* until(Effect.sync(() => lines.length > 0))
-        yield* Effect.repeat(Effect.yieldNow, { times: 1_000 })
-        assert.lengthOf(lines, 1)
-        assert.match(lines[0]!, said)
-      }))
+    test(`for good, and is the only one, is named in one message (${cancelUnanswered ? "cancelled" : "open"})`, function* () {
+      lines.length = 0
+      yield* working({ experts: [failing(Infinity, { isRetryable: false }).expert], cancelUnanswered })
+      yield* create([["p", "a", "b"]])
+      yield* until(Effect.sync(() => lines.length > 0))
+      yield* Effect.repeat(Effect.yieldNow, { times: 1_000 })
+      assert.lengthOf(lines, 1)
+      assert.match(lines[0]!, said)
+    })
   }
 
-  test("is left alone for as long as it says", () =>
-    Effect.gen(function* () {
-      const shaky = failing(1, { isRetryable: true, retryAfter: 120_000 })
-      yield* working({ experts: [shaky.expert] })
-      const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(3)))
-      yield* until(Effect.sync(() => shaky.calls.length === 1))
-      yield* TestClock.adjust("119 seconds")
-      assert.lengthOf(shaky.calls, 1)
-      yield* TestClock.adjust("2 seconds")
-      yield* Effect.forEach(tasks, (task) => ends(task))
-      assert.lengthOf(shaky.calls, 10)
-    }))
+  test("is left alone for as long as it says", function* () {
+    const shaky = failing(1, { isRetryable: true, retryAfter: 120_000 })
+    yield* working({ experts: [shaky.expert] })
+    const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(3)))
+    yield* until(Effect.sync(() => shaky.calls.length === 1))
+    yield* TestClock.adjust("119 seconds")
+    assert.lengthOf(shaky.calls, 1)
+    yield* TestClock.adjust("2 seconds")
+    yield* Effect.forEach(tasks, (task) => ends(task))
+    assert.lengthOf(shaky.calls, 10)
+  })
 
-  test("always, is asked less and less often", () =>
-    Effect.gen(function* () {
-      const shaky = failing(Infinity, { isRetryable: true })
-      yield* working({ experts: [shaky.expert] })
-      yield* Effect.forEach(Array.from({ length: 100 }), () => create(prompts(5)))
-      yield* until(Effect.sync(() => shaky.calls.length >= 4))
-      const after = Effect.fnUntraced(function* (hours: number) {
-        for (let i = 0; i < hours * 360; i++) yield* TestClock.adjust("10 seconds")
-        return shaky.calls.length
-      })
-      const first = yield* after(1)
-      const second = yield* after(1)
-      // Each pause ends with one question, of five minutes each in the end.
-      assert.isAtMost(first, 40)
-      assert.isAtMost(second - first, 13)
-      assert.isAtLeast(second - first, 10)
-    }))
+  test("always, is asked less and less often", function* () {
+    const shaky = failing(Infinity, { isRetryable: true })
+    yield* working({ experts: [shaky.expert] })
+    yield* Effect.forEach(Array.from({ length: 100 }), () => create(prompts(5)))
+    yield* until(Effect.sync(() => shaky.calls.length >= 4))
+    const after = Effect.fnUntraced(function* (hours: number) {
+      for (let i = 0; i < hours * 360; i++) yield* TestClock.adjust("10 seconds")
+      return shaky.calls.length
+    })
+    const first = yield* after(1)
+    const second = yield* after(1)
+    // Each pause ends with one question, of five minutes each in the end.
+    assert.isAtMost(first, 40)
+    assert.isAtMost(second - first, 13)
+    assert.isAtLeast(second - first, 10)
+  })
 
-  test("by a breakdown, leaves the item after the third, while its other work goes on", () =>
-    Effect.gen(function* () {
-      lines.length = 0
-      let broke = 0
-      const fragile = expert("fragile", ({ prompt }) =>
-        prompt === "poison" ? Effect.die(new Error(`crash ${++broke}`)) : Effect.succeedSome(choose(0)),
-      )
-      yield* working({ experts: [fragile] })
-      const poisoned = yield* create([
-        ["poison", "a", "b"],
-        ["p", "a", "b"],
-      ])
-      yield* ends(yield* create(prompts(3)))
-      yield* until(Effect.map(itemOf(poisoned, 1), ({ votes }) => votes.length === 1))
-      for (let i = 0; i < 10; i++) yield* TestClock.adjust("10 seconds")
-      yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
-      assert.strictEqual(broke, 3)
-      assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
-      assert.lengthOf(said("no automatic expert can give the votes that 1 of 2 prompts miss"), 1)
-    }))
+  test("by a breakdown, leaves the item after the third, while its other work goes on", function* () {
+    lines.length = 0
+    let broke = 0
+    const fragile = expert("fragile", ({ prompt }) =>
+      prompt === "poison" ? Effect.die(new Error(`crash ${++broke}`)) : Effect.succeedSome(choose(0)),
+    )
+    yield* working({ experts: [fragile] })
+    const poisoned = yield* create([
+      ["poison", "a", "b"],
+      ["p", "a", "b"],
+    ])
+    yield* ends(yield* create(prompts(3)))
+    yield* until(Effect.map(itemOf(poisoned, 1), ({ votes }) => votes.length === 1))
+    for (let i = 0; i < 10; i++) yield* TestClock.adjust("10 seconds")
+    yield* until(Effect.map(itemOf(poisoned), (item) => item.set_aside.length === 1))
+    assert.strictEqual(broke, 3)
+    assert.include((yield* itemOf(poisoned)).set_aside[0]!.reason, "crash 3")
+    assert.lengthOf(said("no automatic expert can give the votes that 1 of 2 prompts miss"), 1)
+  })
 
   for (const calls of [
     ["die", "fail", "die", "die"],
     ["die", "die", "fail", "die"],
   ]) {
-    test(`leaves the item after its third breakdown: ${calls.join(", ")}`, () =>
-      Effect.gen(function* () {
-        let asked = 0
-        const fragile = expert("fragile", () =>
-          Effect.suspend(() =>
-            calls[asked++] === "fail"
-              ? Effect.fail(new JudgeError({ problem: "busy", isRetryable: true }))
-              : Effect.die(new Error("crash")),
-          ),
-        )
-        yield* working({ experts: [fragile, always("other", 0)] })
-        const task = yield* create([["p", "a", "b"]])
-        for (let i = 0; i < 20; i++) yield* TestClock.adjust("10 seconds")
-        yield* ends(task)
-        assert.strictEqual(asked, 4)
-      }))
+    test(`leaves the item after its third breakdown: ${calls.join(", ")}`, function* () {
+      let asked = 0
+      const fragile = expert("fragile", () =>
+        Effect.suspend(() =>
+          calls[asked++] === "fail"
+            ? Effect.fail(new JudgeError({ problem: "busy", isRetryable: true }))
+            : Effect.die(new Error("crash")),
+        ),
+      )
+      yield* working({ experts: [fragile, always("other", 0)] })
+      const task = yield* create([["p", "a", "b"]])
+      for (let i = 0; i < 20; i++) yield* TestClock.adjust("10 seconds")
+      yield* ends(task)
+      assert.strictEqual(asked, 4)
+    })
   }
 
-  test("and is deactivated meanwhile, leaves what it was kept to the others", () =>
-    Effect.gen(function* () {
-      const shaky = failing(Infinity, { isRetryable: true })
-      yield* working({ experts: [shaky.expert, always("fallback", 0)] })
-      const tasks = yield* Effect.forEach(Array.from({ length: 50 }), () => create(prompts(3)))
-      yield* until(Effect.sync(() => shaky.calls.length >= 4))
-      yield* Effect.repeat(Effect.yieldNow, { times: 1_000 })
-      assert.strictEqual(yield* statusOf(tasks[49]!), "pending")
-      yield* (yield* Experts).setActive("shaky", false)
-      yield* Effect.forEach(tasks, (task) => ends(task))
-    }))
+  test("and is deactivated meanwhile, leaves what it was kept to the others", function* () {
+    const shaky = failing(Infinity, { isRetryable: true })
+    yield* working({ experts: [shaky.expert, always("fallback", 0)] })
+    const tasks = yield* Effect.forEach(Array.from({ length: 50 }), () => create(prompts(3)))
+    yield* until(Effect.sync(() => shaky.calls.length >= 4))
+    yield* Effect.repeat(Effect.yieldNow, { times: 1_000 })
+    assert.strictEqual(yield* statusOf(tasks[49]!), "pending")
+    yield* (yield* Experts).setActive("shaky", false)
+    yield* Effect.forEach(tasks, (task) => ends(task))
+  })
 
-  test("by naming a completion that is not there, has broken down", () =>
-    Effect.gen(function* () {
-      lines.length = 0
-      yield* working({ experts: [always("wild", 7)] })
-      const task = yield* create([["p", "a", "b"]])
-      yield* until(
-        Effect.sync(() => said("not a vote on 2 completions: expected best_completion_index from 0 to 1").length === 1),
-      )
-      assert.strictEqual(yield* statusOf(task), "in_progress")
-      assert.lengthOf((yield* itemOf(task)).votes, 0)
-    }))
+  test("by naming a completion that is not there, has broken down", function* () {
+    lines.length = 0
+    yield* working({ experts: [always("wild", 7)] })
+    const task = yield* create([["p", "a", "b"]])
+    yield* until(
+      Effect.sync(() => said("not a vote on 2 completions: expected best_completion_index from 0 to 1").length === 1),
+    )
+    assert.strictEqual(yield* statusOf(task), "in_progress")
+    assert.lengthOf((yield* itemOf(task)).votes, 0)
+  })
 })
 
 describe("what no expert has an answer to", () => {
-  test("stays open for people", () =>
-    Effect.gen(function* () {
-      yield* working({ experts: [never("silent")] })
-      const queue = yield* VoteQueue
-      const { expert_id: expertId } = yield* (yield* Experts).create("Ann")
-      const task = yield* create([["p", "a", "b"]])
-      yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
-      const item = yield* next(expertId)
-      yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
-      assert.strictEqual(yield* statusOf(task), "completed")
-    }))
+  test("stays open for people", function* () {
+    yield* working({ experts: [never("silent")] })
+    const queue = yield* VoteQueue
+    const expertId = yield* person("Ann")
+    const task = yield* create([["p", "a", "b"]])
+    yield* until(Effect.map(itemOf(task), (item) => item.set_aside.length === 1))
+    const item = yield* next(expertId)
+    yield* queue.vote(expertId, item.itemId, voteFor(item, "b"))
+    assert.strictEqual(yield* statusOf(task), "completed")
+  })
 
-  test("is no fault if all experts have voted, and people are to give more votes", () =>
-    Effect.gen(function* () {
-      lines.length = 0
-      yield* working({ experts: [always("one", 0)] })
-      const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(2), { votes: 3 }))
-      yield* until(Effect.map(itemOf(tasks[2]!), (item) => item.votes.length === 1))
-      assert.deepStrictEqual(lines, [])
-    }))
+  test("is no fault if all experts have voted, and people are to give more votes", function* () {
+    lines.length = 0
+    yield* working({ experts: [always("one", 0)] })
+    const tasks = yield* Effect.forEach([1, 2, 3], () => create(prompts(2), { votes: 3 }))
+    yield* until(Effect.map(itemOf(tasks[2]!), (item) => item.votes.length === 1))
+    assert.deepStrictEqual(lines, [])
+  })
 
-  test("is cancelled where that is asked for, also where it misses a vote only", () =>
-    Effect.gen(function* () {
-      yield* working({ experts: [always("one", 0)], cancelUnanswered: true })
-      const two = yield* create(prompts(2), { votes: 2 })
-      const one = yield* create(prompts(2), { votes: 1 })
-      yield* ends(one)
-      yield* ends(two, "cancelled")
-    }))
+  test("is cancelled where that is asked for, also where it misses a vote only", function* () {
+    yield* working({ experts: [always("one", 0)], cancelUnanswered: true })
+    const two = yield* create(prompts(2), { votes: 2 })
+    const one = yield* create(prompts(2), { votes: 1 })
+    yield* ends(one)
+    yield* ends(two, "cancelled")
+  })
 
-  test("is cancelled where there are no experts at all", () =>
-    Effect.gen(function* () {
-      yield* working({ experts: [], cancelUnanswered: true })
-      const tasks = yield* Effect.forEach(Array.from({ length: 120 }), () => create(prompts(1)))
-      yield* Effect.forEach(tasks, (task) => ends(task, "cancelled"))
-    }))
+  test("is cancelled where there are no experts at all", function* () {
+    yield* working({ experts: [], cancelUnanswered: true })
+    const tasks = yield* Effect.forEach(Array.from({ length: 120 }), () => create(prompts(1)))
+    yield* Effect.forEach(tasks, (task) => ends(task, "cancelled"))
+  })
 
   const sessions = (file: string) =>
     Effect.fnUntraced(
@@ -400,37 +372,18 @@ describe("what no expert has an answer to", () => {
       (effect) => effect.pipe(Effect.scoped, Effect.provide(store(file), { local: true })),
     )
 
-  it.effect("is tried again at the next start, when it was cancelled", () =>
-    Effect.gen(function* () {
-      const session = sessions(yield* temporaryFile("service.db"))
-      const task = yield* session([never("silent")], "cancelled")
-      yield* session([always("silent", 0)], "completed", task)
-    }).pipe(Effect.provide(platform)),
-  )
+  testOver(platform)("is tried again at the next start, when it was cancelled", function* () {
+    const session = sessions(yield* temporaryFile("service.db"))
+    const task = yield* session([never("silent")], "cancelled")
+    yield* session([always("silent", 0)], "completed", task)
+  })
 
-  it.effect("is cancelled at each start anew, with the votes that it has", () =>
-    Effect.gen(function* () {
-      const session = sessions(yield* temporaryFile("service.db"))
-      const one = always("one", 0)
-      const task = yield* session([one], "cancelled", undefined, 2)
-      yield* session([one], "cancelled", task)
-      yield* session([], "cancelled", task)
-      yield* session([one, always("two", 0)], "completed", task)
-    }).pipe(Effect.provide(platform)),
-  )
-})
-
-describe("a turnaround", () => {
-  test("is waited for, task by task", () =>
-    Effect.gen(function* () {
-      yield* working({ experts: [ScriptedExperts.longest], turnaround: "10 minutes" })
-      const one = yield* create(prompts(1))
-      yield* TestClock.adjust("5 minutes")
-      const two = yield* create(prompts(1))
-      yield* TestClock.adjust("5 minutes")
-      yield* ends(one)
-      assert.strictEqual(yield* statusOf(two), "pending")
-      yield* TestClock.adjust("5 minutes")
-      yield* ends(two)
-    }))
+  testOver(platform)("is cancelled at each start anew, with the votes that it has", function* () {
+    const session = sessions(yield* temporaryFile("service.db"))
+    const one = always("one", 0)
+    const task = yield* session([one], "cancelled", undefined, 2)
+    yield* session([one], "cancelled", task)
+    yield* session([], "cancelled", task)
+    yield* session([one, always("two", 0)], "completed", task)
+  })
 })

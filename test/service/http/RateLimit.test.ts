@@ -1,97 +1,83 @@
-import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as RateLimit from "../../../src/service/http/RateLimit.ts"
-import { call, platform, start, task, temporaryFile } from "../support.ts"
+import { call, platform, start, task } from "../support.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const test = testOver(Layer.empty)
 
 const body = task([["p", "a", "b"]])
 
 describe("RateLimit", () => {
-  it.effect("takes a burst, then as many as come back with time", () =>
-    Effect.gen(function* () {
-      const take = yield* RateLimit.make({ perSecond: 10, burst: 30 })
-      const refused = Effect.map(take("one"), ({ retryAfterSeconds }) => retryAfterSeconds !== undefined)
-      const takeMany = (n: number) => Effect.map(Effect.replicateEffect(refused, n), (all) => all.indexOf(true))
-      assert.strictEqual(yield* takeMany(31), 30)
-      yield* TestClock.adjust("100 millis")
-      assert.strictEqual(yield* takeMany(2), 1)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* takeMany(11), 10)
-      yield* TestClock.adjust("1 hour")
-      assert.strictEqual(yield* takeMany(31), 30, "no more than a burst is saved up")
-    }),
-  )
+  test("takes a burst, then as many as come back with time", function* () {
+    const take = yield* RateLimit.make({ perSecond: 10, burst: 30 })
+    const refused = Effect.map(take("one"), ({ retryAfterSeconds }) => retryAfterSeconds !== undefined)
+    const takeMany = (n: number) => Effect.map(Effect.replicateEffect(refused, n), (all) => all.indexOf(true))
+    assert.strictEqual(yield* takeMany(31), 30)
+    yield* TestClock.adjust("100 millis")
+    assert.strictEqual(yield* takeMany(2), 1)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* takeMany(11), 10)
+    yield* TestClock.adjust("1 hour")
+    assert.strictEqual(yield* takeMany(31), 30, "no more than a burst is saved up")
+  })
 
-  it.effect("keeps a bucket for each key", () =>
-    Effect.gen(function* () {
-      const take = yield* RateLimit.make({ perSecond: 1, burst: 1 })
-      yield* take("one")
-      assert.isDefined((yield* take("one")).retryAfterSeconds)
-      assert.isUndefined((yield* take("two")).retryAfterSeconds)
-    }),
-  )
+  test("says what is left, and when to come back", function* () {
+    const take = yield* RateLimit.make({ perSecond: 0.5, burst: 2 })
+    const policy = '"default";q=2;w=4'
+    const first = yield* take("one")
+    assert.deepStrictEqual(first.headers, { "ratelimit-policy": policy, ratelimit: '"default";r=1;t=2' })
+    assert.strictEqual((yield* take("one")).headers["ratelimit"], '"default";r=0;t=4')
+    yield* TestClock.adjust("500 millis")
+    assert.deepStrictEqual(yield* take("one"), {
+      headers: { "ratelimit-policy": policy, ratelimit: '"default";r=0;t=4', "retry-after": "2" },
+      retryAfterSeconds: 2,
+    })
+  })
 
-  it.effect("says what is left, and when to come back", () =>
-    Effect.gen(function* () {
-      const take = yield* RateLimit.make({ perSecond: 0.5, burst: 2 })
-      const policy = '"default";q=2;w=4'
-      const first = yield* take("one")
-      assert.deepStrictEqual(first.headers, { "ratelimit-policy": policy, ratelimit: '"default";r=1;t=2' })
-      assert.strictEqual((yield* take("one")).headers["ratelimit"], '"default";r=0;t=4')
-      yield* TestClock.adjust("500 millis")
-      assert.deepStrictEqual(yield* take("one"), {
-        headers: { "ratelimit-policy": policy, ratelimit: '"default";r=0;t=4', "retry-after": "2" },
-        retryAfterSeconds: 2,
-      })
-    }),
-  )
-
-  it.effect("keeps to rates that are less than a millisecond apart", () =>
-    Effect.gen(function* () {
-      const take = yield* RateLimit.make({ perSecond: 4_000, burst: 8 })
-      const taken = Effect.map(Effect.replicateEffect(take("one"), 100), (all) =>
-        all.filter(({ retryAfterSeconds }) => retryAfterSeconds === undefined),
-      )
-      assert.lengthOf(yield* taken, 8)
-      yield* TestClock.adjust("1 millis")
-      assert.lengthOf(yield* taken, 4)
-    }),
-  )
+  test("keeps to rates that are less than a millisecond apart", function* () {
+    const take = yield* RateLimit.make({ perSecond: 4_000, burst: 8 })
+    const taken = Effect.map(Effect.replicateEffect(take("one"), 100), (all) =>
+      all.filter(({ retryAfterSeconds }) => retryAfterSeconds === undefined),
+    )
+    assert.lengthOf(yield* taken, 8)
+    yield* TestClock.adjust("1 millis")
+    assert.lengthOf(yield* taken, 4)
+  })
 })
 
-describe("the service's rate limit", () => {
-  it.effect("is told in each answer, and refuses with 429 and Retry-After", () =>
-    Effect.gen(function* () {
-      const database = yield* temporaryFile("service.sqlite")
-      const base = yield* start({ database, experts: [], rateLimit: { perSecond: 1, burst: 3 } })
-      const get = call("GET", `${base}/v1/tasks/task_nothing`)
+testOver(platform)(
+  "the service's rate limit is told in each answer, and refuses with 429 and Retry-After",
+  function* () {
+    const base = yield* start({ rateLimit: { perSecond: 1, burst: 3 } })
+    const get = call("GET", `${base}/v1/tasks/task_nothing`)
 
-      const unknown = yield* call("GET", `${base}/v1/tasks/task_nothing`, { headers: { authorization: "Bearer x" } })
-      assert.strictEqual(unknown.status, 401)
-      assert.notProperty(unknown.headers, "ratelimit", "whose limit would it be?")
+    const unknown = yield* call("GET", `${base}/v1/tasks/task_nothing`, { headers: { authorization: "Bearer x" } })
+    assert.strictEqual(unknown.status, 401)
+    assert.notProperty(unknown.headers, "ratelimit", "whose limit would it be?")
 
-      const created = yield* call("POST", `${base}/v1/tasks`, { body })
-      assert.strictEqual(created.status, 201)
-      assert.strictEqual(created.headers["ratelimit-policy"], '"default";q=3;w=3')
-      assert.strictEqual(created.headers["ratelimit"], '"default";r=2;t=1')
-      const missing = yield* get
-      assert.deepStrictEqual([missing.status, missing.headers["ratelimit"]], [404, '"default";r=1;t=2'])
-      const malformed = yield* call("POST", `${base}/v1/tasks`, { body: "{" })
-      assert.deepStrictEqual([malformed.status, malformed.headers["ratelimit"]], [400, '"default";r=0;t=3'])
+    const created = yield* call("POST", `${base}/v1/tasks`, { body })
+    assert.strictEqual(created.status, 201)
+    assert.strictEqual(created.headers["ratelimit-policy"], '"default";q=3;w=3')
+    assert.strictEqual(created.headers["ratelimit"], '"default";r=2;t=1')
+    const missing = yield* get
+    assert.deepStrictEqual([missing.status, missing.headers["ratelimit"]], [404, '"default";r=1;t=2'])
+    const malformed = yield* call("POST", `${base}/v1/tasks`, { body: "{" })
+    assert.deepStrictEqual([malformed.status, malformed.headers["ratelimit"]], [400, '"default";r=0;t=3'])
 
-      const refused = yield* get
-      assert.strictEqual(refused.status, 429)
-      assert.strictEqual(refused.headers["content-type"], "application/problem+json")
-      assert.strictEqual(refused.json.type, "tag:prefstream,2026:too-many-requests")
-      assert.strictEqual(refused.headers["retry-after"], "1")
-      const post = yield* call("POST", `${base}/v1/tasks`, { body })
-      assert.strictEqual(post.status, 429, "before the task is stored")
+    const refused = yield* get
+    assert.strictEqual(refused.status, 429)
+    assert.strictEqual(refused.headers["content-type"], "application/problem+json")
+    assert.strictEqual(refused.json.type, "tag:prefstream,2026:too-many-requests")
+    assert.strictEqual(refused.headers["retry-after"], "1")
+    const post = yield* call("POST", `${base}/v1/tasks`, { body })
+    assert.strictEqual(post.status, 429, "before the task is stored")
 
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual((yield* get).status, 404)
-      assert.strictEqual((yield* get).status, 429)
-      const docs = yield* call("GET", `${base}/v1/openapi.json`)
-      assert.deepStrictEqual([docs.status, docs.headers["ratelimit"]], [200, undefined])
-    }).pipe(Effect.provide(platform)),
-  )
-})
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual((yield* get).status, 404)
+    assert.strictEqual((yield* get).status, 429)
+    const docs = yield* call("GET", `${base}/v1/openapi.json`)
+    assert.deepStrictEqual([docs.status, docs.headers["ratelimit"]], [200, undefined])
+  },
+)

@@ -1,6 +1,6 @@
 /** Tasks that ask for the same prompt with the same completions go to different people, as long as there are any. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer, Option, Random, Result } from "effect"
+import { Duration, Effect, Layer, Option, Random } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
@@ -10,16 +10,13 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { HeldItem } from "../../../src/service/store/VoteQueueModel.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
-import { create, next, results, statusOf, type Store, store, storeOver, voteFor } from "./support.ts"
+import { create, next, person, results, statusOf, store, storeOver, voteFor } from "./support.ts"
 import { cases } from "../../support/cases.ts"
+import { testOver } from "../../support/effectTests.ts"
 
-const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
-  it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
+const test = testOver(store(":memory:"))
 
-const people = (...names: ReadonlyArray<string>) =>
-  Experts.use((experts) =>
-    Effect.forEach(names, (name) => Effect.map(experts.create(name), ({ expert_id }) => expert_id)),
-  )
+const people = (...names: ReadonlyArray<string>) => Effect.forEach(names, person)
 
 const judge = Effect.fnUntraced(function* (expertId: string, item: HeldItem) {
   yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, item.prompt.completions[0]!))
@@ -52,9 +49,6 @@ const votersOf = (task: string) =>
   Effect.map(results(task), ([result]) =>
     result.annotations.votes.map((vote: { readonly expert: string }) => vote.expert),
   )
-
-const kindsOf = (task: string) =>
-  Effect.map(results(task), ([result]) => result.annotations.votes.map((vote: { readonly kind: string }) => vote.kind))
 
 const [abc, bca, cab] = [
   ["p", "a", "b", "c"],
@@ -99,221 +93,110 @@ describe("a content", () => {
 })
 
 describe("tasks that ask for the same", () => {
-  test("go to different people, however long one of them works alone", () =>
-    Effect.gen(function* () {
-      const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-      assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1]])
-      assert.deepStrictEqual(yield* judgeAll(cem!), [tasks[2]])
-      assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
-    }))
+  test("go to different people, however long one of them works alone", function* () {
+    const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
+    const tasks = yield* threeTasks
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1]])
+    assert.deepStrictEqual(yield* judgeAll(cem!), [tasks[2]])
+    assert.deepStrictEqual(yield* Effect.forEach(tasks, votersOf), [[ann], [bob], [cem]])
+  })
 
-  test("do not keep anybody from other items", () =>
-    Effect.gen(function* () {
-      const [ann] = yield* people("Ann", "Bob")
-      const known = yield* create([abc])
-      const mixed = yield* create([bca, ["q", "a", "b"], cab, ["r", "a", "b"]])
-      assert.deepStrictEqual(yield* judgeAll(ann!), [known, mixed, mixed])
-    }))
+  test("go to different people again under other guidelines, as does the same asked again under the same", function* () {
+    const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
+    const rounds = [undefined, "Be strict.", undefined, "Be strict."]
+    for (const guidelines of rounds) {
+      const tasks = yield* Effect.forEach([abc, bca, cab], (item) =>
+        create([item], guidelines === undefined ? {} : { guidelines }),
+      )
+      // Each of them would take all that there is.
+      const judged = yield* Effect.forEach([ann!, bob!, cem!], judgeAll)
+      assert.deepStrictEqual(
+        judged,
+        tasks.map((task) => [task]),
+      )
+    }
+  })
 
-  test("go to different people again under other guidelines, as does the same asked again under the same", () =>
-    Effect.gen(function* () {
-      const [ann, bob, cem] = yield* people("Ann", "Bob", "Cem")
-      const rounds = [undefined, "Be strict.", undefined, "Be strict."]
-      for (const guidelines of rounds) {
-        const tasks = yield* Effect.forEach([abc, bca, cab], (item) =>
-          create([item], guidelines === undefined ? {} : { guidelines }),
-        )
-        // Each of them would take all that there is.
-        const judged = yield* Effect.forEach([ann!, bob!, cem!], judgeAll)
-        assert.deepStrictEqual(
-          judged,
-          tasks.map((task) => [task]),
-        )
-      }
-    }))
+  test("and that one has passed are there again once everybody has met the content", function* () {
+    const queue = yield* VoteQueue
+    const [ann, bob] = yield* people("Ann", "Bob")
+    const tasks = yield* threeTasks
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    const held = yield* next(bob!)
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
+    yield* queue.setAside(bob!, held.itemId, { kind: "skip", reason: "" })
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1]])
+  })
 
-  test("are all judged where there are fewer people, once each has judged one", () =>
-    Effect.gen(function* () {
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-      assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[1], tasks[2]])
-      assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
-    }))
+  test("are for one person alone, if there is nobody else", function* () {
+    const [ann] = yield* people("Ann")
+    const tasks = yield* threeTasks
+    assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
+    const repeated = yield* Effect.forEach(tasks, (task) =>
+      Effect.map(results(task), ([result]) => result.annotations.votes[0].repeated),
+    )
+    assert.deepStrictEqual(repeated, [undefined, true, true])
+  })
 
-  test("and that one has passed are there again once everybody has met the content", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-      const held = yield* next(bob!)
+  test("are no reason to wait for who stays away, until he or she is here again", function* () {
+    const queue = yield* VoteQueue
+    const experts = yield* Experts
+    const [ann, bob] = yield* people("Ann", "Bob")
+    const tasks = yield* threeTasks
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    yield* experts.touch(bob!)
+    const { last_seen_at } = yield* Effect.flatMap(experts.find(bob!), Effect.fromOption)
+    // Without the minutes between.
+    const { sql } = yield* Database
+    const goneFor = (millis: number) =>
+      Effect.andThen(
+        sql`UPDATE expert SET last_seen_at = ${last_seen_at! - millis} WHERE expert_id = ${bob!}`,
+        queue.releaseExpired,
+      )
+    yield* goneFor(Duration.toMillis(activeWithin) - 1)
+    yield* nothingFor(ann!)
+    yield* goneFor(Duration.toMillis(activeWithin))
+    yield* judgeNext(ann!)
+    assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
+    yield* TestClock.adjust("1 minute")
+    yield* experts.touch(bob!)
+    yield* nothingFor(ann!)
+    assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[2]])
+  })
+
+  test("go to others after a restart, too", function* () {
+    const { sql } = yield* Database
+    const [ann, bob] = yield* people("Ann", "Bob")
+    const tasks = yield* threeTasks
+    assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
+    const again = storeOver().pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
+    yield* Effect.gen(function* () {
+      yield* nothingFor(ann!)
+      assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.taskId)), tasks[1])
       assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
-      yield* queue.setAside(bob!, held.itemId, { kind: "skip", reason: "" })
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1]])
-    }))
+    }).pipe(Effect.provide(again, { local: true }))
+  })
 
-  test("are for one person alone, if there is nobody else", () =>
-    Effect.gen(function* () {
-      const [ann] = yield* people("Ann")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
-      const repeated = yield* Effect.forEach(tasks, (task) =>
-        Effect.map(results(task), ([result]) => result.annotations.votes[0].repeated),
-      )
-      assert.deepStrictEqual(repeated, [undefined, true, true])
-    }))
-
-  test("are no reason to wait for who is deactivated", () =>
-    Effect.gen(function* () {
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-      yield* (yield* Experts).setActive(bob!, false)
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[1], tasks[2]])
-    }))
-
-  test("are no reason to wait for who stays away, until he or she is here again", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const experts = yield* Experts
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-      yield* experts.touch(bob!)
-      const { last_seen_at } = yield* Effect.flatMap(experts.find(bob!), Effect.fromOption)
-      // Without the minutes between.
-      const { sql } = yield* Database
-      const goneFor = (millis: number) =>
-        Effect.andThen(
-          sql`UPDATE expert SET last_seen_at = ${last_seen_at! - millis} WHERE expert_id = ${bob!}`,
-          queue.releaseExpired,
-        )
-      yield* goneFor(Duration.toMillis(activeWithin) - 1)
-      yield* nothingFor(ann!)
-      yield* goneFor(Duration.toMillis(activeWithin))
-      yield* judgeNext(ann!)
-      assert.strictEqual(yield* statusOf(tasks[1]!), "completed")
-      yield* TestClock.adjust("1 minute")
-      yield* experts.touch(bob!)
-      yield* nothingFor(ann!)
-      assert.deepStrictEqual(yield* judgeAll(bob!), [tasks[2]])
-    }))
-
-  test("are no reason to wait for who is active again, but was not here", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      const experts = yield* Experts
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      yield* experts.setActive(bob!, false)
-      yield* sql`UPDATE expert SET last_seen_at = ${-Duration.toMillis(activeWithin)} WHERE expert_id = ${bob!}`
-      yield* (yield* VoteQueue).releaseExpired
-      yield* experts.setActive(bob!, true)
-      assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
-    }))
-
-  test("are open to whoever has taken back the only vote, and lost the item", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann] = yield* people("Ann", "Bob")
-      const longer = yield* create([abc, ["q", "a", "b"]])
-      const other = yield* create([bca])
-      assert.deepStrictEqual(yield* judgeNext(ann!).pipe(Effect.map((item) => item.taskId)), longer)
-      const item = yield* next(ann!)
-      yield* queue.setAside(ann!, item.itemId, { kind: "skip", reason: "" })
-      yield* nothingFor(ann!)
-      yield* queue.undo(ann!, () => "")
-      yield* (yield* TaskStore).cancel(longer)
-      assert.deepStrictEqual(yield* judgeAll(ann!), [other])
-    }))
-
-  test("stay with others for who has judged one in a task that was cancelled", () =>
-    Effect.gen(function* () {
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const longer = yield* create([abc, ["q", "a", "b"]])
-      const other = yield* create([bca])
-      yield* judgeNext(ann!)
-      yield* (yield* TaskStore).cancel(longer)
-      yield* nothingFor(ann!)
-      assert.deepStrictEqual(yield* judgeAll(bob!), [other])
-    }))
-
-  test("are for others where a person has set one aside, until the operator returns it", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      const item = yield* next(ann!)
-      yield* queue.setAside(ann!, item.itemId, { kind: "flag", problem: "other", comment: "Not in English." })
-      yield* nothingFor(ann!)
-      yield* queue.returnItem(item.taskId, item.promptIndex)
-      assert.lengthOf(yield* judgeAll(ann!), 1)
-      assert.lengthOf(yield* judgeAll(bob!), 2)
-      assert.deepStrictEqual(yield* Effect.forEach(tasks, statusOf), ["completed", "completed", "completed"])
-    }))
-
-  test("go to others after a restart, too", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      const [ann, bob] = yield* people("Ann", "Bob")
-      const tasks = yield* threeTasks
-      assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[0]])
-      const again = storeOver().pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, sql)))
-      yield* Effect.gen(function* () {
-        yield* nothingFor(ann!)
-        assert.deepStrictEqual(yield* judgeNext(bob!).pipe(Effect.map((item) => item.taskId)), tasks[1])
-        assert.deepStrictEqual(yield* judgeAll(ann!), [tasks[2]])
-      }).pipe(Effect.provide(again, { local: true }))
-    }))
-
-  test("are all for an automatic expert, whom nobody waits for", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      yield* (yield* Experts).ensure("machine")
-      const [ann] = yield* people("Ann")
-      const items = [yield* create([abc], { votes: 2 }), yield* create([bca], { votes: 2 })]
-      assert.deepStrictEqual(yield* judgeAll(ann!), items)
-      const { claims } = yield* queue.claim({
-        experts: ["machine"],
-        tasks: 2,
-        createdBefore: Infinity,
-        isAvailable: () => true,
-      })
-      const vote = Result.succeed({ choice: 0, order: [0, 1, 2], seconds: 0 })
-      yield* queue.record(
-        claims.flatMap(({ items }) => items.map(({ itemId }) => ({ itemId, answers: [{ expert: "machine", vote }] }))),
-      )
-      assert.deepStrictEqual(yield* Effect.forEach(items, votersOf), [
-        [ann, "machine"],
-        [ann, "machine"],
-      ])
-      assert.deepStrictEqual(yield* kindsOf(items[0]!), ["person", "automatic"])
-    }))
-
-  test("are passed once, and not looked at again until they return", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      const [ann, bob] = yield* people("Ann", "Bob")
-      yield* threeTasks
-      yield* judgeNext(ann!)
-      yield* nothingFor(ann!)
-      const [row] = yield* sql<{ item_cursor: number; last: number; left: number }>`
+  test("are passed once, and not looked at again until they return", function* () {
+    const { sql } = yield* Database
+    const [ann, bob] = yield* people("Ann", "Bob")
+    yield* threeTasks
+    yield* judgeNext(ann!)
+    yield* nothingFor(ann!)
+    const [row] = yield* sql<{ item_cursor: number; last: number; left: number }>`
         SELECT item_cursor, (SELECT MAX(item_id) FROM item) AS last, (SELECT COUNT(*) FROM deferred_item) AS "left"
         FROM expert WHERE expert_id = ${ann!}`
-      assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
-      yield* judgeNext(bob!)
-      assert.lengthOf(yield* judgeAll(ann!), 1)
-    }))
+    assert.deepStrictEqual([row!.item_cursor, row!.left], [row!.last, 2])
+    yield* judgeNext(bob!)
+    assert.lengthOf(yield* judgeAll(ann!), 1)
+  })
 
-  test("are those of one organization", () =>
-    Effect.gen(function* () {
-      const [ann] = yield* people("Ann", "Bob")
-      const tasks = [yield* create([abc]), yield* create([abc], { organization: "other" })]
-      assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
-    }))
+  test("are those of one organization", function* () {
+    const [ann] = yield* people("Ann", "Bob")
+    const tasks = [yield* create([abc]), yield* create([abc], { organization: "other" })]
+    assert.deepStrictEqual(yield* judgeAll(ann!), tasks)
+  })
 })
 
 describe("any number of tasks of one item, votes and people, in any order of work", () => {

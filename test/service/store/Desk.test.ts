@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
@@ -8,6 +8,7 @@ import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import {
   assertCounters,
   create,
+  detailOf,
   experts,
   judge,
   makeEvents,
@@ -18,92 +19,81 @@ import {
   storeOver,
   voteFor,
 } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const right = { goldAnswer: () => Option.some(0) }
+const { events, layer } = makeEvents()
+const test = testOver(store(":memory:"))
+
+/** A test of the events that are stored for webhooks. */
+const told = testOver(store(":memory:", { webhooks: layer, ...right }))
 
 const colors = [
   ["sky", "blue", "green"],
   ["grass", "green", "blue"],
 ] as const
 
-const right = { goldAnswer: () => Option.some(0) }
-
 describe("decisions", () => {
-  it.effect(
+  told(
     "replace the result that was delivered, announce it, and keep the votes; withdrawn, the votes decide again",
-    () =>
-      Effect.gen(function* () {
-        const { events, layer } = makeEvents()
-        yield* Effect.gen(function* () {
-          const desk = yield* Desk
-          const [ann = "", bob = "", cleo = ""] = yield* experts
-          const taskId = yield* create(colors, { votes: 3 })
-          yield* judge(
-            [ann, bob, cleo].flatMap(
-              (one, i) =>
-                [
-                  [one, i === 0 ? "blue" : "green"],
-                  [one, "green"],
-                ] as const,
-            ),
-          )
-          assert.strictEqual(yield* statusOf(taskId), "completed")
-          const [before, other] = yield* results(taskId)
-          assert.strictEqual(before.best_completion_index, 1)
-          assert.lengthOf(events, 1)
-          assert.deepStrictEqual(
-            (yield* desk.items({ state: "disputed" })).items.map(({ index }) => index),
-            [0],
-          )
+    function* () {
+      events.length = 0
+      const desk = yield* Desk
+      const [ann = "", bob = "", cleo = ""] = yield* experts
+      const taskId = yield* create(colors, { votes: 3 })
+      yield* judge(ann, "blue", "green")
+      for (const one of [bob, cleo]) yield* judge(one, "green", "green")
+      assert.strictEqual(yield* statusOf(taskId), "completed")
+      const [before, other] = yield* results(taskId)
+      assert.strictEqual(before.best_completion_index, 1)
+      assert.lengthOf(events, 1)
+      assert.deepStrictEqual(
+        (yield* desk.items({ state: "disputed" })).items.map(({ index }) => index),
+        [0],
+      )
 
-          yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "It is day.", operator: "Lea" })
-          const [after, unchanged] = yield* results(taskId)
-          assert.strictEqual(after.best_completion_index, 0)
-          assert.deepStrictEqual(after.annotations.votes, before.annotations.votes)
-          assert.strictEqual(after.annotations.rationale, "It is day.")
-          assert.strictEqual(after.annotations.agreement, 1 / 3)
-          assert.strictEqual(after.annotations.decision.by, "Lea")
-          assert.deepStrictEqual(unchanged, other)
-          assert.deepStrictEqual(events.slice(1), [{ organization: "default", groupId: taskId, taskIds: [taskId] }])
-          assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
-          assert.strictEqual((yield* desk.items({ state: "decided" })).items[0]?.decision?.by, "Lea")
-          yield* assertCounters
+      yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "It is day.", operator: "Lea" })
+      const [after, unchanged] = yield* results(taskId)
+      assert.strictEqual(after.best_completion_index, 0)
+      assert.deepStrictEqual(after.annotations.votes, before.annotations.votes)
+      assert.strictEqual(after.annotations.rationale, "It is day.")
+      assert.strictEqual(after.annotations.agreement, 1 / 3)
+      assert.strictEqual(after.annotations.decision.by, "Lea")
+      assert.deepStrictEqual(unchanged, other)
+      assert.deepStrictEqual(events.slice(1), [{ organization: "default", groupId: taskId, taskIds: [taskId] }])
+      assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
+      assert.strictEqual((yield* desk.items({ state: "decided" })).items[0]?.decision?.by, "Lea")
+      yield* assertCounters
 
-          yield* desk.withdrawDecision(taskId, 0)
-          assert.deepStrictEqual((yield* results(taskId))[0], before)
-          assert.lengthOf(events, 3)
-          yield* assertCounters
-        }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
-      }),
+      yield* desk.withdrawDecision(taskId, 0)
+      assert.deepStrictEqual((yield* results(taskId))[0], before)
+      assert.lengthOf(events, 3)
+      yield* assertCounters
+    },
   )
 
-  it.effect(
-    "settle a prompt that misses votes, but not one that an expert is judging, nor one of a cancelled task",
-    () =>
-      Effect.gen(function* () {
-        const desk = yield* Desk
-        const [ann = "", bob = ""] = yield* experts
-        const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
-        const decision = { taskId, promptIndex: 0, choice: 1, rationale: "", operator: "Lea" }
-        yield* judge([[ann, "blue"]])
-        const held = yield* next(bob)
-        assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
-        yield* (yield* VoteQueue).setAside(bob, held.itemId, { kind: "skip", reason: "" })
-        yield* desk.decide(decision)
-        assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
-        yield* assertCounters
-        // The votes are too few again.
-        yield* desk.withdrawDecision(taskId, 0)
-        assert.strictEqual(
-          (yield* (yield* TaskStore).detail(taskId, 0).pipe(Effect.flatMap(Effect.fromOption))).task.status,
-          "in_progress",
-        )
-        yield* assertCounters
-        yield* (yield* TaskStore).cancel(taskId)
-        assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
-        assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, taskId: "task_none" })))._tag, "NothingThere")
-        assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, promptIndex: 1 })))._tag, "NothingThere")
-        yield* assertCounters
-      }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("settle a prompt that misses votes, but not one that an expert is judging, nor one of a cancelled task", function* () {
+    const desk = yield* Desk
+    const [ann = "", bob = ""] = yield* experts
+    const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
+    const decision = { taskId, promptIndex: 0, choice: 1, rationale: "", operator: "Lea" }
+    yield* judge(ann, "blue")
+    const held = yield* next(bob)
+    assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
+    yield* (yield* VoteQueue).setAside(bob, held.itemId, { kind: "skip", reason: "" })
+    yield* desk.decide(decision)
+    assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
+    yield* assertCounters
+    // The votes are too few again.
+    yield* desk.withdrawDecision(taskId, 0)
+    assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
+    yield* assertCounters
+    yield* (yield* TaskStore).cancel(taskId)
+    assert.strictEqual((yield* Effect.flip(desk.decide(decision)))._tag, "NotNow")
+    assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, taskId: "task_none" })))._tag, "NothingThere")
+    assert.strictEqual((yield* Effect.flip(desk.decide({ ...decision, promptIndex: 1 })))._tag, "NothingThere")
+    yield* assertCounters
+  })
 })
 
 const rubric = "---\nrubric: { strength: true, all_bad: true, edit: true, aspects: [clarity] }\n---\nJudge."
@@ -116,367 +106,281 @@ const assessed = Effect.fnUntraced(function* (expertId: string, text: string, st
   yield* (yield* VoteQueue).vote(expertId, item.itemId, { ...voteFor(item, text), assessment })
 })
 
-describe("what votes say besides the choice", () => {
-  it.effect("is of the completion that a lead chooses, and stays with votes that are void for a time", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const [ann = "", bob = "", cleo = ""] = yield* experts
-      const taskId = yield* create([["sky", "blue", "green", "red"]], { votes: 3, guidelines: rubric })
-      yield* assessed(ann, "green", 1)
-      yield* assessed(bob, "green", 3)
-      yield* assessed(cleo, "blue", 1)
-      const [before] = yield* results(taskId)
-      const said = { all_bad: true, aspects: { clarity: [5 / 3, 8 / 3, 11 / 3] } }
-      assert.deepInclude(before.annotations, { ...said, strength: 2, edited: "green, improved" })
+test("what votes say besides the choice is of the completion that a lead chooses, and stays with votes that are void for a time", function* () {
+  const desk = yield* Desk
+  const [ann = "", bob = "", cleo = ""] = yield* experts
+  const taskId = yield* create([["sky", "blue", "green", "red"]], { votes: 3, guidelines: rubric })
+  yield* assessed(ann, "green", 1)
+  yield* assessed(bob, "green", 3)
+  yield* assessed(cleo, "blue", 1)
+  const [before] = yield* results(taskId)
+  const said = { all_bad: true, aspects: { clarity: [5 / 3, 8 / 3, 11 / 3] } }
+  assert.deepInclude(before.annotations, { ...said, strength: 2, edited: "green, improved" })
 
-      const decision = { taskId, promptIndex: 0, rationale: "", operator: "Lea" }
-      yield* desk.decide({ ...decision, choice: 0 })
-      assert.deepInclude((yield* results(taskId))[0].annotations, { ...said, strength: 1, edited: "blue, improved" })
-      yield* desk.decide({ ...decision, choice: 2 })
-      const { annotations } = (yield* results(taskId))[0]
-      assert.deepInclude(annotations, { ...said, agreement: 0 })
-      assert.notProperty(annotations, "strength")
-      assert.notProperty(annotations, "edited")
-      yield* desk.withdrawDecision(taskId, 0)
+  const decision = { taskId, promptIndex: 0, rationale: "", operator: "Lea" }
+  yield* desk.decide({ ...decision, choice: 0 })
+  assert.deepInclude((yield* results(taskId))[0].annotations, { ...said, strength: 1, edited: "blue, improved" })
+  yield* desk.decide({ ...decision, choice: 2 })
+  const { annotations } = (yield* results(taskId))[0]
+  assert.deepInclude(annotations, { ...said, agreement: 0 })
+  assert.notProperty(annotations, "strength")
+  assert.notProperty(annotations, "edited")
+  yield* desk.withdrawDecision(taskId, 0)
 
-      yield* desk.voidVotes(ann, "", "Lea")
-      const [voided] = yield* results(taskId)
-      assert.deepInclude(voided.annotations, { strength: 3, edited: "green, improved", all_bad: false })
-      const { items } = yield* (yield* TaskStore).detail(taskId, 0).pipe(Effect.flatMap(Effect.fromOption))
-      assert.deepInclude(items[0]!.voided[0], { strength: 1, edited: "green, improved", all_bad: true })
-      yield* desk.restoreVotes(1, "Lea")
-      assert.deepStrictEqual((yield* results(taskId))[0], before)
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  yield* desk.voidVotes(ann, "", "Lea")
+  const [voided] = yield* results(taskId)
+  assert.deepInclude(voided.annotations, { strength: 3, edited: "green, improved", all_bad: false })
+  const { items } = yield* detailOf(taskId)
+  assert.deepInclude(items[0]!.voided[0], { strength: 1, edited: "green, improved", all_bad: true })
+  yield* desk.restoreVotes(1, "Lea")
+  assert.deepStrictEqual((yield* results(taskId))[0], before)
 })
 
 describe("prompts that miss a vote again", () => {
-  it.effect("by a start of the service after nobody answered are in the group's lane; decided ones stay closed", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      const [ann = "", bob = ""] = yield* experts
-      const taskId = yield* create(colors, { group: "colors" })
-      yield* create([["snow", "white", "black"]], { group: "colors" })
-      yield* (yield* Desk).decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
-      yield* (yield* TaskStore).cancel(taskId)
-      yield* sql`UPDATE task SET unanswered = 1 WHERE task_id = ${taskId}`
-      yield* (yield* VoteQueue).setGroup({ groupId: "colors", priority: "normal", experts: [bob] })
-      yield* Effect.gen(function* () {
-        // `pending` would say that all votes of the task are open.
-        assert.strictEqual(yield* statusOf(taskId), "in_progress")
-        assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(ann)))
-        assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
-        yield* assertCounters
-      }).pipe(Effect.provide(Layer.fresh(storeOver())))
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("by a start of the service after nobody answered are in the group's lane; decided ones stay closed", function* () {
+    const { sql } = yield* Database
+    const [ann = "", bob = ""] = yield* experts
+    const taskId = yield* create(colors, { group: "colors" })
+    yield* create([["snow", "white", "black"]], { group: "colors" })
+    yield* (yield* Desk).decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+    yield* (yield* TaskStore).cancel(taskId)
+    yield* sql`UPDATE task SET unanswered = 1 WHERE task_id = ${taskId}`
+    yield* (yield* VoteQueue).setGroup({ groupId: "colors", priority: "normal", experts: [bob] })
+    yield* Effect.gen(function* () {
+      // `pending` would say that all votes of the task are open.
+      assert.strictEqual(yield* statusOf(taskId), "in_progress")
+      assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(ann)))
+      assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+      yield* assertCounters
+    }).pipe(Effect.provide(Layer.fresh(storeOver())))
+  })
 
-  it.effect("and have it again before a start of the service complete the task that nobody answered", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const [ann = ""] = yield* experts
-      const taskId = yield* create([["sky", "blue", "green"]])
-      yield* judge([[ann, "blue"]])
-      yield* desk.voidVotes(ann, "", "Lea")
-      assert.isTrue(yield* (yield* TaskStore).cancelUnanswered(taskId))
-      yield* desk.restoreVotes(1, "Lea")
-      assert.strictEqual(yield* statusOf(taskId), "cancelled")
-      yield* Effect.gen(function* () {
-        yield* statusOf(taskId).pipe(Effect.repeat({ until: (status) => status === "completed", times: 100 }))
-        assert.strictEqual((yield* results(taskId))[0].best_completion_index, 0)
-        yield* assertCounters
-      }).pipe(Effect.provide(Layer.fresh(storeOver())))
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("and have it again before a start of the service complete the task that nobody answered", function* () {
+    const desk = yield* Desk
+    const [ann = ""] = yield* experts
+    const taskId = yield* create([["sky", "blue", "green"]])
+    yield* judge(ann, "blue")
+    yield* desk.voidVotes(ann, "", "Lea")
+    assert.isTrue(yield* (yield* TaskStore).cancelUnanswered(taskId))
+    yield* desk.restoreVotes(1, "Lea")
+    assert.strictEqual(yield* statusOf(taskId), "cancelled")
+    yield* Effect.gen(function* () {
+      yield* statusOf(taskId).pipe(Effect.repeat({ until: (status) => status === "completed", times: 100 }))
+      assert.strictEqual((yield* results(taskId))[0].best_completion_index, 0)
+      yield* assertCounters
+    }).pipe(Effect.provide(Layer.fresh(storeOver())))
+  })
 
-  it.effect("go to the group's experts, and by its priority, also where these were set or removed meanwhile", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
-      yield* create([["early", "a", "b"]], { group: "early" })
-      yield* create([["late", "a", "b"]], { group: "late" })
-      yield* queue.setGroup({ groupId: "late", priority: "high", experts: [ann] })
-      yield* judge([
-        [ann, "a"],
-        [ann, "a"],
-      ])
-      // Both groups are complete when their lanes change.
-      yield* queue.setGroup({ groupId: "late", priority: "normal", experts: undefined })
-      yield* queue.setGroup({ groupId: "early", priority: "low", experts: [bob] })
-      const last = yield* create([["last", "a", "b"]], { group: "last", votes: 4 })
-      yield* desk.voidVotes(ann, "", "Lea")
-      const promptsFor = Effect.fnUntraced(function* (expertId: string) {
-        const prompts: Array<string> = []
-        for (let item = yield* queue.next(expertId); Option.isSome(item); item = yield* queue.next(expertId)) {
-          prompts.push(item.value.prompt.prompt)
-          yield* queue.setAside(expertId, item.value.itemId, { kind: "skip", reason: "" })
-        }
-        return prompts
-      })
-      assert.deepStrictEqual(yield* promptsFor(cleo), ["late", "last"])
-      assert.deepStrictEqual(yield* promptsFor(bob), ["late", "last", "early"])
-      assert.deepStrictEqual(yield* promptsFor(ann), ["last"])
+  test("go to the group's experts, and by its priority, also where these were set or removed meanwhile", function* () {
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+    yield* create([["early", "a", "b"]], { group: "early" })
+    yield* create([["late", "a", "b"]], { group: "late" })
+    yield* queue.setGroup({ groupId: "late", priority: "high", experts: [ann] })
+    yield* judge(ann, "a", "a")
+    // Both groups are complete when their lanes change.
+    yield* queue.setGroup({ groupId: "late", priority: "normal", experts: undefined })
+    yield* queue.setGroup({ groupId: "early", priority: "low", experts: [bob] })
+    const last = yield* create([["last", "a", "b"]], { group: "last", votes: 4 })
+    yield* desk.voidVotes(ann, "", "Lea")
+    const promptsFor = Effect.fnUntraced(function* (expertId: string) {
+      const prompts: Array<string> = []
+      for (let item = yield* queue.next(expertId); Option.isSome(item); item = yield* queue.next(expertId)) {
+        prompts.push(item.value.prompt.prompt)
+        yield* queue.setAside(expertId, item.value.itemId, { kind: "skip", reason: "" })
+      }
+      return prompts
+    })
+    assert.deepStrictEqual(yield* promptsFor(cleo), ["late", "last"])
+    assert.deepStrictEqual(yield* promptsFor(bob), ["late", "last", "early"])
+    assert.deepStrictEqual(yield* promptsFor(ann), ["last"])
 
-      // A lane that stays is kept, also by an item whose decision is withdrawn.
-      yield* queue.setGroup({ groupId: "last", priority: "high", experts: [dan] })
-      yield* desk.decide({ taskId: last, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
-      yield* desk.withdrawDecision(last, 0)
-      const eve = (yield* (yield* Experts).create("Eve")).expert_id
-      assert.deepStrictEqual(yield* promptsFor(eve), ["late"])
-      assert.deepStrictEqual(yield* promptsFor(dan), ["last", "late"])
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+    // A lane that stays is kept, also by an item whose decision is withdrawn.
+    yield* queue.setGroup({ groupId: "last", priority: "high", experts: [dan] })
+    yield* desk.decide({ taskId: last, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+    yield* desk.withdrawDecision(last, 0)
+    const eve = (yield* (yield* Experts).create("Eve")).expert_id
+    assert.deepStrictEqual(yield* promptsFor(eve), ["late"])
+    assert.deepStrictEqual(yield* promptsFor(dan), ["last", "late"])
+  })
 })
 
 describe("void votes", () => {
-  it.effect("of several people can be voided and restored, also of those who voted after others' were voided", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const [ann = "", bob = ""] = yield* experts
-      yield* create(colors, { votes: 3 })
-      const voidings: Array<number> = []
-      for (const one of [ann, bob]) {
-        yield* judge([[one, "blue"]])
-        voidings.push((yield* desk.voidVotes(one, "careless", "Lea")).voiding_id)
-      }
-      for (const voiding of voidings) assert.strictEqual((yield* desk.restoreVotes(voiding, "Lea")).votes, 1)
-      yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  told("leave the results, whose items return to the queue for others; undone, they count again", function* () {
+    events.length = 0
+    const { sql } = yield* Database
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+    const taskId = yield* create(colors, { votes: 3, group: "colors" })
+    yield* judge(ann, "blue", "green")
+    for (const one of [bob, cleo]) yield* judge(one, "green", "green")
+    const before = yield* results(taskId)
+    events.length = 0
 
-  it.effect("are not replaced by the same expert, even if nobody else is there", () =>
-    Effect.gen(function* () {
-      const { expert_id } = yield* (yield* Experts).create("Ann")
-      yield* create([["sky", "blue", "green"]])
-      yield* judge([[expert_id, "blue"]])
-      yield* (yield* Desk).voidVotes(expert_id, "", "Lea")
-      assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(expert_id)))
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+    const voided = yield* desk.voidVotes(cleo, "careless", "Lea")
+    assert.deepStrictEqual(voided, { voiding_id: 1, votes: 2, tasks: 1, reopened: 1 })
+    const [tied] = yield* results(taskId)
+    assert.deepStrictEqual(
+      tied.annotations.votes.map(({ expert }: { expert: string }) => expert),
+      [ann, bob],
+    )
+    assert.strictEqual(tied.annotations.tie, true)
+    assert.strictEqual(yield* statusOf(taskId), "in_progress")
+    assert.deepStrictEqual(events, [{ organization: "default", groupId: "colors", taskIds: [taskId] }])
+    yield* assertCounters
+    assert.strictEqual((yield* Effect.flip(desk.voidVotes(cleo, "", "Lea")))._tag, "NotNow")
+    // Not by the same expert.
+    assert.isTrue(Option.isNone(yield* queue.next(cleo)))
 
-  it.effect("leave the results, whose items return to the queue for others; undone, they count again", () =>
-    Effect.gen(function* () {
-      const { events, layer } = makeEvents()
-      yield* Effect.gen(function* () {
-        const { sql } = yield* Database
-        const desk = yield* Desk
-        const queue = yield* VoteQueue
-        const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
-        const taskId = yield* create(colors, { votes: 3, group: "colors" })
-        yield* judge(
-          [ann, bob, cleo].flatMap(
-            (one, i) =>
-              [
-                [one, i === 0 ? "blue" : "green"],
-                [one, "green"],
-              ] as const,
-          ),
-        )
-        const before = yield* results(taskId)
-        events.length = 0
+    const item = yield* next(dan)
+    yield* queue.vote(dan, item.itemId, voteFor(item, "blue"))
+    const restored = yield* desk.restoreVotes(1, "Lea")
+    assert.deepStrictEqual(restored, { voiding_id: 1, votes: 1, tasks: 1, reopened: 0 })
+    yield* assertCounters
+    assert.strictEqual(yield* statusOf(taskId), "completed")
+    const after = yield* results(taskId)
+    assert.strictEqual(after[0].best_completion_index, 0)
+    assert.deepStrictEqual(after[1], before[1])
+    assert.deepStrictEqual(events.at(-1), {
+      organization: "default",
+      groupId: "colors",
+      taskIds: [taskId],
+      mayGrow: true,
+    })
+    assert.lengthOf(yield* sql`SELECT n FROM voided_vote`, 1)
+  })
 
-        const voided = yield* desk.voidVotes(cleo, "careless", "Lea")
-        assert.deepStrictEqual(voided, { voiding_id: 1, votes: 2, tasks: 1, reopened: 1 })
-        const [tied] = yield* results(taskId)
-        assert.deepStrictEqual(
-          tied.annotations.votes.map(({ expert }: { expert: string }) => expert),
-          [ann, bob],
-        )
-        assert.strictEqual(tied.annotations.tie, true)
-        assert.strictEqual(yield* statusOf(taskId), "in_progress")
-        assert.deepStrictEqual(events, [{ organization: "default", groupId: "colors", taskIds: [taskId] }])
-        yield* assertCounters
-        assert.strictEqual((yield* Effect.flip(desk.voidVotes(cleo, "", "Lea")))._tag, "NotNow")
-        // Not by the same expert.
-        assert.isTrue(Option.isNone(yield* queue.next(cleo)))
-
-        const item = yield* next(dan)
-        yield* queue.vote(dan, item.itemId, voteFor(item, "blue"))
-        const restored = yield* desk.restoreVotes(1, "Lea")
-        assert.deepStrictEqual(restored, { voiding_id: 1, votes: 1, tasks: 1, reopened: 0 })
-        yield* assertCounters
-        assert.strictEqual(yield* statusOf(taskId), "completed")
-        const after = yield* results(taskId)
-        assert.strictEqual(after[0].best_completion_index, 0)
-        assert.deepStrictEqual(after[1], before[1])
-        assert.deepStrictEqual(events.at(-1), {
-          organization: "default",
-          groupId: "colors",
-          taskIds: [taskId],
-          mayGrow: true,
-        })
-        assert.lengthOf(yield* sql`SELECT n FROM voided_vote`, 1)
-      }).pipe(Effect.provide(store(":memory:", { webhooks: layer, ...right })))
-    }),
-  )
-
-  it.effect("withdraw a result that has no vote left, and say so", () =>
-    Effect.gen(function* () {
-      const { events, layer } = makeEvents()
-      yield* Effect.gen(function* () {
-        const desk = yield* Desk
-        const [ann = "", bob = ""] = yield* experts
-        const taskId = yield* create(colors)
-        yield* judge([
-          [ann, "blue"],
-          [bob, "green"],
-        ])
-        yield* desk.voidVotes(ann, "", "Lea")
-        const found = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
-        assert.deepStrictEqual([found.status, Option.isNone(found.answer)], ["in_progress", true])
-        assert.strictEqual(events.at(-1)?.type, "task_group.reopened")
-        yield* judge([[bob, "green"]])
-        assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
-        assert.lengthOf(events, 3)
-        yield* assertCounters
-      }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
-    }),
-  )
-
-  it.effect("of an open task whose votes are complete keep it open, and leave decided items alone", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      const taskId = yield* create(colors)
-      yield* judge([
-        [ann, "blue"],
-        [ann, "blue"],
-      ])
-      yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
-      yield* desk.voidVotes(ann, "", "Lea")
-      yield* assertCounters
-      const item = yield* next(bob)
-      assert.strictEqual(item.promptIndex, 0)
-      yield* queue.vote(bob, item.itemId, voteFor(item, "green"))
-      yield* assertCounters
-      // Not taken back: the lead has decided meanwhile.
-      yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
-      assert.strictEqual((yield* Effect.flip(queue.undo(bob, () => "")))._tag, "NothingToUndo")
-      yield* desk.restoreVotes(1, "Lea")
-      yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:", { undoGrace: "1 minute" }))),
-  )
+  told("withdraw a result that has no vote left, and say so", function* () {
+    events.length = 0
+    const desk = yield* Desk
+    const [ann = "", bob = ""] = yield* experts
+    const taskId = yield* create(colors)
+    yield* judge(ann, "blue")
+    yield* judge(bob, "green")
+    yield* desk.voidVotes(ann, "", "Lea")
+    const found = yield* Effect.flatMap((yield* TaskStore).find("default", taskId), Effect.fromOption)
+    assert.deepStrictEqual([found.status, Option.isNone(found.answer)], ["in_progress", true])
+    assert.strictEqual(events.at(-1)?.type, "task_group.reopened")
+    yield* judge(bob, "green")
+    assert.strictEqual((yield* results(taskId))[0].best_completion_index, 1)
+    assert.lengthOf(events, 3)
+    yield* assertCounters
+  })
 })
 
 describe("reports", () => {
-  it.effect("equal items of several tasks are one entry, with the votes of all", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const [ann = "", bob = "", cleo = ""] = yield* experts
-      const guidelines = "Be kind."
-      // As a client sends 30 items three times, with the completions in another order each time.
-      const prompts = Array.from({ length: 30 }, (_, i) => `p${i}`)
-      const orders = [
-        ["red", "green", "blue"],
-        ["blue", "red", "green"],
-        ["green", "blue", "red"],
-      ] as const
-      const tasks = yield* Effect.forEach(orders, (order) =>
-        create(
-          prompts.map((prompt) => [prompt, ...order] as const),
-          { guidelines },
-        ),
-      )
-      const elsewhere = [
-        yield* create([["p29", ...orders[0]]]),
-        yield* create([["p29", ...orders[0]]], { guidelines, group: "week 48" }),
-        yield* create([["p29", ...orders[0]]], { guidelines }),
-      ]
-      yield* (yield* TaskStore).cancel(elsewhere[2]!)
-      const queue = yield* VoteQueue
-      yield* queue.setGroup({ groupId: elsewhere[0]!, priority: "low", experts: undefined })
-      yield* queue.setGroup({ groupId: "week 48", priority: "low", experts: undefined })
-      yield* judge([[ann, "red"]])
-      const begun = (yield* desk.items({ text: "p0" })).items
-      assert.deepInclude(begun[0], { state: "open", votes: 1, votes_required: 3, agreement: null })
-      for (const expert of [ann, bob, cleo]) {
-        for (let i = expert === ann ? 1 : 0; i < 30; i++) yield* judge([[expert, "blue"]])
-      }
-      const all = yield* desk.items({ limit: 20 })
-      const rest = yield* desk.items({ limit: 20, before: all.next! })
-      assert.deepStrictEqual(
-        [...all.items, ...rest.items].map(({ prompt, task_id }) => [prompt, task_id]),
-        [
-          ["p29", elsewhere[2]],
-          ["p29", elsewhere[1]],
-          ["p29", elsewhere[0]],
-          ...prompts.toReversed().map((prompt) => [prompt, tasks[2]]),
-        ],
-      )
-      assert.isNull(rest.next)
-      const [p0, p1] = [rest.items.at(-1)!, rest.items.at(-2)!]
-      assert.deepInclude(p1, { prompt: "p1", votes: 3, votes_required: 3, agreement: 1 })
-      assert.deepInclude(p0, { prompt: "p0", state: "done", votes: 3, votes_required: 3, agreement: 2 / 3 })
-      assert.deepStrictEqual(p0.equal, [
-        { task_id: tasks[1]!, index: 0 },
-        { task_id: tasks[0], index: 0 },
-      ])
-      // The filter decides which of them it is.
-      const waiting = yield* desk.items({ state: "waiting" })
-      assert.deepStrictEqual(
-        waiting.items.map(({ task_id }) => task_id),
-        [elsewhere[1]!, elsewhere[0]!],
-      )
-      const judged = yield* desk.items({ expert: ann, limit: 200 })
-      assert.lengthOf(judged.items, 30)
-      assert.isTrue(judged.items.every(({ task_id, votes }) => task_id === tasks[0] && votes === 3))
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("equal items of several tasks are one entry, with the votes of all", function* () {
+    const desk = yield* Desk
+    const [ann = "", bob = "", cleo = ""] = yield* experts
+    const guidelines = "Be kind."
+    // As a client sends 30 items three times, with the completions in another order each time.
+    const prompts = Array.from({ length: 30 }, (_, i) => `p${i}`)
+    const orders = [
+      ["red", "green", "blue"],
+      ["blue", "red", "green"],
+      ["green", "blue", "red"],
+    ] as const
+    const tasks = yield* Effect.forEach(orders, (order) =>
+      create(
+        prompts.map((prompt) => [prompt, ...order] as const),
+        { guidelines },
+      ),
+    )
+    const elsewhere = [
+      yield* create([["p29", ...orders[0]]]),
+      yield* create([["p29", ...orders[0]]], { guidelines, group: "week 48" }),
+      yield* create([["p29", ...orders[0]]], { guidelines }),
+    ]
+    yield* (yield* TaskStore).cancel(elsewhere[2]!)
+    const queue = yield* VoteQueue
+    yield* queue.setGroup({ groupId: elsewhere[0]!, priority: "low", experts: undefined })
+    yield* queue.setGroup({ groupId: "week 48", priority: "low", experts: undefined })
+    yield* judge(ann, "red")
+    const begun = (yield* desk.items({ text: "p0" })).items
+    assert.deepInclude(begun[0], { state: "open", votes: 1, votes_required: 3, agreement: null })
+    for (const expert of [ann, bob, cleo]) {
+      for (let i = expert === ann ? 1 : 0; i < 30; i++) yield* judge(expert, "blue")
+    }
+    const all = yield* desk.items({ limit: 20 })
+    const rest = yield* desk.items({ limit: 20, before: all.next! })
+    assert.deepStrictEqual(
+      [...all.items, ...rest.items].map(({ prompt, task_id }) => [prompt, task_id]),
+      [
+        ["p29", elsewhere[2]],
+        ["p29", elsewhere[1]],
+        ["p29", elsewhere[0]],
+        ...prompts.toReversed().map((prompt) => [prompt, tasks[2]]),
+      ],
+    )
+    assert.isNull(rest.next)
+    const [p0, p1] = [rest.items.at(-1)!, rest.items.at(-2)!]
+    assert.deepInclude(p1, { prompt: "p1", votes: 3, votes_required: 3, agreement: 1 })
+    assert.deepInclude(p0, { prompt: "p0", state: "done", votes: 3, votes_required: 3, agreement: 2 / 3 })
+    assert.deepStrictEqual(p0.equal, [
+      { task_id: tasks[1]!, index: 0 },
+      { task_id: tasks[0], index: 0 },
+    ])
+    // The filter decides which of them it is.
+    const waiting = yield* desk.items({ state: "waiting" })
+    assert.deepStrictEqual(
+      waiting.items.map(({ task_id }) => task_id),
+      [elsewhere[1]!, elsewhere[0]!],
+    )
+    const judged = yield* desk.items({ expert: ann, limit: 200 })
+    assert.lengthOf(judged.items, 30)
+    assert.isTrue(judged.items.every(({ task_id, votes }) => task_id === tasks[0] && votes === 3))
+  })
 
-  it.effect("items are found by text, group, state, expert, flag and agreement, page by page", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      yield* create(colors, { votes: 2, group: "colors" })
-      yield* create([["100% of_them", "all", "none"]])
-      yield* judge([
-        [ann, "blue"],
-        [bob, "green"],
-      ])
-      const grass = yield* next(ann)
-      yield* queue.setAside(ann, grass.itemId, { kind: "flag", problem: "unclear_prompt", comment: "" })
-      const found = (filter: Parameters<typeof desk.items>[0]) =>
-        Effect.map(desk.items(filter), ({ items }) => items.map(({ prompt }) => prompt))
-      assert.deepStrictEqual(yield* found({}), ["100% of_them", "grass", "sky"])
-      assert.deepStrictEqual(yield* found({ text: "0% OF_" }), ["100% of_them"])
-      assert.deepStrictEqual(yield* found({ text: "s%y" }), [])
-      assert.deepStrictEqual(yield* found({ group: "colors", text: "" }), ["grass", "sky"])
-      assert.deepStrictEqual(yield* found({ state: "waiting" }), ["100% of_them", "grass"])
-      assert.deepStrictEqual(yield* found({ state: "disputed" }), ["sky"])
-      assert.deepStrictEqual(yield* found({ max_agreement: 50 }), ["sky"])
-      assert.deepStrictEqual(yield* found({ max_agreement: 49 }), [])
-      assert.deepStrictEqual(yield* found({ expert: bob }), ["sky"])
-      assert.deepStrictEqual(yield* found({ flagged: "true" }), ["grass"])
-      const first = yield* desk.items({ limit: 2 })
-      assert.deepStrictEqual(yield* found({ before: first.next! }), ["sky"])
-      const tasks = yield* (yield* TaskStore).list({ text: "COLOR" })
-      assert.lengthOf(tasks.tasks, 1)
+  test("items are found by text, group, state, expert, flag and agreement, page by page", function* () {
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    const [ann = "", bob = ""] = yield* experts
+    yield* create(colors, { votes: 2, group: "colors" })
+    yield* create([["100% of_them", "all", "none"]])
+    yield* judge(ann, "blue")
+    yield* judge(bob, "green")
+    const grass = yield* next(ann)
+    yield* queue.setAside(ann, grass.itemId, { kind: "flag", problem: "unclear_prompt", comment: "" })
+    const found = (filter: Parameters<typeof desk.items>[0]) =>
+      Effect.map(desk.items(filter), ({ items }) => items.map(({ prompt }) => prompt))
+    assert.deepStrictEqual(yield* found({}), ["100% of_them", "grass", "sky"])
+    assert.deepStrictEqual(yield* found({ text: "0% OF_" }), ["100% of_them"])
+    assert.deepStrictEqual(yield* found({ text: "s%y" }), [])
+    assert.deepStrictEqual(yield* found({ group: "colors", text: "" }), ["grass", "sky"])
+    assert.deepStrictEqual(yield* found({ state: "waiting" }), ["100% of_them", "grass"])
+    assert.deepStrictEqual(yield* found({ state: "disputed" }), ["sky"])
+    assert.deepStrictEqual(yield* found({ max_agreement: 50 }), ["sky"])
+    assert.deepStrictEqual(yield* found({ max_agreement: 49 }), [])
+    assert.deepStrictEqual(yield* found({ expert: bob }), ["sky"])
+    assert.deepStrictEqual(yield* found({ flagged: "true" }), ["grass"])
+    const first = yield* desk.items({ limit: 2 })
+    assert.deepStrictEqual(yield* found({ before: first.next! }), ["sky"])
+    const tasks = yield* (yield* TaskStore).list({ text: "COLOR" })
+    assert.lengthOf(tasks.tasks, 1)
 
-      const group = yield* Effect.flatMap(desk.group("colors"), Effect.fromOption)
-      assert.deepStrictEqual(
-        [group.tasks.open, group.prompts, group.votes, group.votes_required, group.disputed, group.flagged],
-        [1, 2, 2, 4, 1, 1],
-      )
-      assert.deepStrictEqual(
-        group.experts.map(({ name, votes }) => [name, votes]),
-        [
-          ["Ann", 1],
-          ["Bob", 1],
-        ],
-      )
-      const expert = yield* Effect.flatMap(desk.expert(ann), Effect.fromOption)
-      assert.strictEqual(
-        expert.latest.places[0]?.chosen.reduce((sum, n) => sum + n, 0),
-        1,
-      )
-      assert.deepStrictEqual(
-        expert.days.map(({ votes }) => votes),
-        [1],
-      )
-      assert.isTrue(Option.isNone(yield* desk.group("none")))
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+    const group = yield* Effect.flatMap(desk.group("colors"), Effect.fromOption)
+    assert.deepStrictEqual(
+      [group.tasks.open, group.prompts, group.votes, group.votes_required, group.disputed, group.flagged],
+      [1, 2, 2, 4, 1, 1],
+    )
+    assert.deepStrictEqual(
+      group.experts.map(({ name, votes }) => [name, votes]),
+      [
+        ["Ann", 1],
+        ["Bob", 1],
+      ],
+    )
+    const expert = yield* Effect.flatMap(desk.expert(ann), Effect.fromOption)
+    assert.strictEqual(
+      expert.latest.places[0]?.chosen.reduce((sum, n) => sum + n, 0),
+      1,
+    )
+    assert.deepStrictEqual(
+      expert.days.map(({ votes }) => votes),
+      [1],
+    )
+    assert.isTrue(Option.isNone(yield* desk.group("none")))
+  })
 })

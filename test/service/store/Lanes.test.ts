@@ -1,16 +1,14 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, next, type Store, store, voteFor } from "./support.ts"
+import { create, next, person, store, voteFor } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
-const test = (name: string, effect: () => Effect.Effect<void, unknown, Store>) =>
-  it.effect(name, () => effect().pipe(Effect.provide(store(":memory:"))))
+const test = testOver(store(":memory:"))
 
-const expert = (name: string) =>
-  Experts.use((experts) => Effect.map(experts.create(name), ({ expert_id }) => expert_id))
 const promptOf = (expertId: string) =>
   VoteQueue.use((queue) => Effect.map(queue.next(expertId), (item) => Option.map(item, ({ prompt }) => prompt.prompt)))
 const judge = Effect.fnUntraced(function* (expertId: string) {
@@ -33,182 +31,164 @@ const set = (groupId: string, priority: "urgent" | "high" | "normal" | "low", ex
   VoteQueue.use((queue) => queue.setGroup({ groupId, priority, experts }))
 
 describe("priority of groups", () => {
-  test("is the order of the queue, and among equal ones the oldest item is first", () =>
-    Effect.gen(function* () {
-      const eva = yield* expert("Eva")
-      yield* group("a", ["a1", "a2"])
-      yield* group("b", ["b1"])
-      yield* group("c", ["c1"])
-      yield* group("d", ["d1"])
-      yield* group("e", ["e1"])
-      yield* set("a", "low")
-      yield* set("c", "urgent")
-      yield* set("d", "high")
-      yield* set("e", "high")
-      // A task that joins later is in its group's place.
-      yield* group("c", ["c2"])
-      const { groups } = yield* VoteQueue
-      assert.deepStrictEqual(
-        (yield* groups()).groups.map(({ group_id, priority, tasks }) => [group_id, priority, tasks]),
-        [
-          ["c", "urgent", 2],
-          ["d", "high", 1],
-          ["e", "high", 1],
-          ["b", "normal", 1],
-          ["a", "low", 1],
-        ],
-      )
-      assert.deepStrictEqual(yield* all(eva), ["c1", "c2", "d1", "e1", "b1", "a1", "a2"])
-    }))
+  test("is the order of the queue, and among equal ones the oldest item is first", function* () {
+    const eva = yield* person("Eva")
+    yield* group("a", ["a1", "a2"])
+    yield* group("b", ["b1"])
+    yield* group("c", ["c1"])
+    yield* group("d", ["d1"])
+    yield* group("e", ["e1"])
+    yield* set("a", "low")
+    yield* set("c", "urgent")
+    yield* set("d", "high")
+    yield* set("e", "high")
+    // A task that joins later is in its group's place.
+    yield* group("c", ["c2"])
+    const { groups } = yield* VoteQueue
+    assert.deepStrictEqual(
+      (yield* groups()).groups.map(({ group_id, priority, tasks }) => [group_id, priority, tasks]),
+      [
+        ["c", "urgent", 2],
+        ["d", "high", 1],
+        ["e", "high", 1],
+        ["b", "normal", 1],
+        ["a", "low", 1],
+      ],
+    )
+    assert.deepStrictEqual(yield* all(eva), ["c1", "c2", "d1", "e1", "b1", "a1", "a2"])
+  })
 
-  test("of a group whose items an expert has passed already, and back again", () =>
-    Effect.gen(function* () {
-      const [eva, max] = [yield* expert("Eva"), yield* expert("Max")]
-      yield* group("a", ["a1", "a2"], 2)
-      yield* group("b", ["b1"], 2)
-      assert.deepStrictEqual(yield* all(eva), ["a1", "a2", "b1"])
-      yield* set("b", "high")
-      assert.deepStrictEqual(yield* promptOf(max), Option.some("b1"))
-      assert.strictEqual(yield* judge(max), "b1")
-      yield* set("a", "high")
-      assert.strictEqual(yield* judge(max), "a1")
-      yield* set("a", "normal")
-      yield* group("c", ["c1"])
-      assert.deepStrictEqual(yield* all(max), ["a2", "c1"])
-      assert.deepStrictEqual(yield* all(eva), [])
-    }))
+  test("of a group whose items an expert has passed already, and back again", function* () {
+    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    yield* group("a", ["a1", "a2"], 2)
+    yield* group("b", ["b1"], 2)
+    assert.deepStrictEqual(yield* all(eva), ["a1", "a2", "b1"])
+    yield* set("b", "high")
+    assert.deepStrictEqual(yield* promptOf(max), Option.some("b1"))
+    assert.strictEqual(yield* judge(max), "b1")
+    yield* set("a", "high")
+    assert.strictEqual(yield* judge(max), "a1")
+    yield* set("a", "normal")
+    yield* group("c", ["c1"])
+    assert.deepStrictEqual(yield* all(max), ["a2", "c1"])
+    assert.deepStrictEqual(yield* all(eva), [])
+  })
 
-  test("an abandoned item returns to its place in its lane", () =>
-    Effect.gen(function* () {
-      const [eva, max] = [yield* expert("Eva"), yield* expert("Max")]
-      yield* group("a", ["a1", "a2"])
-      yield* set("a", "high")
-      yield* next(eva)
-      assert.strictEqual(yield* judge(max), "a2")
-      assert.deepStrictEqual(yield* promptOf(max), Option.none())
-      yield* TestClock.adjust("31 minutes")
-      yield* (yield* VoteQueue).releaseExpired
-      assert.strictEqual(yield* judge(max), "a1")
-    }))
+  test("an abandoned item returns to its place in its lane", function* () {
+    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    yield* group("a", ["a1", "a2"])
+    yield* set("a", "high")
+    yield* next(eva)
+    assert.strictEqual(yield* judge(max), "a2")
+    assert.deepStrictEqual(yield* promptOf(max), Option.none())
+    yield* TestClock.adjust("31 minutes")
+    yield* (yield* VoteQueue).releaseExpired
+    assert.strictEqual(yield* judge(max), "a1")
+  })
 })
 
 describe("an assigned group", () => {
-  test("goes only to its experts, in the order of age with what is for all", () =>
-    Effect.gen(function* () {
-      const [eva, max] = [yield* expert("Eva"), yield* expert("Max")]
-      yield* group("a", ["a1"])
-      yield* group("b", ["b1", "b2"])
-      yield* group("c", ["c1"])
-      yield* set("b", "normal", [max])
-      assert.deepStrictEqual(yield* all(eva), ["a1", "c1"])
-      assert.deepStrictEqual(yield* all(max), ["b1", "b2"])
-    }))
+  test("goes only to its experts, in the order of age with what is for all", function* () {
+    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    yield* group("a", ["a1"])
+    yield* group("b", ["b1", "b2"])
+    yield* group("c", ["c1"])
+    yield* set("b", "normal", [max])
+    assert.deepStrictEqual(yield* all(eva), ["a1", "c1"])
+    assert.deepStrictEqual(yield* all(max), ["b1", "b2"])
+  })
 
-  test("is taken from who holds it, and given back by a change", () =>
-    Effect.gen(function* () {
-      const [eva, max] = [yield* expert("Eva"), yield* expert("Max")]
-      yield* group("a", ["a1", "a2"])
-      const held = yield* next(eva)
-      yield* set("a", "normal", [max])
-      const queue = yield* VoteQueue
-      const late = yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "a")))
-      assert.strictEqual(late._tag, "NotHeld")
-      assert.deepStrictEqual(yield* promptOf(eva), Option.none())
-      assert.strictEqual(yield* judge(max), "a1")
-      yield* set("a", "normal", [eva])
-      assert.deepStrictEqual(yield* promptOf(max), Option.none())
-      assert.strictEqual(yield* judge(eva), "a2")
-    }))
+  test("is taken from who holds it, and given back by a change", function* () {
+    const [eva, max] = [yield* person("Eva"), yield* person("Max")]
+    yield* group("a", ["a1", "a2"])
+    const held = yield* next(eva)
+    yield* set("a", "normal", [max])
+    const queue = yield* VoteQueue
+    const late = yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "a")))
+    assert.strictEqual(late._tag, "NotHeld")
+    assert.deepStrictEqual(yield* promptOf(eva), Option.none())
+    assert.strictEqual(yield* judge(max), "a1")
+    yield* set("a", "normal", [eva])
+    assert.deepStrictEqual(yield* promptOf(max), Option.none())
+    assert.strictEqual(yield* judge(eva), "a2")
+  })
 
-  test("waits for its own experts alone where a prompt is asked for twice", () =>
-    Effect.gen(function* () {
-      const [eva] = [yield* expert("Eva"), yield* expert("Max")]
-      yield* group("a", ["same"])
-      yield* group("a", ["same"])
-      // Max, who has not seen it, is not asked: Eva judges both.
-      yield* set("a", "normal", [eva])
-      assert.deepStrictEqual(yield* all(eva), ["same", "same"])
-    }))
+  test("waits for its own experts alone where a prompt is asked for twice", function* () {
+    const [eva] = [yield* person("Eva"), yield* person("Max")]
+    yield* group("a", ["same"])
+    yield* group("a", ["same"])
+    // Max, who has not seen it, is not asked: Eva judges both.
+    yield* set("a", "normal", [eva])
+    assert.deepStrictEqual(yield* all(eva), ["same", "same"])
+  })
 
-  test("is not claimed for other automatic experts", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const experts = yield* Experts
-      yield* experts.ensure("first")
-      yield* experts.ensure("last")
-      yield* group("a", ["a1"])
-      yield* group("b", ["b1"])
-      yield* set("a", "normal", ["last"])
-      const claim = (names: ReadonlyArray<string>) =>
-        Effect.map(
-          queue.claim({ experts: names, tasks: 10, createdBefore: 1, isAvailable: () => true }),
-          ({ claims, unanswered }) => ({
-            claims: claims.map(({ items }) => [items[0]!.prompt.prompt, items[0]!.experts]),
-            unanswered,
-          }),
-        )
-      assert.deepStrictEqual(yield* claim(["first"]), { claims: [["b1", ["first"]]], unanswered: [] })
-      yield* set("a", "normal", ["first", "last"])
-      assert.deepStrictEqual(yield* claim(["first", "last"]), { claims: [["a1", ["first", "last"]]], unanswered: [] })
-    }))
+  test("is not claimed for other automatic experts", function* () {
+    const queue = yield* VoteQueue
+    const experts = yield* Experts
+    yield* experts.ensure("first")
+    yield* experts.ensure("last")
+    yield* group("a", ["a1"])
+    yield* group("b", ["b1"])
+    yield* set("a", "normal", ["last"])
+    const claim = (names: ReadonlyArray<string>) =>
+      Effect.map(
+        queue.claim({ experts: names, tasks: 10, createdBefore: 1, isAvailable: () => true }),
+        ({ claims, unanswered }) => ({
+          claims: claims.map(({ items }) => [items[0]!.prompt.prompt, items[0]!.experts]),
+          unanswered,
+        }),
+      )
+    assert.deepStrictEqual(yield* claim(["first"]), { claims: [["b1", ["first"]]], unanswered: [] })
+    yield* set("a", "normal", ["first", "last"])
+    assert.deepStrictEqual(yield* claim(["first", "last"]), { claims: [["a1", ["first", "last"]]], unanswered: [] })
+  })
 
-  test("a group or an expert that does not exist is an error, and changes nothing", () =>
-    Effect.gen(function* () {
-      yield* group("a", ["a1"])
-      assert.strictEqual((yield* Effect.flip(set("b", "high")))._tag, "NoSuchGroup")
-      assert.strictEqual((yield* Effect.flip(set("a", "high", ["nobody"])))._tag, "NoSuchExpert")
-      const {
-        groups: [found],
-      } = yield* (yield* VoteQueue).groups()
-      assert.deepInclude(found, { group_id: "a", priority: "normal", assigned: null, votes: 0, votes_needed: 1 })
-    }))
+  test("a group or an expert that does not exist is an error, and changes nothing", function* () {
+    yield* group("a", ["a1"])
+    assert.strictEqual((yield* Effect.flip(set("b", "high")))._tag, "NoSuchGroup")
+    assert.strictEqual((yield* Effect.flip(set("a", "high", ["nobody"])))._tag, "NoSuchExpert")
+    const {
+      groups: [found],
+    } = yield* (yield* VoteQueue).groups()
+    assert.deepInclude(found, { group_id: "a", priority: "normal", assigned: null, votes: 0, votes_needed: 1 })
+  })
 
-  test("tasks without a group are listed, the oldest first, page by page; those with settings in front", () =>
-    Effect.gen(function* () {
-      const { groups, pauseGroup } = yield* VoteQueue
-      const ids = yield* Effect.forEach(Array.from({ length: 120 }), (_, i) =>
-        Effect.orDie(
-          create(
-            [
-              [`p${i}`, "a", "b"],
-              ["second", "a", "b"],
-            ],
-            { votes: 2 },
-          ),
+  test("tasks without a group are listed, the oldest first, page by page; those with settings in front", function* () {
+    const { groups, pauseGroup } = yield* VoteQueue
+    const ids = yield* Effect.forEach(Array.from({ length: 120 }), (_, i) =>
+      Effect.orDie(
+        create(
+          [
+            [`p${i}`, "a", "b"],
+            ["second", "a", "b"],
+          ],
+          { votes: 2 },
         ),
-      )
-      yield* group("a", ["a1"])
-      yield* set(ids[110]!, "high")
-      yield* pauseGroup(ids[3]!, true)
-      yield* (yield* TaskStore).cancel(ids[0]!)
-      const first = yield* groups()
-      assert.deepStrictEqual(
-        first.groups.map(({ group_id }) => group_id),
-        ["a"],
-      )
-      const [urgent, paused] = [ids[110]!, ids[3]!]
-      const normal = ids.filter((id) => id !== urgent && id !== paused).slice(1)
-      assert.deepStrictEqual(
-        first.tasks.map(({ group_id }) => group_id),
-        [urgent, ids[1]!, ids[2]!, paused, ...normal.slice(2, 50)],
-      )
-      assert.deepInclude(first.tasks[0], { priority: "high", paused: false, votes: 0, votes_needed: 4, prompt: "p110" })
-      assert.isTrue(first.tasks[3]!.paused)
-      const second = yield* groups(first.next!)
-      const third = yield* groups(second.next!)
-      assert.isNull(third.next)
-      assert.deepStrictEqual(
-        [...second.tasks, ...third.tasks].map(({ group_id }) => group_id),
-        normal.slice(50),
-      )
-    }))
-
-  test("a task without a group is one of its own", () =>
-    Effect.gen(function* () {
-      const eva = yield* expert("Eva")
-      yield* create([["p1", "a", "b"]])
-      const second = yield* create([["p2", "a", "b"]])
-      yield* set(second, "urgent")
-      assert.deepStrictEqual(yield* all(eva), ["p2", "p1"])
-    }))
+      ),
+    )
+    yield* group("a", ["a1"])
+    yield* set(ids[110]!, "high")
+    yield* pauseGroup(ids[3]!, true)
+    yield* (yield* TaskStore).cancel(ids[0]!)
+    const first = yield* groups()
+    assert.deepStrictEqual(
+      first.groups.map(({ group_id }) => group_id),
+      ["a"],
+    )
+    const [urgent, paused] = [ids[110]!, ids[3]!]
+    const normal = ids.filter((id) => id !== urgent && id !== paused).slice(1)
+    assert.deepStrictEqual(
+      first.tasks.map(({ group_id }) => group_id),
+      [urgent, ids[1]!, ids[2]!, paused, ...normal.slice(2, 50)],
+    )
+    assert.deepInclude(first.tasks[0], { priority: "high", paused: false, votes: 0, votes_needed: 4, prompt: "p110" })
+    assert.isTrue(first.tasks[3]!.paused)
+    const second = yield* groups(first.next!)
+    const third = yield* groups(second.next!)
+    assert.isNull(third.next)
+    assert.deepStrictEqual(
+      [...second.tasks, ...third.tasks].map(({ group_id }) => group_id),
+      normal.slice(50),
+    )
+  })
 })

@@ -1,6 +1,6 @@
 /** What a manager does with work that goes on: pauses it, withdraws a prompt, asks for more votes. */
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Result, Stream } from "effect"
+import { assert, describe } from "@effect/vitest"
+import { Effect, Option, Result, Stream } from "effect"
 import { Actor } from "../../../src/service/database/Audit.ts"
 import { Database } from "../../../src/service/database/Database.ts"
 import { Desk } from "../../../src/service/store/Desk.ts"
@@ -10,6 +10,7 @@ import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import {
   assertCounters,
   create,
+  detailOf,
   experts,
   judge,
   makeEvents,
@@ -17,9 +18,15 @@ import {
   results,
   statusOf,
   store,
-  storeOver,
   voteFor,
 } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const { events, layer } = makeEvents()
+const test = testOver(store(":memory:"))
+
+/** A test of the events that are stored for webhooks. */
+const told = testOver(store(":memory:", { webhooks: layer }))
 
 const colors = [
   ["sky", "blue", "green"],
@@ -28,459 +35,349 @@ const colors = [
 
 const automatic = { experts: ["longest"], tasks: 10, createdBefore: Number.MAX_SAFE_INTEGER, isAvailable: () => true }
 
-const detailOf = (taskId: string) =>
-  TaskStore.use((tasks) => Effect.flatMap(tasks.detail(taskId, 0), Effect.fromOption))
+const choicesOf = (taskId: string) =>
+  Effect.map(results(taskId), (all): ReadonlyArray<unknown> => all.map((result) => result.best_completion_index))
 
 describe("a pause", () => {
-  it.effect("takes from people what they hold, with its draft, and goes on where it was", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      const taskId = yield* create(colors, { group: "colors" })
-      const other = yield* create([["snow", "white", "black"]])
-      const held = yield* next(ann)
-      yield* queue.saveDraft(ann, held.itemId, "half a thought")
-      yield* queue.pauseGroup("colors", true)
-      // Paused already.
-      yield* queue.pauseGroup("colors", true)
-      yield* assertCounters
+  test("takes from people what they hold, with its draft, and goes on where it was", function* () {
+    const queue = yield* VoteQueue
+    const [ann = "", bob = ""] = yield* experts
+    const taskId = yield* create(colors, { group: "colors" })
+    const other = yield* create([["snow", "white", "black"]])
+    const held = yield* next(ann)
+    yield* queue.saveDraft(ann, held.itemId, "half a thought")
+    yield* queue.pauseGroup("colors", true)
+    // Paused already.
+    yield* queue.pauseGroup("colors", true)
+    yield* assertCounters
 
-      assert.strictEqual((yield* Effect.flip(queue.vote(ann, held.itemId, voteFor(held, "blue"))))._tag, "NotHeld")
-      assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, held.itemId, "more")))._tag, "NotHeld")
-      assert.strictEqual((yield* next(ann)).prompt.prompt, "snow")
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      assert.strictEqual(yield* statusOf(taskId), "in_progress")
-      assert.isTrue((yield* detailOf(taskId)).task.paused)
-      assert.isFalse((yield* detailOf(other)).task.paused)
-      assert.deepStrictEqual(
-        (yield* queue.groups()).groups.map(({ group_id, paused }) => [group_id, paused]),
-        [["colors", true]],
-      )
-      assert.isTrue((yield* (yield* Desk).group("colors").pipe(Effect.flatMap(Effect.fromOption))).paused)
-      // Tasks that join it wait, too.
-      yield* create([["rose", "red", "blue"]], { group: "colors" })
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    assert.strictEqual((yield* Effect.flip(queue.vote(ann, held.itemId, voteFor(held, "blue"))))._tag, "NotHeld")
+    assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, held.itemId, "more")))._tag, "NotHeld")
+    assert.strictEqual((yield* next(ann)).prompt.prompt, "snow")
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    assert.strictEqual(yield* statusOf(taskId), "in_progress")
+    assert.isTrue((yield* detailOf(taskId)).task.paused)
+    assert.isFalse((yield* detailOf(other)).task.paused)
+    assert.deepStrictEqual(
+      (yield* queue.groups()).groups.map(({ group_id, paused }) => [group_id, paused]),
+      [["colors", true]],
+    )
+    assert.isTrue((yield* (yield* Desk).group("colors").pipe(Effect.flatMap(Effect.fromOption))).paused)
+    // Tasks that join it wait, too.
+    yield* create([["rose", "red", "blue"]], { group: "colors" })
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
 
-      yield* queue.pauseGroup("colors", false)
-      yield* assertCounters
-      assert.deepStrictEqual(
-        (yield* queue.groups()).groups.map(({ group_id, paused, priority }) => [group_id, paused, priority]),
-        [["colors", false, "normal"]],
-      )
-      yield* judge([[ann, "white"]])
-      const again = yield* next(ann)
-      assert.deepStrictEqual([again.prompt.prompt, again.draft], ["sky", Option.some("half a thought")])
-      assert.deepStrictEqual(again.order, held.order)
-      assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+    yield* queue.pauseGroup("colors", false)
+    yield* assertCounters
+    assert.deepStrictEqual(
+      (yield* queue.groups()).groups.map(({ group_id, paused, priority }) => [group_id, paused, priority]),
+      [["colors", false, "normal"]],
+    )
+    yield* judge(ann, "white")
+    const again = yield* next(ann)
+    assert.deepStrictEqual([again.prompt.prompt, again.draft], ["sky", Option.some("half a thought")])
+    assert.deepStrictEqual(again.order, held.order)
+    assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+  })
 
-  it.effect("is for automatic experts, too, also after a restart; a task without a group is paused by its id", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      yield* (yield* Experts).ensure("longest")
-      const taskId = yield* create(colors)
-      yield* queue.pauseGroup(taskId, true)
-      assert.deepStrictEqual(yield* queue.claim(automatic), {
-        claims: [],
-        unanswered: [],
-        idle: { createdAt: undefined },
-      })
-      yield* Effect.gen(function* () {
-        const queue = yield* VoteQueue
-        assert.deepStrictEqual((yield* queue.claim(automatic)).claims, [])
-        yield* queue.pauseGroup(taskId, false)
-        assert.deepStrictEqual(
-          (yield* queue.claim(automatic)).claims.map(({ items, taskId }) => [taskId, items.length]),
-          [[taskId, 2]],
-        )
-      }).pipe(Effect.provide(Layer.fresh(storeOver())))
-      assert.strictEqual((yield* Effect.flip(queue.pauseGroup("nothing", true)))._tag, "NoSuchGroup")
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
-
-  it.effect("keeps priority and experts of the group, and outlasts changes of them; nothing is taken back in it", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      yield* create(colors, { group: "colors", votes: 2 })
-      yield* judge([[ann, "blue"]])
-      yield* queue.setGroup({ groupId: "colors", priority: "high", experts: [ann] })
-      yield* queue.pauseGroup("colors", true)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
-      assert.isFalse((yield* queue.progress(ann)).undoable)
-      yield* queue.setGroup({ groupId: "colors", priority: "normal", experts: undefined })
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* queue.setGroup({ groupId: "colors", priority: "low", experts: [bob] })
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* queue.pauseGroup("colors", false)
-      assert.isTrue(Option.isNone(yield* queue.next(ann)))
-      assert.strictEqual((yield* next(bob)).prompt.prompt, "sky")
-      assert.isTrue((yield* queue.progress(ann)).undoable)
-      yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("keeps priority and experts of the group, and outlasts changes of them; nothing is taken back in it", function* () {
+    const queue = yield* VoteQueue
+    const [ann = "", bob = ""] = yield* experts
+    yield* create(colors, { group: "colors", votes: 2 })
+    yield* judge(ann, "blue")
+    yield* queue.setGroup({ groupId: "colors", priority: "high", experts: [ann] })
+    yield* queue.pauseGroup("colors", true)
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+    assert.isFalse((yield* queue.progress(ann)).undoable)
+    yield* queue.setGroup({ groupId: "colors", priority: "normal", experts: undefined })
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    yield* queue.setGroup({ groupId: "colors", priority: "low", experts: [bob] })
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    yield* queue.pauseGroup("colors", false)
+    assert.isTrue(Option.isNone(yield* queue.next(ann)))
+    assert.strictEqual((yield* next(bob)).prompt.prompt, "sky")
+    assert.isTrue((yield* queue.progress(ann)).undoable)
+    yield* assertCounters
+  })
 })
 
 describe("a withdrawn prompt", () => {
-  it.effect("is judged by nobody, completes its task, and has a result that says so; undone, it is judged again", () =>
-    Effect.gen(function* () {
-      const { events, layer } = makeEvents()
-      yield* Effect.gen(function* () {
-        const desk = yield* Desk
-        const queue = yield* VoteQueue
-        const [ann = "", bob = ""] = yield* experts
-        const taskId = yield* create(colors)
-        yield* judge([[ann, "blue"]])
-        const held = yield* next(bob)
-        yield* queue.saveDraft(bob, held.itemId, "not yet")
-        yield* desk.withdrawPrompt(taskId, 1, "Not a question.", "Lea")
-        yield* assertCounters
-        assert.strictEqual((yield* Effect.flip(queue.vote(bob, held.itemId, voteFor(held, "green"))))._tag, "NotHeld")
-        assert.isTrue(Option.isNone(yield* queue.next(bob)))
-        assert.strictEqual(yield* statusOf(taskId), "completed")
-        const [first, second] = yield* results(taskId)
-        assert.strictEqual(first.best_completion_index, 0)
-        assert.deepInclude(second, { prompt: "grass", best_completion_index: null })
-        assert.deepInclude(second.annotations, { rationale: "Not a question." })
-        assert.strictEqual(second.annotations.withdrawn.by, "Lea")
-        const event = { organization: "default", groupId: taskId, taskIds: [taskId] }
-        assert.deepStrictEqual(events, [event])
-        assert.deepStrictEqual(
-          (yield* desk.items({ state: "withdrawn" })).items.map(({ decision, index, state }) => [
-            index,
-            state,
-            decision,
-          ]),
-          [[1, "withdrawn", null]],
-        )
-        const [, item] = (yield* detailOf(taskId)).items
-        assert.deepInclude(item, { done: true, decision: null, result: null })
-        assert.strictEqual(item?.withdrawal?.reason, "Not a question.")
-
-        yield* desk.restorePrompt(taskId, 1)
-        yield* assertCounters
-        assert.deepStrictEqual(events.slice(1), [{ ...event, type: "task_group.reopened" }])
-        assert.strictEqual(yield* statusOf(taskId), "in_progress")
-        // The draft was thrown away with the completed task.
-        assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
-        yield* judge([[bob, "green"]])
-        assert.strictEqual((yield* results(taskId))[1].best_completion_index, 0)
-        assert.lengthOf(events, 3)
-        yield* assertCounters
-      }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
-    }),
-  )
-
-  it.effect("gives nothing of its votes to the result, and has them again when it is restored", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const [ann = "", bob = ""] = yield* experts
-      const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
-      yield* judge([
-        [ann, "blue"],
-        [bob, "green"],
-      ])
-      const before = yield* results(taskId)
-      yield* desk.withdrawPrompt(taskId, 0, "", "Lea")
-      yield* assertCounters
-      assert.notProperty((yield* results(taskId))[0].annotations, "votes")
-      assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
-      yield* desk.restorePrompt(taskId, 0)
-      assert.deepStrictEqual(yield* results(taskId), before)
-      assert.lengthOf((yield* desk.items({ state: "disputed" })).items, 1)
-      yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
-
-  it.effect("may be each prompt of a task that nobody has judged", () =>
-    Effect.gen(function* () {
-      const { events, layer } = makeEvents()
-      yield* Effect.gen(function* () {
-        const desk = yield* Desk
-        const [ann = ""] = yield* experts
-        const taskId = yield* create(colors, { group: "colors", groupSize: 1 })
-        yield* desk.withdrawPrompt(taskId, 0, "", "Lea")
-        assert.strictEqual(yield* statusOf(taskId), "in_progress")
-        const queue = yield* VoteQueue
-        assert.deepStrictEqual(
-          (yield* queue.groups()).groups.map(({ votes_needed }) => votes_needed),
-          [1],
-        )
-        assert.strictEqual((yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))).votes_required, 1)
-        assert.strictEqual((yield* queue.progress(ann)).votesNeeded, 1)
-        yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
-        yield* assertCounters
-        assert.deepStrictEqual(
-          (yield* results(taskId)).map(({ best_completion_index }) => best_completion_index as unknown),
-          [null, null],
-        )
-        assert.lengthOf(events, 1)
-        yield* desk.restorePrompt(taskId, 0)
-        yield* assertCounters
-        yield* judge([[ann, "blue"]])
-        assert.deepStrictEqual(
-          (yield* results(taskId)).map(({ best_completion_index }) => best_completion_index as unknown),
-          [0, null],
-        )
-        const group = yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))
-        assert.deepInclude(group, { withdrawn: 1, decided: 0 })
-      }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
-    }),
-  )
-
-  it.effect("is neither decided, nor of a cancelled task, nor with an automatic expert, nor withdrawn before", () =>
-    Effect.gen(function* () {
+  told(
+    "is judged by nobody, completes its task, and has a result that says so; undone, it is judged again",
+    function* () {
+      events.length = 0
       const desk = yield* Desk
       const queue = yield* VoteQueue
-      yield* (yield* Experts).ensure("longest")
-      const problemOf = (taskId: string, index: number) =>
-        Effect.map(Effect.flip(desk.withdrawPrompt(taskId, index, "", "Lea")), (error) =>
-          error._tag === "NotNow" ? error.problem : error._tag,
-        )
-      const cancelled = yield* create(colors)
-      yield* (yield* TaskStore).cancel(cancelled)
-      assert.strictEqual(yield* problemOf(cancelled, 0), "The task is cancelled.")
-      assert.strictEqual(yield* problemOf("task_none", 0), "NothingThere")
-      const taskId = yield* create([...colors, ["snow", "white", "black"]], { votes: 2 })
-      yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
-      yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
-      assert.include(yield* problemOf(taskId, 0), "A lead has decided")
-      assert.include(yield* problemOf(taskId, 2), "withdrawn already")
-      const decided = desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
-      assert.deepInclude(yield* Effect.flip(decided), {
-        _tag: "NotNow",
-        problem: "The prompt is withdrawn. Restore it first.",
-      })
-      assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "NotNow")
-      assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "NotNow")
-      const { claims } = yield* queue.claim(automatic)
-      assert.include(yield* problemOf(taskId, 1), "An automatic expert is judging")
-      assert.deepStrictEqual(
-        claims[0]?.items.map(({ promptIndex }) => promptIndex),
-        [1],
-      )
-      yield* queue.record(
-        claims[0]!.items.map(({ itemId }) => ({
-          itemId,
-          answers: [{ expert: "longest", vote: Result.succeed({ choice: 0, order: [0, 1], seconds: 0 }) }],
-        })),
-      )
-      yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
-      assert.deepStrictEqual(
-        (yield* results(taskId)).map(({ best_completion_index }) => best_completion_index as unknown),
-        [0, null, null],
-      )
+      const [ann = "", bob = ""] = yield* experts
+      const taskId = yield* create(colors)
+      yield* judge(ann, "blue")
+      const held = yield* next(bob)
+      yield* queue.saveDraft(bob, held.itemId, "not yet")
+      yield* desk.withdrawPrompt(taskId, 1, "Not a question.", "Lea")
       yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:"))),
+      assert.strictEqual((yield* Effect.flip(queue.vote(bob, held.itemId, voteFor(held, "green"))))._tag, "NotHeld")
+      assert.isTrue(Option.isNone(yield* queue.next(bob)))
+      assert.strictEqual(yield* statusOf(taskId), "completed")
+      const [first, second] = yield* results(taskId)
+      assert.strictEqual(first.best_completion_index, 0)
+      assert.deepInclude(second, { prompt: "grass", best_completion_index: null })
+      assert.deepInclude(second.annotations, { rationale: "Not a question." })
+      assert.strictEqual(second.annotations.withdrawn.by, "Lea")
+      const event = { organization: "default", groupId: taskId, taskIds: [taskId] }
+      assert.deepStrictEqual(events, [event])
+      assert.deepStrictEqual(
+        (yield* desk.items({ state: "withdrawn" })).items.map(({ decision, index, state }) => [index, state, decision]),
+        [[1, "withdrawn", null]],
+      )
+      const [, item] = (yield* detailOf(taskId)).items
+      assert.deepInclude(item, { done: true, decision: null, result: null })
+      assert.strictEqual(item?.withdrawal?.reason, "Not a question.")
+
+      yield* desk.restorePrompt(taskId, 1)
+      yield* assertCounters
+      assert.deepStrictEqual(events.slice(1), [{ ...event, type: "task_group.reopened" }])
+      assert.strictEqual(yield* statusOf(taskId), "in_progress")
+      // The draft was thrown away with the completed task.
+      assert.strictEqual((yield* next(bob)).prompt.prompt, "grass")
+      yield* judge(bob, "green")
+      assert.strictEqual((yield* results(taskId))[1].best_completion_index, 0)
+      assert.lengthOf(events, 3)
+      yield* assertCounters
+    },
   )
+
+  test("gives nothing of its votes to the result, and has them again when it is restored", function* () {
+    const desk = yield* Desk
+    const [ann = "", bob = ""] = yield* experts
+    const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
+    yield* judge(ann, "blue")
+    yield* judge(bob, "green")
+    const before = yield* results(taskId)
+    yield* desk.withdrawPrompt(taskId, 0, "", "Lea")
+    yield* assertCounters
+    assert.notProperty((yield* results(taskId))[0].annotations, "votes")
+    assert.deepStrictEqual((yield* desk.items({ state: "disputed" })).items, [])
+    yield* desk.restorePrompt(taskId, 0)
+    assert.deepStrictEqual(yield* results(taskId), before)
+    assert.lengthOf((yield* desk.items({ state: "disputed" })).items, 1)
+    yield* assertCounters
+  })
+
+  told("may be each prompt of a task that nobody has judged", function* () {
+    events.length = 0
+    const desk = yield* Desk
+    const [ann = ""] = yield* experts
+    const taskId = yield* create(colors, { group: "colors", groupSize: 1 })
+    yield* desk.withdrawPrompt(taskId, 0, "", "Lea")
+    assert.strictEqual(yield* statusOf(taskId), "in_progress")
+    const queue = yield* VoteQueue
+    assert.deepStrictEqual(
+      (yield* queue.groups()).groups.map(({ votes_needed }) => votes_needed),
+      [1],
+    )
+    assert.strictEqual((yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))).votes_required, 1)
+    assert.strictEqual((yield* queue.progress(ann)).votesNeeded, 1)
+    yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
+    yield* assertCounters
+    assert.deepStrictEqual(yield* choicesOf(taskId), [null, null])
+    assert.lengthOf(events, 1)
+    yield* desk.restorePrompt(taskId, 0)
+    yield* assertCounters
+    yield* judge(ann, "blue")
+    assert.deepStrictEqual(yield* choicesOf(taskId), [0, null])
+    const group = yield* desk.group("colors").pipe(Effect.flatMap(Effect.fromOption))
+    assert.deepInclude(group, { withdrawn: 1, decided: 0 })
+  })
+
+  test("is neither decided, nor of a cancelled task, nor with an automatic expert, nor withdrawn before", function* () {
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    yield* (yield* Experts).ensure("longest")
+    const problemOf = (taskId: string, index: number) =>
+      Effect.map(Effect.flip(desk.withdrawPrompt(taskId, index, "", "Lea")), (error) =>
+        error._tag === "NotNow" ? error.problem : error._tag,
+      )
+    const cancelled = yield* create(colors)
+    yield* (yield* TaskStore).cancel(cancelled)
+    assert.strictEqual(yield* problemOf(cancelled, 0), "The task is cancelled.")
+    assert.strictEqual(yield* problemOf("task_none", 0), "NothingThere")
+    const taskId = yield* create([...colors, ["snow", "white", "black"]], { votes: 2 })
+    yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+    yield* desk.withdrawPrompt(taskId, 2, "", "Lea")
+    assert.include(yield* problemOf(taskId, 0), "A lead has decided")
+    assert.include(yield* problemOf(taskId, 2), "withdrawn already")
+    const decided = desk.decide({ taskId, promptIndex: 2, choice: 0, rationale: "", operator: "Lea" })
+    assert.deepInclude(yield* Effect.flip(decided), {
+      _tag: "NotNow",
+      problem: "The prompt is withdrawn. Restore it first.",
+    })
+    assert.strictEqual((yield* Effect.flip(desk.withdrawDecision(taskId, 2)))._tag, "NotNow")
+    assert.strictEqual((yield* Effect.flip(desk.restorePrompt(taskId, 0)))._tag, "NotNow")
+    const { claims } = yield* queue.claim(automatic)
+    assert.include(yield* problemOf(taskId, 1), "An automatic expert is judging")
+    assert.deepStrictEqual(
+      claims[0]?.items.map(({ promptIndex }) => promptIndex),
+      [1],
+    )
+    yield* queue.record(
+      claims[0]!.items.map(({ itemId }) => ({
+        itemId,
+        answers: [{ expert: "longest", vote: Result.succeed({ choice: 0, order: [0, 1], seconds: 0 }) }],
+      })),
+    )
+    yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
+    assert.deepStrictEqual(yield* choicesOf(taskId), [0, null, null])
+    yield* assertCounters
+  })
 })
 
 describe("further votes", () => {
-  it.effect("come from experts who have not judged the prompts, and replace the result when all are there", () =>
-    Effect.gen(function* () {
-      const { events, layer } = makeEvents()
-      yield* Effect.gen(function* () {
-        const desk = yield* Desk
-        const queue = yield* VoteQueue
-        const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
-        const taskId = yield* create(colors)
-        yield* judge([
-          [ann, "blue"],
-          [ann, "blue"],
-        ])
-        const before = yield* results(taskId)
-        assert.strictEqual(yield* desk.reopen(taskId, 2, undefined), 2)
-        yield* assertCounters
-        assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
-        assert.strictEqual((yield* detailOf(taskId)).task.extra_votes, 4)
-        assert.deepStrictEqual(yield* results(taskId), before)
-        assert.lengthOf(events, 1)
-        assert.isTrue(Option.isNone(yield* queue.next(ann)))
-        yield* judge([
-          [bob, "green"],
-          [bob, "green"],
-          [cleo, "green"],
-        ])
-        assert.deepStrictEqual(yield* results(taskId), before)
-        yield* assertCounters
-        yield* judge([[cleo, "green"]])
-        const [sky, grass] = yield* results(taskId)
-        assert.deepStrictEqual([sky.best_completion_index, grass.best_completion_index], [1, 0])
-        assert.lengthOf(sky.annotations.votes, 3)
-        assert.lengthOf(events, 2)
-        assert.lengthOf((yield* desk.items({ state: "disputed" })).items, 2)
-        yield* assertCounters
+  told("come from experts who have not judged the prompts, and replace the result when all are there", function* () {
+    events.length = 0
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    const [ann = "", bob = "", cleo = "", dan = ""] = yield* experts
+    const taskId = yield* create(colors)
+    yield* judge(ann, "blue", "blue")
+    const before = yield* results(taskId)
+    assert.strictEqual(yield* desk.reopen(taskId, 2, undefined), 2)
+    yield* assertCounters
+    assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
+    assert.strictEqual((yield* detailOf(taskId)).task.extra_votes, 4)
+    assert.strictEqual(yield* statusOf(taskId), "completed", "as the client sees it")
+    assert.deepStrictEqual(yield* results(taskId), before)
+    assert.lengthOf(events, 1)
+    assert.isTrue(Option.isNone(yield* queue.next(ann)))
+    yield* judge(bob, "green", "green")
+    yield* judge(cleo, "green")
+    assert.deepStrictEqual(yield* results(taskId), before)
+    yield* assertCounters
+    yield* judge(cleo, "green")
+    const [sky, grass] = yield* results(taskId)
+    assert.deepStrictEqual([sky.best_completion_index, grass.best_completion_index], [1, 0])
+    assert.lengthOf(sky.annotations.votes, 3)
+    assert.lengthOf(events, 2)
+    assert.lengthOf((yield* desk.items({ state: "disputed" })).items, 2)
+    yield* assertCounters
 
-        // Again, and again before that is done; one of the two is decided meanwhile.
-        yield* desk.reopen(taskId, 1, [0])
-        yield* desk.reopen(taskId, 1, [0])
-        assert.strictEqual((yield* desk.items({ text: "sky" })).items[0]?.votes_required, 5)
-        yield* assertCounters
-        yield* judge([[dan, "blue"]])
-        assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
-        assert.strictEqual(yield* desk.endReopening(taskId), 1)
-        assert.deepStrictEqual(
-          (yield* results(taskId))[0].annotations.votes.map(({ choice }: { choice: number }) => choice),
-          [0, 1, 1, 0],
-        )
-        assert.strictEqual((yield* detailOf(taskId)).task.status, "completed")
-        yield* assertCounters
-        assert.strictEqual((yield* Effect.flip(desk.endReopening(taskId)))._tag, "NotNow")
-      }).pipe(Effect.provide(store(":memory:", { webhooks: layer })))
-    }),
-  )
+    // Again, and again before that is done; one of the two is decided meanwhile.
+    yield* desk.reopen(taskId, 1, [0])
+    yield* desk.reopen(taskId, 1, [0])
+    assert.strictEqual((yield* desk.items({ text: "sky" })).items[0]?.votes_required, 5)
+    yield* assertCounters
+    yield* judge(dan, "blue")
+    assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
+    assert.strictEqual(yield* desk.endReopening(taskId), 1)
+    assert.deepStrictEqual(
+      (yield* results(taskId))[0].annotations.votes.map(({ choice }: { choice: number }) => choice),
+      [0, 1, 1, 0],
+    )
+    assert.strictEqual((yield* detailOf(taskId)).task.status, "completed")
+    yield* assertCounters
+    assert.strictEqual((yield* Effect.flip(desk.endReopening(taskId)))._tag, "NotNow")
+  })
 
-  it.effect("leave out decided and withdrawn prompts, and are asked of no task that is cancelled or just begins", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const [ann = "", bob = ""] = yield* experts
-      const problemOf = (taskId: string, prompts?: ReadonlyArray<number>) =>
-        Effect.map(Effect.flip(desk.reopen(taskId, 1, prompts)), (error) => error._tag)
-      const taskId = yield* create([...colors, ["snow", "white", "black"]])
-      assert.strictEqual(yield* problemOf(taskId), "NotNow")
-      yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
-      yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
-      yield* judge([[ann, "white"]])
-      assert.strictEqual(yield* problemOf(taskId, [0, 1]), "NotNow")
-      assert.strictEqual(yield* problemOf(taskId, [-1, 3, 1048576]), "NotNow")
-      // What is decided or withdrawn needs no votes, and is not among those that have theirs.
-      const itemsOf = Effect.map(desk.items({ state: "done" }), ({ items }) => items.map(({ prompt }) => prompt))
-      assert.deepStrictEqual(yield* itemsOf, ["snow"])
-      const { task } = yield* detailOf(taskId)
-      assert.deepStrictEqual([task.votes, task.votes_spared], [1, 2])
-      assert.strictEqual(yield* desk.reopen(taskId, 1, undefined), 1)
-      yield* assertCounters
-      yield* judge([[bob, "black"]])
-      yield* assertCounters
-      assert.strictEqual((yield* results(taskId))[2].annotations.tie, true)
-      // The table has the decision of the prompt that nobody voted on, and nothing of the withdrawn one.
-      const table = yield* Stream.mkString(Stream.decodeText(desk.exportVotes("jsonl", {})))
-      assert.deepStrictEqual(
-        table
-          .trimEnd()
-          .split("\n")
-          .map((line) => JSON.parse(line) as { readonly prompt: string; readonly expert: string })
-          .map(({ expert, prompt }) => [prompt, expert]),
-        [
-          ["sky", "Lea"],
-          ["snow", ann],
-          ["snow", bob],
-        ],
-      )
-      const cancelled = yield* create(colors)
-      yield* (yield* TaskStore).cancel(cancelled)
-      assert.strictEqual(yield* problemOf(cancelled), "NotNow")
-      assert.strictEqual(yield* problemOf("task_none"), "NothingThere")
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
-
-  it.effect("are taken back, voided and restored as others are, and given by automatic experts", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      yield* (yield* Experts).ensure("longest")
-      const taskId = yield* create([["sky", "blue", "green"]])
-      yield* judge([[ann, "blue"]])
-      yield* desk.reopen(taskId, 2, undefined)
-      yield* judge([[bob, "green"]])
-      yield* queue.undo(bob, () => "")
-      yield* assertCounters
-      yield* judge([[bob, "green"]])
-      const { claims } = yield* queue.claim(automatic)
-      yield* queue.record([
-        {
-          itemId: claims[0]!.items[0]!.itemId,
-          answers: [{ expert: "longest", vote: Result.succeed({ choice: 1, order: [0, 1], seconds: 0 }) }],
-        },
-      ])
-      yield* assertCounters
-      assert.strictEqual((yield* detailOf(taskId)).task.status, "completed")
-      yield* desk.voidVotes(bob, "", "Lea")
-      yield* assertCounters
-      assert.strictEqual((yield* detailOf(taskId)).task.status, "in_progress")
-      assert.lengthOf((yield* results(taskId))[0].annotations.votes, 2)
-      yield* desk.restoreVotes(1, "Lea")
-      yield* assertCounters
-      assert.strictEqual((yield* detailOf(taskId)).task.status, "completed")
-      assert.lengthOf((yield* results(taskId))[0].annotations.votes, 3)
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("leave out decided and withdrawn prompts, and are asked of no task that is cancelled or just begins", function* () {
+    const desk = yield* Desk
+    const [ann = "", bob = ""] = yield* experts
+    const problemOf = (taskId: string, prompts?: ReadonlyArray<number>) =>
+      Effect.map(Effect.flip(desk.reopen(taskId, 1, prompts)), (error) => error._tag)
+    const taskId = yield* create([...colors, ["snow", "white", "black"]])
+    assert.strictEqual(yield* problemOf(taskId), "NotNow")
+    yield* desk.decide({ taskId, promptIndex: 0, choice: 0, rationale: "", operator: "Lea" })
+    yield* desk.withdrawPrompt(taskId, 1, "", "Lea")
+    yield* judge(ann, "white")
+    assert.strictEqual(yield* problemOf(taskId, [0, 1]), "NotNow")
+    assert.strictEqual(yield* problemOf(taskId, [-1, 3, 1048576]), "NotNow")
+    // What is decided or withdrawn needs no votes, and is not among those that have theirs.
+    const itemsOf = Effect.map(desk.items({ state: "done" }), ({ items }) => items.map(({ prompt }) => prompt))
+    assert.deepStrictEqual(yield* itemsOf, ["snow"])
+    const { task } = yield* detailOf(taskId)
+    assert.deepStrictEqual([task.votes, task.votes_spared], [1, 2])
+    assert.strictEqual(yield* desk.reopen(taskId, 1, undefined), 1)
+    yield* assertCounters
+    yield* judge(bob, "black")
+    yield* assertCounters
+    assert.strictEqual((yield* results(taskId))[2].annotations.tie, true)
+    // The table has the decision of the prompt that nobody voted on, and nothing of the withdrawn one.
+    const table = yield* Stream.mkString(Stream.decodeText(desk.exportVotes("jsonl", {})))
+    assert.deepStrictEqual(
+      table
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line) as { readonly prompt: string; readonly expert: string })
+        .map(({ expert, prompt }) => [prompt, expert]),
+      [
+        ["sky", "Lea"],
+        ["snow", ann],
+        ["snow", bob],
+      ],
+    )
+    const cancelled = yield* create(colors)
+    yield* (yield* TaskStore).cancel(cancelled)
+    assert.strictEqual(yield* problemOf(cancelled), "NotNow")
+    assert.strictEqual(yield* problemOf("task_none"), "NothingThere")
+  })
 })
 
 describe("a vote of a published result", () => {
-  it.effect("is not taken back while its task is open again", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = "", cleo = ""] = yield* experts
-      const taskId = yield* create(colors, { votes: 2 })
-      yield* judge([
-        [ann, "blue"],
-        [ann, "green"],
-        [bob, "blue"],
-        [bob, "green"],
-      ])
-      const before = yield* results(taskId)
-      yield* desk.reopen(taskId, 1, undefined)
-      assert.isFalse((yield* queue.progress(ann)).undoable)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
-      assert.deepStrictEqual(yield* results(taskId), before)
+  test("is not taken back while its task is open again", function* () {
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    const [ann = "", bob = "", cleo = ""] = yield* experts
+    const taskId = yield* create(colors, { votes: 2 })
+    yield* judge(ann, "blue", "green")
+    yield* judge(bob, "blue", "green")
+    const before = yield* results(taskId)
+    yield* desk.reopen(taskId, 1, undefined)
+    assert.isFalse((yield* queue.progress(ann)).undoable)
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+    assert.deepStrictEqual(yield* results(taskId), before)
 
-      // A further vote can be taken back until the result includes it. The decision has the result written anew.
-      yield* judge([[cleo, "blue"]])
-      assert.isTrue((yield* queue.progress(cleo)).undoable)
-      yield* queue.undo(cleo, () => "")
-      yield* judge([[cleo, "blue"]])
-      yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
-      assert.isFalse((yield* queue.progress(cleo)).undoable)
-      yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+    // A further vote can be taken back until the result includes it. The decision has the result written anew.
+    yield* judge(cleo, "blue")
+    assert.isTrue((yield* queue.progress(cleo)).undoable)
+    yield* queue.undo(cleo, () => "")
+    yield* judge(cleo, "blue")
+    yield* desk.decide({ taskId, promptIndex: 1, choice: 0, rationale: "", operator: "Lea" })
+    assert.isFalse((yield* queue.progress(cleo)).undoable)
+    yield* assertCounters
+  })
 
-  it.effect("is not taken back after other votes of the task were voided", () =>
-    Effect.gen(function* () {
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
-      yield* judge([
-        [ann, "blue"],
-        [bob, "blue"],
-      ])
-      yield* desk.voidVotes(bob, "", "Lea")
-      assert.lengthOf((yield* results(taskId))[0].annotations.votes, 1)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
-      yield* assertCounters
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  test("is not taken back after other votes of the task were voided", function* () {
+    const desk = yield* Desk
+    const queue = yield* VoteQueue
+    const [ann = "", bob = ""] = yield* experts
+    const taskId = yield* create([["sky", "blue", "green"]], { votes: 2 })
+    yield* judge(ann, "blue")
+    yield* judge(bob, "blue")
+    yield* desk.voidVotes(bob, "", "Lea")
+    assert.lengthOf((yield* results(taskId))[0].annotations.votes, 1)
+    assert.strictEqual((yield* Effect.flip(queue.undo(ann, () => "")))._tag, "NothingToUndo")
+    yield* assertCounters
+  })
 })
 
-describe("a change that fails on its way", () => {
-  it.effect("leaves nothing behind", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      const desk = yield* Desk
-      const queue = yield* VoteQueue
-      const [ann = "", bob = ""] = yield* experts
-      const taskId = yield* create(colors, { group: "colors" })
-      yield* judge([[ann, "blue"]])
-      yield* next(bob)
-      const tables = ["task", "item", "hold", "decision", "returned_item", "lane", "seen_content", "task_result"]
-      const all = Effect.forEach(tables, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`)
-      const before = yield* all
-      // The last statement of each change.
-      yield* sql`CREATE TRIGGER fail BEFORE INSERT ON audit_entry BEGIN SELECT RAISE(ABORT, 'disk full'); END`
-      for (const change of [
-        Effect.asVoid(desk.withdrawPrompt(taskId, 1, "", "Lea")),
-        Effect.asVoid(desk.reopen(taskId, 1, undefined)),
-        Effect.asVoid(queue.pauseGroup("colors", true)),
-      ] as ReadonlyArray<Effect.Effect<void, { readonly _tag: string }>>) {
-        const failed = yield* Effect.flip(Effect.provideService(change, Actor, { operatorNo: 1, name: "Lea" }))
-        assert.strictEqual(failed._tag, "SqlError")
-        assert.deepStrictEqual(yield* all, before)
-      }
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+test("a change that fails on its way leaves nothing behind", function* () {
+  const { sql } = yield* Database
+  const desk = yield* Desk
+  const queue = yield* VoteQueue
+  const [ann = "", bob = ""] = yield* experts
+  const taskId = yield* create(colors, { group: "colors" })
+  yield* judge(ann, "blue")
+  yield* next(bob)
+  const tables = ["task", "item", "hold", "decision", "returned_item", "lane", "seen_content", "task_result"]
+  const all = Effect.forEach(tables, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`)
+  const before = yield* all
+  // The last statement of each change.
+  yield* sql`CREATE TRIGGER fail BEFORE INSERT ON audit_entry BEGIN SELECT RAISE(ABORT, 'disk full'); END`
+  for (const change of [
+    Effect.asVoid(desk.withdrawPrompt(taskId, 1, "", "Lea")),
+    Effect.asVoid(desk.reopen(taskId, 1, undefined)),
+    Effect.asVoid(queue.pauseGroup("colors", true)),
+  ] as ReadonlyArray<Effect.Effect<void, { readonly _tag: string }>>) {
+    const failed = yield* Effect.flip(Effect.provideService(change, Actor, { operatorNo: 1, name: "Lea" }))
+    assert.strictEqual(failed._tag, "SqlError")
+    assert.deepStrictEqual(yield* all, before)
+  }
 })

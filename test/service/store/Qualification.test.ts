@@ -8,7 +8,8 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { type GoldItem, Qualification } from "../../../src/service/store/Qualification.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { platform, temporaryFile } from "../web/support.ts"
-import { create, next, results, type Store, store, voteFor } from "./support.ts"
+import { type Store, create, next, person, results, store, voteFor } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
 /** Their right answer is "right". */
 const goldItems = (...names: ReadonlyArray<string>): ReadonlyArray<GoldItem> =>
@@ -18,11 +19,8 @@ const goldAnswer = ({ prompt }: { readonly prompt: string }) =>
   prompt.startsWith("known") ? Option.some(0) : Option.none()
 const six = goldItems("a", "b", "c", "d", "e", "f")
 
-const test = (name: string, effect: () => Effect.Effect<void, unknown, Store | Qualification>) =>
-  it.effect(name, () => effect().pipe(Effect.provide(store(":memory:", { goldItems: six, goldAnswer }))))
+const test = testOver(store(":memory:", { goldItems: six, goldAnswer }))
 
-const expert = (name: string) =>
-  Experts.use((experts) => Effect.map(experts.create(name), ({ expert_id }) => expert_id))
 const require = (settings: Partial<QualificationSettings>) =>
   Qualification.use((qualification) =>
     qualification.set({ items: 0, min_percent: 60, pause_percent: null, guidelines: "", ...settings }),
@@ -64,259 +62,246 @@ const reasonOf = (exit: Exit.Exit<unknown, unknown>) => {
 }
 
 describe("a new person", () => {
-  test("judges the qualification items before anything else, and then gets work", () =>
-    Effect.gen(function* () {
-      yield* require({ items: 3, guidelines: "Prefer what is right." })
-      const task = yield* tasks(1)
-      const eva = yield* expert("Eva")
-      const seen: Array<string> = []
-      for (const judged of [0, 1, 2]) {
-        const item = yield* next(eva)
-        assert.deepInclude(item, { isQualification: true, promptsInTask: 3, judgedInTask: judged, promptIndex: judged })
-        assert.strictEqual(item.guidelines, "Prefer what is right.")
-        assert.deepStrictEqual(yield* standing(eva), ["qualifying", Math.min(judged, 2), judged])
-        seen.push(yield* judge(eva, judged === 2 ? "other" : "right"))
-      }
-      assert.strictEqual(new Set(seen).size, 3)
-      assert.deepStrictEqual(yield* standing(eva), ["working", 2, 3])
-      assert.strictEqual(yield* judge(eva, "right"), "work 0")
-      const [result] = yield* results(task)
-      assert.deepStrictEqual(
-        result.annotations.votes.map(({ expert }: { readonly expert: string }) => expert),
-        [eva],
-      )
-      const [summary] = yield* (yield* Experts).list
-      assert.strictEqual(summary!.judged, 1)
-      assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judgedToday: 4, undoable: false })
-    }))
+  test("judges the qualification items before anything else, and then gets work", function* () {
+    yield* require({ items: 3, guidelines: "Prefer what is right." })
+    const task = yield* tasks(1)
+    const eva = yield* person("Eva")
+    const seen: Array<string> = []
+    for (const judged of [0, 1, 2]) {
+      const item = yield* next(eva)
+      assert.deepInclude(item, { isQualification: true, promptsInTask: 3, judgedInTask: judged, promptIndex: judged })
+      assert.strictEqual(item.guidelines, "Prefer what is right.")
+      assert.deepStrictEqual(yield* standing(eva), ["qualifying", Math.min(judged, 2), judged])
+      seen.push(yield* judge(eva, judged === 2 ? "other" : "right"))
+    }
+    assert.strictEqual(new Set(seen).size, 3)
+    assert.deepStrictEqual(yield* standing(eva), ["working", 2, 3])
+    assert.strictEqual(yield* judge(eva, "right"), "work 0")
+    const [result] = yield* results(task)
+    assert.deepStrictEqual(
+      result.annotations.votes.map(({ expert }: { readonly expert: string }) => expert),
+      [eva],
+    )
+    const [summary] = yield* (yield* Experts).list
+    assert.strictEqual(summary!.judged, 1)
+    assert.deepInclude(yield* (yield* VoteQueue).progress(eva), { judged: 4, judgedToday: 4, undoable: false })
+  })
 
-  test("who judged too few right is told so, gets nothing, and can be let in or qualify again with other items", () =>
-    Effect.gen(function* () {
-      yield* require({ items: 3 })
-      yield* tasks(2)
-      const eva = yield* expert("Eva")
-      const first = [yield* judge(eva, "other"), yield* judge(eva, "other"), yield* judge(eva, "right")]
-      assert.deepStrictEqual(yield* standing(eva), ["failed", 1, 3])
-      assert.isTrue(yield* isOut(eva))
-      assert.match((yield* stopped(eva))!, /1 of the 3 qualification items right, and at least 60 %/)
-      const qualification = yield* Qualification
-      yield* qualification.requalify(eva)
-      assert.deepStrictEqual(yield* standing(eva), ["qualifying", 0, 0])
-      const second = [yield* judge(eva, "other"), yield* judge(eva, "other"), yield* judge(eva, "other")]
-      assert.strictEqual(new Set([...first, ...second]).size, 6)
-      // All items were judged before: the first round's come again, the first of it first.
-      yield* qualification.requalify(eva)
-      assert.strictEqual(yield* judge(eva, "other"), first[0])
-      const held = yield* next(eva)
-      assert.strictEqual(held.prompt.prompt, first[1])
-      yield* qualification.admit(eva)
-      const queue = yield* VoteQueue
-      assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
-      assert.isUndefined(yield* stopped(eva))
-      assert.strictEqual(yield* judge(eva, "other"), "work 0")
-    }))
+  test("who judged too few right is told so, gets nothing, and can be let in or qualify again with other items", function* () {
+    yield* require({ items: 3 })
+    yield* tasks(2)
+    const eva = yield* person("Eva")
+    const first = [yield* judge(eva, "other"), yield* judge(eva, "other"), yield* judge(eva, "right")]
+    assert.deepStrictEqual(yield* standing(eva), ["failed", 1, 3])
+    assert.isTrue(yield* isOut(eva))
+    assert.match((yield* stopped(eva))!, /1 of the 3 qualification items right, and at least 60 %/)
+    const qualification = yield* Qualification
+    yield* qualification.requalify(eva)
+    assert.deepStrictEqual(yield* standing(eva), ["qualifying", 0, 0])
+    const second = [yield* judge(eva, "other"), yield* judge(eva, "other"), yield* judge(eva, "other")]
+    assert.strictEqual(new Set([...first, ...second]).size, 6)
+    // All items were judged before: the first round's come again, the first of it first.
+    yield* qualification.requalify(eva)
+    assert.strictEqual(yield* judge(eva, "other"), first[0])
+    const held = yield* next(eva)
+    assert.strictEqual(held.prompt.prompt, first[1])
+    yield* qualification.admit(eva)
+    const queue = yield* VoteQueue
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+    assert.isUndefined(yield* stopped(eva))
+    assert.strictEqual(yield* judge(eva, "other"), "work 0")
+  })
 
-  test("two windows show the same item, and a judgment counts once", () =>
-    Effect.gen(function* () {
-      yield* require({ items: 2 })
-      const eva = yield* expert("Eva")
-      const [one, two] = [yield* next(eva), yield* next(eva)]
-      assert.deepStrictEqual(one, two)
-      const queue = yield* VoteQueue
-      yield* queue.saveDraft(eva, one.itemId, "a draft")
-      assert.deepStrictEqual((yield* next(eva)).draft, Option.some("a draft"))
-      yield* queue.vote(eva, one.itemId, voteFor(one, "right"))
-      assert.notStrictEqual((yield* next(eva)).itemId, one.itemId)
-      assert.strictEqual((yield* Effect.flip(queue.vote(eva, two.itemId, voteFor(two, "other"))))._tag, "NotHeld")
-      assert.strictEqual((yield* Effect.flip(queue.saveDraft(eva, two.itemId, "late")))._tag, "NotHeld")
-      assert.strictEqual(
-        (yield* Effect.flip(queue.setAside(eva, two.itemId, { kind: "skip", reason: "" })))._tag,
-        "NotHeld",
-      )
-      assert.deepStrictEqual(yield* standing(eva), ["qualifying", 1, 1])
-      const other = yield* expert("Bob")
-      const his = yield* next(other)
-      assert.strictEqual((yield* Effect.flip(queue.vote(eva, his.itemId, voteFor(his, "right"))))._tag, "NotHeld")
-    }))
+  test("two windows show the same item, and a judgment counts once", function* () {
+    yield* require({ items: 2 })
+    const eva = yield* person("Eva")
+    const [one, two] = [yield* next(eva), yield* next(eva)]
+    assert.deepStrictEqual(one, two)
+    const queue = yield* VoteQueue
+    yield* queue.saveDraft(eva, one.itemId, "a draft")
+    assert.deepStrictEqual((yield* next(eva)).draft, Option.some("a draft"))
+    yield* queue.vote(eva, one.itemId, voteFor(one, "right"))
+    assert.notStrictEqual((yield* next(eva)).itemId, one.itemId)
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, two.itemId, voteFor(two, "other"))))._tag, "NotHeld")
+    assert.strictEqual((yield* Effect.flip(queue.saveDraft(eva, two.itemId, "late")))._tag, "NotHeld")
+    assert.strictEqual(
+      (yield* Effect.flip(queue.setAside(eva, two.itemId, { kind: "skip", reason: "" })))._tag,
+      "NotHeld",
+    )
+    assert.deepStrictEqual(yield* standing(eva), ["qualifying", 1, 1])
+    const other = yield* person("Bob")
+    const his = yield* next(other)
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, his.itemId, voteFor(his, "right"))))._tag, "NotHeld")
+  })
 
-  test("who holds an item when the qualification is set has it taken, and a vote on it is refused", () =>
-    Effect.gen(function* () {
-      yield* tasks(1)
-      const [eva, old] = [yield* expert("Eva"), yield* expert("Old")]
-      const held = yield* next(eva)
-      yield* require({ items: 1 })
-      const queue = yield* VoteQueue
-      assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
-      yield* assertNotHeld(eva, held.itemId)
-      assert.isTrue((yield* next(eva)).isQualification)
-      yield* (yield* Qualification).admit(old)
-      assert.strictEqual((yield* next(old)).itemId, held.itemId)
-    }))
+  test("who holds an item when the qualification is set has it taken, and a vote on it is refused", function* () {
+    yield* tasks(1)
+    const [eva, old] = [yield* person("Eva"), yield* person("Old")]
+    const held = yield* next(eva)
+    yield* require({ items: 1 })
+    const queue = yield* VoteQueue
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+    yield* assertNotHeld(eva, held.itemId)
+    assert.isTrue((yield* next(eva)).isQualification)
+    yield* (yield* Qualification).admit(old)
+    assert.strictEqual((yield* next(old)).itemId, held.itemId)
+  })
 
-  test("who has voted before is not asked, unless an operator asks", () =>
-    Effect.gen(function* () {
-      yield* tasks(3)
-      const eva = yield* expert("Eva")
-      yield* judge(eva, "right")
-      yield* require({ items: 2 })
-      assert.strictEqual(yield* judge(eva, "right"), "work 1")
-      yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
-      assert.deepStrictEqual((yield* standing(eva))[0], "working")
-      yield* TestClock.adjust("1 second")
-      yield* (yield* Qualification).requalify(eva)
-      assert.isTrue((yield* next(eva)).isQualification)
-    }))
+  test("who has voted before is not asked, unless an operator asks", function* () {
+    yield* tasks(3)
+    const eva = yield* person("Eva")
+    yield* judge(eva, "right")
+    yield* require({ items: 2 })
+    assert.strictEqual(yield* judge(eva, "right"), "work 1")
+    yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
+    assert.deepStrictEqual((yield* standing(eva))[0], "working")
+    yield* TestClock.adjust("1 second")
+    yield* (yield* Qualification).requalify(eva)
+    assert.isTrue((yield* next(eva)).isQualification)
+  })
 
-  test("an operator's decision is about the votes given before it, also if the clock was set back since", () =>
-    Effect.gen(function* () {
-      const start = yield* Clock.currentTimeMillis
-      yield* tasks(1)
-      yield* tasks(5, "known")
-      const qualification = yield* Qualification
-      const queue = yield* VoteQueue
-      const [eva, bob, cleo] = [yield* expert("Eva"), yield* expert("Bob"), yield* expert("Cleo")]
-      yield* judge(eva, "right")
-      for (let i = 0; i < 5; i++) yield* judge(bob, "other")
-      yield* tasks(2, "more work")
-      yield* judge(cleo, "right")
-      yield* queue.undo(cleo, () => "draft")
-      yield* require({ items: 2, pause_percent: 50 })
-      assert.deepStrictEqual((yield* standing(cleo))[0], "working")
-      assert.deepStrictEqual(yield* standing(bob), ["paused", 0, 5])
-      yield* TestClock.setTime(start)
-      yield* qualification.admit(bob)
-      assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
-      yield* qualification.requalify(eva)
-      yield* qualification.requalify(cleo)
-      assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
-      assert.deepStrictEqual((yield* standing(cleo))[0], "qualifying")
-      yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
-      yield* (yield* Desk).voidVotes(bob, "careless", "Lea")
-      assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
-      assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
-    }))
+  test("an operator's decision is about the votes given before it, also if the clock was set back since", function* () {
+    const start = yield* Clock.currentTimeMillis
+    yield* tasks(1)
+    yield* tasks(5, "known")
+    const qualification = yield* Qualification
+    const queue = yield* VoteQueue
+    const [eva, bob, cleo] = [yield* person("Eva"), yield* person("Bob"), yield* person("Cleo")]
+    yield* judge(eva, "right")
+    for (let i = 0; i < 5; i++) yield* judge(bob, "other")
+    yield* tasks(2, "more work")
+    yield* judge(cleo, "right")
+    yield* queue.undo(cleo, () => "draft")
+    yield* require({ items: 2, pause_percent: 50 })
+    assert.deepStrictEqual((yield* standing(cleo))[0], "working")
+    assert.deepStrictEqual(yield* standing(bob), ["paused", 0, 5])
+    yield* TestClock.setTime(start)
+    yield* qualification.admit(bob)
+    assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
+    yield* qualification.requalify(eva)
+    yield* qualification.requalify(cleo)
+    assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+    assert.deepStrictEqual((yield* standing(cleo))[0], "qualifying")
+    yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
+    yield* (yield* Desk).voidVotes(bob, "careless", "Lea")
+    assert.deepStrictEqual((yield* standing(eva))[0], "qualifying")
+    assert.deepStrictEqual(yield* standing(bob), ["working", 0, 0])
+  })
 
-  test("who takes back a first vote to give it again is not asked meanwhile", () =>
-    Effect.gen(function* () {
-      // A second item keeps the task open, so that the vote can be taken back.
-      const task = yield* tasks(2)
-      const eva = yield* expert("Eva")
-      const queue = yield* VoteQueue
-      const held = yield* next(eva)
-      yield* queue.vote(eva, held.itemId, voteFor(held, "other"))
-      yield* require({ items: 3 })
-      const undone = yield* queue.undo(eva, () => "draft")
-      assert.strictEqual((yield* next(eva)).itemId, undone.itemId)
-      yield* queue.vote(eva, undone.itemId, voteFor(undone, "right"))
-      yield* judge(eva, "right")
-      assert.strictEqual((yield* results(task))[0].best_completion_index, 0)
-    }))
+  test("who takes back a first vote to give it again is not asked meanwhile", function* () {
+    // A second item keeps the task open, so that the vote can be taken back.
+    const task = yield* tasks(2)
+    const eva = yield* person("Eva")
+    const queue = yield* VoteQueue
+    const held = yield* next(eva)
+    yield* queue.vote(eva, held.itemId, voteFor(held, "other"))
+    yield* require({ items: 3 })
+    const undone = yield* queue.undo(eva, () => "draft")
+    assert.strictEqual((yield* next(eva)).itemId, undone.itemId)
+    yield* queue.vote(eva, undone.itemId, voteFor(undone, "right"))
+    yield* judge(eva, "right")
+    assert.strictEqual((yield* results(task))[0].best_completion_index, 0)
+  })
 
-  test("nobody waits for the judgment of who has to qualify, and automatic experts are not asked", () =>
-    Effect.gen(function* () {
-      yield* require({ items: 1 })
-      yield* create([["twice", "right", "other"]], { key: "1" })
-      yield* create([["twice", "right", "other"]], { key: "2" })
-      const [eva, bob] = [yield* expert("Eva"), yield* expert("Bob")]
-      yield* (yield* Qualification).admit(eva)
-      yield* judge(eva, "right")
-      assert.isTrue(yield* isOut(eva))
-      // Bob came, and has to qualify: Eva may judge the same content again.
-      yield* next(bob)
-      assert.strictEqual(yield* judge(eva, "right"), "twice")
-      yield* (yield* Experts).ensure("robot")
-      assert.deepStrictEqual(
-        (yield* (yield* Qualification).summary).standings.map(({ expert_id }) => expert_id),
-        [eva, bob],
-      )
-    }))
+  test("nobody waits for the judgment of who has to qualify, and automatic experts are not asked", function* () {
+    yield* require({ items: 1 })
+    yield* create([["twice", "right", "other"]], { key: "1" })
+    yield* create([["twice", "right", "other"]], { key: "2" })
+    const [eva, bob] = [yield* person("Eva"), yield* person("Bob")]
+    yield* (yield* Qualification).admit(eva)
+    yield* judge(eva, "right")
+    assert.isTrue(yield* isOut(eva))
+    // Bob came, and has to qualify: Eva may judge the same content again.
+    yield* next(bob)
+    assert.strictEqual(yield* judge(eva, "right"), "twice")
+    yield* (yield* Experts).ensure("robot")
+    assert.deepStrictEqual(
+      (yield* (yield* Qualification).summary).standings.map(({ expert_id }) => expert_id),
+      [eva, bob],
+    )
+  })
 })
 
 describe("a pause", () => {
-  test("follows too few right judgments of gold items; it holds no items, undoes nothing, and can be ended", () =>
-    Effect.gen(function* () {
-      yield* require({ pause_percent: 70 })
-      yield* create(Array.from({ length: 12 }, (_, i) => [`known ${i}`, "right", "other"] as const))
-      const eva = yield* expert("Eva")
-      for (const choice of ["right", "right", "right", "other"]) yield* judge(eva, choice)
-      assert.deepStrictEqual(yield* standing(eva), ["working", 3, 4])
-      yield* judge(eva, "other")
-      assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
-      assert.isTrue(yield* isOut(eva))
-      assert.match((yield* stopped(eva))!, /You are paused: of your latest 5 items .* judged 3 right, .* 70 %/)
-      const queue = yield* VoteQueue
-      assert.strictEqual((yield* Effect.flip(queue.undo(eva, () => "")))._tag, "NothingToUndo")
-      // Votes that are declared void stay a reason.
-      yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
-      assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
-      yield* (yield* Qualification).admit(eva)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* judge(eva, "other"), "known 5")
-      assert.deepStrictEqual(yield* standing(eva), ["working", 0, 1])
-    }))
+  test("follows too few right judgments of gold items; it holds no items, undoes nothing, and can be ended", function* () {
+    yield* require({ pause_percent: 70 })
+    yield* create(Array.from({ length: 12 }, (_, i) => [`known ${i}`, "right", "other"] as const))
+    const eva = yield* person("Eva")
+    for (const choice of ["right", "right", "right", "other"]) yield* judge(eva, choice)
+    assert.deepStrictEqual(yield* standing(eva), ["working", 3, 4])
+    yield* judge(eva, "other")
+    assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
+    assert.isTrue(yield* isOut(eva))
+    assert.match((yield* stopped(eva))!, /You are paused: of your latest 5 items .* judged 3 right, .* 70 %/)
+    const queue = yield* VoteQueue
+    assert.strictEqual((yield* Effect.flip(queue.undo(eva, () => "")))._tag, "NothingToUndo")
+    // Votes that are declared void stay a reason.
+    yield* (yield* Desk).voidVotes(eva, "careless", "Lea")
+    assert.deepStrictEqual(yield* standing(eva), ["paused", 3, 5])
+    yield* (yield* Qualification).admit(eva)
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(yield* judge(eva, "other"), "known 5")
+    assert.deepStrictEqual(yield* standing(eva), ["working", 0, 1])
+  })
 
-  test("takes into account the qualification, and the latest 20 items only", () =>
-    Effect.gen(function* () {
-      yield* require({ items: 5, min_percent: 60, pause_percent: 60 })
-      yield* create(Array.from({ length: 40 }, (_, i) => [`known ${i}`, "right", "other"] as const))
-      const eva = yield* expert("Eva")
-      for (const choice of ["right", "right", "right", "other", "other"]) yield* judge(eva, choice)
-      assert.deepStrictEqual(yield* standing(eva), ["working", 3, 5])
-      for (let i = 0; i < 25; i++) yield* judge(eva, "right")
-      assert.deepStrictEqual(yield* standing(eva), ["working", 20, 20])
-      for (let i = 0; i < 8; i++) yield* judge(eva, "other")
-      assert.deepStrictEqual(yield* standing(eva), ["working", 12, 20])
-      yield* judge(eva, "other")
-      assert.deepStrictEqual(yield* standing(eva), ["paused", 11, 20])
-    }))
+  test("takes into account the qualification, and the latest 20 items only", function* () {
+    yield* require({ items: 5, min_percent: 60, pause_percent: 60 })
+    yield* create(Array.from({ length: 40 }, (_, i) => [`known ${i}`, "right", "other"] as const))
+    const eva = yield* person("Eva")
+    for (const choice of ["right", "right", "right", "other", "other"]) yield* judge(eva, choice)
+    assert.deepStrictEqual(yield* standing(eva), ["working", 3, 5])
+    for (let i = 0; i < 25; i++) yield* judge(eva, "right")
+    assert.deepStrictEqual(yield* standing(eva), ["working", 20, 20])
+    for (let i = 0; i < 8; i++) yield* judge(eva, "other")
+    assert.deepStrictEqual(yield* standing(eva), ["working", 12, 20])
+    yield* judge(eva, "other")
+    assert.deepStrictEqual(yield* standing(eva), ["paused", 11, 20])
+  })
 
-  test("what a second window holds of a paused person can't be judged, and goes to others", () =>
-    Effect.gen(function* () {
-      yield* create(
-        Array.from({ length: 8 }, (_, i) => [`known ${i}`, "right", "other"] as const),
-        { votes: 1 },
-      )
-      const [eva, bob] = [yield* expert("Eva"), yield* expert("Bob")]
-      for (let i = 0; i < 5; i++) yield* judge(eva, "other")
-      const held = yield* next(eva)
-      yield* require({ pause_percent: 50 })
-      const queue = yield* VoteQueue
-      assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
-      yield* assertNotHeld(eva, held.itemId)
-      assert.isTrue(yield* isOut(eva))
-      assert.strictEqual((yield* next(bob)).itemId, held.itemId)
-    }))
+  test("what a second window holds of a paused person can't be judged, and goes to others", function* () {
+    yield* create(
+      Array.from({ length: 8 }, (_, i) => [`known ${i}`, "right", "other"] as const),
+      { votes: 1 },
+    )
+    const [eva, bob] = [yield* person("Eva"), yield* person("Bob")]
+    for (let i = 0; i < 5; i++) yield* judge(eva, "other")
+    const held = yield* next(eva)
+    yield* require({ pause_percent: 50 })
+    const queue = yield* VoteQueue
+    assert.strictEqual((yield* Effect.flip(queue.vote(eva, held.itemId, voteFor(held, "right"))))._tag, "NotHeld")
+    yield* assertNotHeld(eva, held.itemId)
+    assert.isTrue(yield* isOut(eva))
+    assert.strictEqual((yield* next(bob)).itemId, held.itemId)
+  })
 })
 
 describe("settings", () => {
-  test("that the gold file is too short for, or that contradict each other, are refused", () =>
-    Effect.gen(function* () {
-      assert.include(reasonOf(yield* Effect.exit(require({ items: 7 }))), "has 6 distinct items")
-      assert.include(
-        reasonOf(yield* Effect.exit(require({ items: 2, min_percent: 60, pause_percent: 70 }))),
-        "Pause at 60 % or below",
-      )
-      const qualification = yield* Qualification
-      assert.isNull((yield* qualification.summary).settings)
-      const eva = yield* expert("Eva")
-      assert.include(reasonOf(yield* Effect.exit(qualification.requalify(eva))), "No qualification items")
-      assert.include(reasonOf(yield* Effect.exit(qualification.admit("nobody"))), "NoSuchExpert")
-      yield* require({ items: 2 })
-      yield* require({})
-      assert.isNull((yield* qualification.summary).settings)
-      assert.isTrue(yield* isOut(eva))
-    }))
+  test("that the gold file is too short for, or that contradict each other, are refused", function* () {
+    assert.include(reasonOf(yield* Effect.exit(require({ items: 7 }))), "has 6 distinct items")
+    assert.include(
+      reasonOf(yield* Effect.exit(require({ items: 2, min_percent: 60, pause_percent: 70 }))),
+      "Pause at 60 % or below",
+    )
+    const qualification = yield* Qualification
+    assert.isNull((yield* qualification.summary).settings)
+    const eva = yield* person("Eva")
+    assert.include(reasonOf(yield* Effect.exit(qualification.requalify(eva))), "No qualification items")
+    assert.include(reasonOf(yield* Effect.exit(qualification.admit("nobody"))), "NoSuchExpert")
+    yield* require({ items: 2 })
+    yield* require({})
+    assert.isNull((yield* qualification.summary).settings)
+    assert.isTrue(yield* isOut(eva))
+  })
 
-  it.effect("are refused without a gold file", () =>
-    Effect.gen(function* () {
-      assert.include(reasonOf(yield* Effect.exit(require({ pause_percent: 50 }))), "--gold FILE")
-      assert.deepInclude(yield* (yield* Qualification).summary, { available: null, settings: null })
-    }).pipe(Effect.provide(store(":memory:"))),
-  )
+  testOver(store(":memory:"))("are refused without a gold file", function* () {
+    assert.include(reasonOf(yield* Effect.exit(require({ pause_percent: 50 }))), "--gold FILE")
+    assert.deepInclude(yield* (yield* Qualification).summary, { available: null, settings: null })
+  })
 })
 
-describe("a restart", () => {
-  it.effect("with another gold file: judged items count, the shown one is replaced, and nobody gets past it", () =>
+it.effect(
+  "a restart with another gold file: judged items count, the shown one is replaced, and nobody gets past it",
+  () =>
     Effect.gen(function* () {
       const file = yield* temporaryFile
       const run = <A, E>(
@@ -328,7 +313,7 @@ describe("a restart", () => {
         Effect.gen(function* () {
           yield* require({ items: 3 })
           yield* tasks(1)
-          const eva = yield* expert("Eva")
+          const eva = yield* person("Eva")
           yield* judge(eva, "right")
           yield* next(eva)
           return eva
@@ -357,5 +342,4 @@ describe("a restart", () => {
         }),
       )
     }).pipe(Effect.scoped, Effect.provide(platform)),
-  )
-})
+)

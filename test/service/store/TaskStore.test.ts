@@ -1,324 +1,194 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import type { ResultItem } from "../../../src/domain/Task.ts"
-import { Experts } from "../../../src/service/store/Experts.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
-import { create, makeEvents, next, results, statusOf, type Store, store, voteFor } from "./support.ts"
+import { create, detailOf, makeEvents, next, person, statusOf, store, voteFor } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
-const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
-  it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
+const test = testOver(store(":memory:"))
 
 const one = [["p", "a", "b"]] as const
-const detailOf = Effect.fnUntraced(function* (task: string, from = 0) {
-  return yield* Effect.flatMap((yield* TaskStore).detail(task, from), Effect.fromOption)
-})
 
 /** A person who judges the next item. */
 const judge = Effect.fnUntraced(function* (expertId: string, best: string, rationale?: string) {
   const item = yield* next(expertId)
   yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, best, rationale))
 })
-const person = Effect.fnUntraced(function* (name: string) {
-  return (yield* (yield* Experts).create(name)).expert_id
-})
 
-describe("an overview", () => {
-  test("counts tasks by status, and the votes of open ones", () =>
-    Effect.gen(function* () {
-      const store = yield* TaskStore
-      assert.deepStrictEqual(yield* store.overview, {
-        tasks: { pending: 0, in_progress: 0, completed: 0, cancelled: 0 },
-        open_votes: { given: 0, needed: 0 },
-      })
-      const ann = yield* person("Ann")
-      yield* create(one)
-      yield* create([...one, ...one], { votes: 3 })
-      const cancelled = yield* create(one, { votes: 5 })
-      yield* create(one, { votes: 7 })
-      yield* judge(ann, "a")
-      yield* judge(ann, "a")
-      assert.isTrue(yield* store.cancel(cancelled))
-      assert.deepStrictEqual(yield* store.overview, {
-        tasks: { pending: 1, in_progress: 1, completed: 1, cancelled: 1 },
-        open_votes: { given: 1, needed: 6 + 7 },
-      })
-    }))
-})
-
-describe("a list", () => {
-  test("has the newest first, by pages, and by status", () =>
-    Effect.gen(function* () {
-      const store = yield* TaskStore
-      const tasks: Array<string> = []
-      for (let i = 0; i < 7; i++) tasks.push(yield* create(one))
-      for (const i of [1, 4, 5]) yield* store.cancel(tasks[i]!)
-      const walk = Effect.fnUntraced(function* (page: { readonly limit: number; readonly status?: "pending" }) {
-        const pages: Array<ReadonlyArray<number>> = []
-        let before: number | null | undefined
-        do {
-          const found = yield* store.list({ ...page, before: before ?? undefined })
-          pages.push(found.tasks.map((task) => tasks.indexOf(task.task_id)))
-          before = found.next
-        } while (before !== null)
-        return pages
-      })
-      assert.deepStrictEqual(yield* walk({ limit: 3 }), [[6, 5, 4], [3, 2, 1], [0]])
-      assert.deepStrictEqual(yield* walk({ limit: 7 }), [[6, 5, 4, 3, 2, 1, 0]])
-      assert.deepStrictEqual(yield* walk({ limit: 2, status: "pending" }), [
-        [6, 3],
-        [2, 0],
-      ])
-    }))
-
-  test("says how far each is", () =>
-    Effect.gen(function* () {
-      const ann = yield* person("Ann")
-      yield* TestClock.adjust("1 second")
-      const task = yield* create([...one, ...one], { votes: 2, group: "g" })
-      yield* judge(ann, "a")
-      const item = yield* next(ann)
-      yield* (yield* VoteQueue).setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Odd." })
-      const bob = yield* person("Bob")
-      yield* judge(bob, "a")
-      const [listed] = (yield* (yield* TaskStore).list({})).tasks
-      assert.deepStrictEqual(listed, {
-        task_id: task,
-        group_id: "g",
-        status: "in_progress",
-        created_at: 1_000,
-        completes_at: null,
-        finished_at: null,
-        prompts: 2,
-        prompts_done: 1,
-        votes_per_prompt: 2,
-        extra_votes: 0,
-        votes_spared: 0,
-        paused: false,
-        votes: 2,
-        flagged: 1,
-      })
-    }))
+test("the list of tasks says how far each is", function* () {
+  const ann = yield* person("Ann")
+  yield* TestClock.adjust("1 second")
+  const task = yield* create([...one, ...one], { votes: 2, group: "g" })
+  yield* judge(ann, "a")
+  const item = yield* next(ann)
+  yield* (yield* VoteQueue).setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Odd." })
+  const bob = yield* person("Bob")
+  yield* judge(bob, "a")
+  const [listed] = (yield* (yield* TaskStore).list({})).tasks
+  assert.deepStrictEqual(listed, {
+    task_id: task,
+    group_id: "g",
+    status: "in_progress",
+    created_at: 1_000,
+    completes_at: null,
+    finished_at: null,
+    prompts: 2,
+    prompts_done: 1,
+    votes_per_prompt: 2,
+    extra_votes: 0,
+    votes_spared: 0,
+    paused: false,
+    votes: 2,
+    flagged: 1,
+  })
 })
 
 const harmful = { kind: "flag", problem: "harmful_content", comment: " " } as const
 
 describe("one task in detail", () => {
-  test("shows twenty prompts at a time, with what came of them", () =>
-    Effect.gen(function* () {
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      const task = yield* create(
-        Array.from({ length: 45 }, (_, i) => [`p${i}`, "a", "b"] as const),
-        { votes: 2, guidelines: "Be kind." },
-      )
-      yield* judge(ann, "a", "For a.")
-      yield* judge(bob, "b")
-      const item = yield* next(ann)
-      const detail = yield* detailOf(task)
-      assert.deepInclude(detail, { guidelines: "Be kind.", from: 0 })
-      assert.lengthOf(detail.items, 20)
-      const [first, second, third] = detail.items
-      assert.deepInclude(first, { index: 0, prompt: "p0", completions: ["a", "b"], done: true, held_by: [] })
-      assert.deepStrictEqual(first!.result, {
-        best_completion_index: 0,
-        agreement: 0.5,
-        tie: true,
-        ranking: null,
-        rationale: "For a.",
-      })
-      assert.deepStrictEqual(
-        first!.votes.map(({ choice, expert, expert_name, rationale }) => [expert, expert_name, choice, rationale]),
-        [
-          [ann, "Ann", 0, "For a."],
-          [bob, "Bob", 1, undefined],
-        ],
-      )
-      assert.strictEqual(item.promptIndex, 1)
-      assert.deepInclude(second, { index: 1, done: false, held_by: ["Ann"], result: null })
-      assert.deepInclude(third, { index: 2, done: false, held_by: [], votes: [] })
+  test("shows twenty prompts at a time, with what came of them", function* () {
+    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    const task = yield* create(
+      Array.from({ length: 45 }, (_, i) => [`p${i}`, "a", "b"] as const),
+      { votes: 2, guidelines: "Be kind." },
+    )
+    yield* judge(ann, "a", "For a.")
+    yield* judge(bob, "b")
+    const item = yield* next(ann)
+    const detail = yield* detailOf(task)
+    assert.deepInclude(detail, { guidelines: "Be kind.", from: 0 })
+    assert.lengthOf(detail.items, 20)
+    const [first, second, third] = detail.items
+    assert.deepInclude(first, { index: 0, prompt: "p0", completions: ["a", "b"], done: true, held_by: [] })
+    assert.deepStrictEqual(first!.result, {
+      best_completion_index: 0,
+      agreement: 0.5,
+      tie: true,
+      ranking: null,
+      rationale: "For a.",
+    })
+    assert.deepStrictEqual(
+      first!.votes.map(({ choice, expert, expert_name, rationale }) => [expert, expert_name, choice, rationale]),
+      [
+        [ann, "Ann", 0, "For a."],
+        [bob, "Bob", 1, undefined],
+      ],
+    )
+    assert.strictEqual(item.promptIndex, 1)
+    assert.deepInclude(second, { index: 1, done: false, held_by: ["Ann"], result: null })
+    assert.deepInclude(third, { index: 2, done: false, held_by: [], votes: [] })
 
-      const last = yield* detailOf(task, 40)
-      assert.deepStrictEqual([last.from, last.items.length, last.items[0]!.prompt], [40, 5, "p40"])
-      assert.deepInclude(yield* detailOf(task, 99), { from: 45, items: [] })
-      assert.deepInclude(yield* detailOf(task, -1), { from: 0 })
-      assert.isTrue(Option.isNone(yield* (yield* TaskStore).detail("task_nothing", 0)))
-    }))
+    const last = yield* detailOf(task, 40)
+    assert.deepStrictEqual([last.from, last.items.length, last.items[0]!.prompt], [40, 5, "p40"])
+    assert.deepInclude(yield* detailOf(task, 99), { from: 45, items: [] })
+    assert.deepInclude(yield* detailOf(task, -1), { from: 0 })
+    assert.isTrue(Option.isNone(yield* (yield* TaskStore).detail("task_nothing", 0)))
+  })
 
-  test("names where it was flagged, also when that is done", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      const task = yield* create(Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const))
-      for (let i = 0; i < 3; i++) {
-        const { itemId } = yield* next(ann)
-        yield* queue.setAside(ann, itemId, i === 1 ? { kind: "skip", reason: "why" } : harmful)
-      }
-      assert.deepStrictEqual((yield* detailOf(task)).flagged_at, [0, 2])
-      yield* judge(bob, "a")
-      const detail = yield* detailOf(task)
-      assert.deepStrictEqual([detail.flagged_at, detail.task.flagged], [[0, 2], 2])
-      assert.deepStrictEqual(detail.items[0]!.flags, [{ expert_name: "Ann", kind: "harmful_content", comment: "" }])
-    }))
+  test("names where it was flagged, also when that is done", function* () {
+    const queue = yield* VoteQueue
+    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    const task = yield* create(Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const))
+    for (let i = 0; i < 3; i++) {
+      const { itemId } = yield* next(ann)
+      yield* queue.setAside(ann, itemId, i === 1 ? { kind: "skip", reason: "why" } : harmful)
+    }
+    assert.deepStrictEqual((yield* detailOf(task)).flagged_at, [0, 2])
+    yield* judge(bob, "a")
+    const detail = yield* detailOf(task)
+    assert.deepStrictEqual([detail.flagged_at, detail.task.flagged], [[0, 2], 2])
+    assert.deepStrictEqual(detail.items[0]!.flags, [{ expert_name: "Ann", kind: "harmful_content", comment: "" }])
+  })
 })
 
-describe("completions of the same text", () => {
-  test("are one choice", () =>
-    Effect.gen(function* () {
-      const texts = ["yes", "yes", "no"]
-      const task = yield* create([["p", ...texts]], { votes: 4 })
-      const vote = Effect.fnUntraced(function* (name: string, choice: number) {
-        const expertId = yield* person(name)
-        const item = yield* next(expertId)
-        yield* (yield* VoteQueue).vote(expertId, item.itemId, {
-          ...voteFor(item, "no"),
-          best: item.order.indexOf(choice),
-        })
-      })
-      for (const [i, choice] of [2, 0, 1].entries()) yield* vote(`Expert ${i}`, choice)
-      yield* vote("Expert 3", 1)
-      const [{ annotations, best_completion_index }] = (yield* results(task)) as [typeof ResultItem.Type]
-      const { agreement, tie } = annotations!
-      assert.deepStrictEqual(
-        { best: texts[best_completion_index!], agreement, tie },
-        { best: "yes", agreement: 3 / 4, tie: undefined },
-      )
-      assert.strictEqual((yield* detailOf(task)).items[0]!.result?.agreement, 3 / 4)
-    }))
-})
-
-describe("cancelling", () => {
-  test("ends an open task for all who work on it", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const store = yield* TaskStore
-      const ann = yield* person("Ann")
-      const task = yield* create([...one, ...one])
-      yield* judge(ann, "a")
-      const item = yield* next(ann)
-      assert.isTrue(yield* store.cancel(task))
-      assert.strictEqual(yield* statusOf(task), "cancelled")
-      assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
-      assert.isTrue(Option.isNone(yield* queue.next(ann)))
-      assert.isFalse((yield* queue.progress(ann)).undoable)
-      assert.isFalse(yield* store.cancel(task))
-    }))
-
-  test("is refused for a task that is completed, or unknown", () =>
-    Effect.gen(function* () {
-      const store = yield* TaskStore
-      const task = yield* create(one)
-      yield* judge(yield* person("Ann"), "a")
-      assert.isFalse(yield* store.cancel(task))
-      assert.strictEqual(yield* statusOf(task), "completed")
-      assert.isFalse(yield* store.cancel("task_nothing"))
-    }))
-
-  test("what automatic experts were about to say is not taken", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      yield* (yield* Experts).ensure("machine")
-      const task = yield* create(one)
-      const { claims } = yield* queue.claim({
-        experts: ["machine"],
-        tasks: 1,
-        createdBefore: Infinity,
-        isAvailable: () => true,
-      })
-      assert.deepStrictEqual((yield* detailOf(task)).items[0]!.held_by, ["machine"])
-      yield* (yield* TaskStore).cancel(task)
-      yield* queue.record([{ itemId: claims[0]!.items[0]!.itemId, answers: [] }])
-      assert.deepInclude((yield* detailOf(task)).items[0], { held_by: [], votes: [] })
-    }))
+test("cancelling a task ends it for all who work on it", function* () {
+  const queue = yield* VoteQueue
+  const store = yield* TaskStore
+  const ann = yield* person("Ann")
+  const task = yield* create([...one, ...one])
+  yield* judge(ann, "a")
+  const item = yield* next(ann)
+  assert.isTrue(yield* store.cancel(task))
+  assert.strictEqual(yield* statusOf(task), "cancelled")
+  assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
+  assert.isTrue(Option.isNone(yield* queue.next(ann)))
+  assert.isFalse((yield* queue.progress(ann)).undoable)
+  assert.isFalse(yield* store.cancel(task))
 })
 
 describe("a group", () => {
-  const grouped = (
-    name: string,
-    effect: (events: ReturnType<typeof makeEvents>["events"]) => Effect.Effect<unknown, unknown, Store>,
-  ) =>
-    it.effect(name, () => {
-      const { events, layer } = makeEvents()
-      return Effect.provide(effect(events), store(":memory:", { webhooks: layer }), { local: true })
-    })
-  const told = (events: ReturnType<typeof makeEvents>["events"]) =>
-    events.map(({ groupId, taskIds }) => [groupId, ...taskIds])
+  const { events, layer: webhooks } = makeEvents()
+  const grouped = testOver(store(":memory:", { webhooks }))
+  const told = () => events.splice(0).map(({ groupId, taskIds }) => [groupId, ...taskIds])
 
-  grouped("is announced once, when its last task is finished, cancelled ones among them", (events) =>
-    Effect.gen(function* () {
-      const ann = yield* person("Ann")
-      const [first, second, third] = [
-        yield* create(one, { group: "g" }),
-        yield* create(one, { group: "g" }),
-        yield* create(one, { group: "g" }),
-      ]
-      yield* judge(ann, "a")
-      yield* (yield* TaskStore).cancel(second)
-      assert.deepStrictEqual(told(events), [])
-      yield* judge(ann, "a")
-      assert.deepStrictEqual(told(events), [["g", first, second, third]])
-    }),
-  )
+  grouped("is announced once, when its last task is finished, cancelled ones among them", function* () {
+    const ann = yield* person("Ann")
+    const [first, second, third] = [
+      yield* create(one, { group: "g" }),
+      yield* create(one, { group: "g" }),
+      yield* create(one, { group: "g" }),
+    ]
+    yield* judge(ann, "a")
+    yield* (yield* TaskStore).cancel(second)
+    assert.deepStrictEqual(told(), [])
+    yield* judge(ann, "a")
+    assert.deepStrictEqual(told(), [["g", first, second, third]])
+  })
 
   for (const sizes of [
     [2, 3, undefined],
     [3, 2, 1],
     [undefined, 3, 1],
   ]) {
-    grouped(`is not announced before it has its size, of several sizes the greatest: ${sizes.join(", ")}`, (events) =>
-      Effect.gen(function* () {
+    grouped(
+      `is not announced before it has its size, of several sizes the greatest: ${sizes.join(", ")}`,
+      function* () {
         const ann = yield* person("Ann")
         const tasks: Array<string> = []
         // All of them are open until the last is there: without a size, one task is a whole group.
         for (const groupSize of sizes) {
           tasks.push(yield* create(one, { group: "g", ...(groupSize !== undefined && { groupSize }) }))
-          assert.deepStrictEqual(told(events), [])
+          assert.deepStrictEqual(told(), [])
           if (sizes[0] !== undefined) yield* judge(ann, "a")
         }
         if (sizes[0] === undefined) for (const _ of sizes) yield* judge(ann, "a")
-        assert.deepStrictEqual(told(events), [["g", ...tasks]])
-      }),
+        assert.deepStrictEqual(told(), [["g", ...tasks]])
+      },
     )
   }
 
-  grouped("of unknown size is announced again when it grows", (events) =>
-    Effect.gen(function* () {
-      const ann = yield* person("Ann")
-      const first = yield* create(one, { group: "g" })
-      yield* judge(ann, "a")
-      const second = yield* create(one, { group: "g" })
-      yield* judge(ann, "a")
-      assert.deepStrictEqual(told(events), [
-        ["g", first],
-        ["g", first, second],
-      ])
-    }),
-  )
+  grouped("of unknown size is announced again when it grows", function* () {
+    const ann = yield* person("Ann")
+    const first = yield* create(one, { group: "g" })
+    yield* judge(ann, "a")
+    const second = yield* create(one, { group: "g" })
+    yield* judge(ann, "a")
+    assert.deepStrictEqual(told(), [
+      ["g", first],
+      ["g", first, second],
+    ])
+  })
 
-  grouped("is one organization's own", (events) =>
-    Effect.gen(function* () {
-      const store = yield* TaskStore
-      const ann = yield* person("Ann")
-      const content = { prompts: [{ prompt: "p", completions: ["a", "b"] }] }
-      const body = new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content }))
-      const task = { idempotencyKey: undefined, body, content, votes: 1, group: { id: "g" } }
-      const { taskId } = yield* store.create({ ...task, organization: "one" })
-      yield* store.create({ ...task, organization: "two" })
-      yield* judge(ann, "a")
-      assert.deepStrictEqual(events, [{ organization: "one", groupId: "g", taskIds: [taskId], mayGrow: true }])
-      assert.isTrue(Option.isNone(yield* store.find("two", taskId)))
-    }),
-  )
+  grouped("is one organization's own", function* () {
+    const store = yield* TaskStore
+    const ann = yield* person("Ann")
+    const content = { prompts: [{ prompt: "p", completions: ["a", "b"] }] }
+    const body = new TextEncoder().encode(JSON.stringify({ task_type: "rlhf_ranking", ...content }))
+    const task = { idempotencyKey: undefined, body, content, votes: 1, group: { id: "g" } }
+    const { taskId } = yield* store.create({ ...task, organization: "one" })
+    yield* store.create({ ...task, organization: "two" })
+    yield* judge(ann, "a")
+    assert.deepStrictEqual(events, [{ organization: "one", groupId: "g", taskIds: [taskId], mayGrow: true }])
+    assert.isTrue(Option.isNone(yield* store.find("two", taskId)))
+  })
 })
 
-describe("a request", () => {
-  test("with a key that comes again counts once, in its group too", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const options = { key: "k", group: "g", groupSize: 1 }
-      assert.strictEqual(yield* create(one, options), yield* create(one, options))
-      assert.deepStrictEqual(yield* sql`SELECT tasks, open FROM task_group`, [{ tasks: 1, open: 1 }])
-      assert.deepStrictEqual(yield* sql`SELECT COUNT(*) AS n FROM item`, [{ n: 1 }])
-    }))
+test("a request with a key that comes again counts once, in its group too", function* () {
+  const sql = yield* SqlClient.SqlClient
+  const options = { key: "k", group: "g", groupSize: 1 }
+  assert.strictEqual(yield* create(one, options), yield* create(one, options))
+  assert.deepStrictEqual(yield* sql`SELECT tasks, open FROM task_group`, [{ tasks: 1, open: 1 }])
+  assert.deepStrictEqual(yield* sql`SELECT COUNT(*) AS n FROM item`, [{ n: 1 }])
 })

@@ -8,13 +8,16 @@ import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
-import { create, makeEvents, next, results, statusOf, type Store, store, voteFor } from "./support.ts"
+import { create, makeEvents, next, person, results, statusOf, store, voteFor } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
-const test = (name: string, effect: () => Effect.Effect<unknown, unknown, Store>) =>
-  it.effect(name, () => Effect.provide(effect(), store(":memory:"), { local: true }))
+const test = testOver(store(":memory:"))
 
-const person = Effect.fnUntraced(function* (name: string) {
-  return (yield* (yield* Experts).create(name)).expert_id
+/** Judges the next item. */
+const judge = Effect.fnUntraced(function* (expertId: string, best: string) {
+  const item = yield* next(expertId)
+  yield* (yield* VoteQueue).vote(expertId, item.itemId, voteFor(item, best))
+  return item
 })
 
 const two: ReadonlyArray<readonly [string, ...ReadonlyArray<string>]> = [
@@ -25,215 +28,127 @@ const two: ReadonlyArray<readonly [string, ...ReadonlyArray<string>]> = [
 const draftOf = (vote: PersonVote) => JSON.stringify(vote)
 
 describe("the next item", () => {
-  test("is the oldest task's first prompt, and the same until it is judged", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      const first = yield* create(two, { guidelines: "Be kind." })
-      yield* create(two)
-      const item = yield* next(ann)
-      assert.deepInclude(item, {
-        taskId: first,
-        promptIndex: 0,
-        prompt: { prompt: "p1", completions: ["a", "b"] },
-        guidelines: "Be kind.",
-        undone: false,
-        promptsInTask: 2,
-        judgedInTask: 0,
-      })
-      assert.deepStrictEqual(yield* next(ann), item)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-      assert.deepInclude(yield* next(ann), { taskId: first, promptIndex: 1, judgedInTask: 1 })
-    }))
+  test("is the oldest task's first prompt, and the same until it is judged", function* () {
+    const queue = yield* VoteQueue
+    const ann = yield* person("Ann")
+    const first = yield* create(two, { guidelines: "Be kind." })
+    yield* create(two)
+    assert.strictEqual(yield* statusOf(first), "pending")
+    const item = yield* next(ann)
+    assert.strictEqual(yield* statusOf(first), "in_progress")
+    assert.deepInclude(item, {
+      taskId: first,
+      promptIndex: 0,
+      prompt: { prompt: "p1", completions: ["a", "b"] },
+      guidelines: "Be kind.",
+      undone: false,
+      promptsInTask: 2,
+      judgedInTask: 0,
+    })
+    assert.deepStrictEqual(yield* next(ann), item)
+    yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
+    assert.deepInclude(yield* next(ann), { taskId: first, promptIndex: 1, judgedInTask: 1 })
+  })
 
-  test("is one that nobody else holds", () =>
-    Effect.gen(function* () {
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create(two)
-      assert.strictEqual((yield* next(ann)).promptIndex, 0)
-      assert.strictEqual((yield* next(bob)).promptIndex, 1)
-      const cem = yield* person("Cem")
-      assert.isTrue(Option.isNone(yield* (yield* VoteQueue).next(cem)))
-    }))
+  test("is shown to as many experts as votes are asked for, at once", function* () {
+    const experts = yield* Effect.forEach(["Ann", "Bob", "Cem"], person)
+    yield* create([["p", "a", "b"]], { votes: 2 })
+    const queue = yield* VoteQueue
+    const held = yield* Effect.forEach(experts, queue.next, { concurrency: 3 })
+    assert.deepStrictEqual(held.map(Option.isSome), [true, true, false])
+  })
 
-  test("is shown to as many experts as votes are asked for, at once", () =>
-    Effect.gen(function* () {
-      const experts = yield* Effect.forEach(["Ann", "Bob", "Cem"], person)
-      yield* create([["p", "a", "b"]], { votes: 2 })
-      const queue = yield* VoteQueue
-      const held = yield* Effect.forEach(experts, queue.next, { concurrency: 3 })
-      assert.deepStrictEqual(held.map(Option.isSome), [true, true, false])
-    }))
-
-  test("is none for who is not active, or not known", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create(two)
-      yield* (yield* Experts).setActive(ann, false)
-      assert.isTrue(Option.isNone(yield* queue.next(ann)))
-      assert.isTrue(Option.isNone(yield* queue.next("expert_nobody")))
-      yield* (yield* Experts).setActive(ann, true)
-      assert.isTrue(Option.isSome(yield* queue.next(ann)))
-    }))
-
-  test("puts a task in progress", () =>
-    Effect.gen(function* () {
-      const task = yield* create(two)
-      assert.strictEqual(yield* statusOf(task), "pending")
-      yield* next(yield* person("Ann"))
-      assert.strictEqual(yield* statusOf(task), "in_progress")
-    }))
+  test("is none for who is not active, or not known", function* () {
+    const queue = yield* VoteQueue
+    const ann = yield* person("Ann")
+    yield* create(two)
+    yield* (yield* Experts).setActive(ann, false)
+    assert.isTrue(Option.isNone(yield* queue.next(ann)))
+    assert.isTrue(Option.isNone(yield* queue.next("expert_nobody")))
+    yield* (yield* Experts).setActive(ann, true)
+    assert.isTrue(Option.isSome(yield* queue.next(ann)))
+  })
 })
 
-describe("the order shown", () => {
-  test("is drawn for each expert and item, each permutation alike", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create(Array.from({ length: 600 }, (_, i) => [`p${i}`, "a", "b", "c"] as const))
-      const counts = new Map<string, number>()
-      for (let i = 0; i < 600; i++) {
-        const item = yield* next(ann)
-        counts.set(item.order.join(""), (counts.get(item.order.join("")) ?? 0) + 1)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-      }
-      // 100 each are expected; the chance of fewer than 60 or more than 140 is below one in 10,000.
-      assert.deepStrictEqual([...counts.keys()].toSorted(), ["012", "021", "102", "120", "201", "210"])
-      for (const count of counts.values()) assert.isTrue(count > 60 && count < 140, JSON.stringify([...counts]))
-    }))
-
-  test("and the draft are there again when the expert comes back after the time was over", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create([["p", ..."abcdefghijklmnop".split("")]])
-      const item = yield* next(ann)
-      yield* queue.saveDraft(ann, item.itemId, "half a thought")
-      yield* TestClock.adjust("31 minutes")
-      assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, item.itemId, "late")))._tag, "NotHeld")
-      const again = yield* next(ann)
-      assert.deepStrictEqual(again.order, item.order)
-      assert.deepStrictEqual(again.draft, Option.some("half a thought"))
-    }))
+test("the order shown is drawn for each expert and item, each permutation alike", function* () {
+  const ann = yield* person("Ann")
+  yield* create(Array.from({ length: 300 }, (_, i) => [`p${i}`, "a", "b", "c"] as const))
+  const counts = new Map<string, number>()
+  for (let i = 0; i < 300; i++) {
+    const { order } = yield* judge(ann, "a")
+    counts.set(order.join(""), (counts.get(order.join("")) ?? 0) + 1)
+  }
+  // 50 each are expected; the chance of fewer than 20 or more than 80 is below one in 10,000.
+  assert.deepStrictEqual([...counts.keys()].toSorted(), ["012", "021", "102", "120", "201", "210"])
+  for (const count of counts.values()) assert.isTrue(count > 20 && count < 80, JSON.stringify([...counts]))
 })
 
 describe("what is held too long", () => {
-  test("goes to others, and the vote that comes too late is refused", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create([["p", "a", "b"]])
-      const item = yield* next(ann)
-      yield* TestClock.adjust("29 minutes")
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* queue.saveDraft(ann, item.itemId, "still here")
-      yield* TestClock.adjust("29 minutes")
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* TestClock.adjust("2 minutes")
-      const taken = yield* next(bob)
-      assert.strictEqual(taken.itemId, item.itemId)
-      assert.isTrue(Option.isNone(taken.draft), "a draft is its author's")
-      assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
-      yield* queue.vote(bob, taken.itemId, voteFor(taken, "b"))
-    }))
+  test("goes to others, and the vote that comes too late is refused", function* () {
+    const queue = yield* VoteQueue
+    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    yield* create([["p", "a", "b"]])
+    const item = yield* next(ann)
+    yield* TestClock.adjust("29 minutes")
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    yield* queue.saveDraft(ann, item.itemId, "still here")
+    yield* TestClock.adjust("29 minutes")
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    assert.strictEqual((yield* next(ann)).heldUntil, Duration.toMillis("88 minutes"))
+    yield* TestClock.adjust("29 minutes")
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    yield* TestClock.adjust("2 minutes")
+    const taken = yield* next(bob)
+    assert.strictEqual(taken.itemId, item.itemId)
+    assert.isTrue(Option.isNone(taken.draft), "a draft is its author's")
+    assert.strictEqual((yield* Effect.flip(queue.vote(ann, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
+    assert.strictEqual((yield* Effect.flip(queue.saveDraft(ann, item.itemId, "late")))._tag, "NotHeld")
+    yield* queue.vote(bob, taken.itemId, voteFor(taken, "b"))
+  })
 
-  test("goes back to the millisecond", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create([["p", "a", "b"]])
-      const { heldUntil } = yield* next(ann)
-      assert.strictEqual(heldUntil, Duration.toMillis("30 minutes"))
-      yield* TestClock.setTime(heldUntil - 1)
-      yield* queue.releaseExpired
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* TestClock.setTime(heldUntil)
-      yield* queue.releaseExpired
-      yield* next(bob)
-    }))
+  test("goes back to the millisecond", function* () {
+    const queue = yield* VoteQueue
+    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    yield* create([["p", "a", "b"]])
+    const { heldUntil } = yield* next(ann)
+    assert.strictEqual(heldUntil, Duration.toMillis("30 minutes"))
+    yield* TestClock.setTime(heldUntil - 1)
+    yield* queue.releaseExpired
+    assert.isTrue(Option.isNone(yield* queue.next(bob)))
+    yield* TestClock.setTime(heldUntil)
+    yield* queue.releaseExpired
+    yield* next(bob)
+  })
 
-  test("is held for longer by whoever asks for it again", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create([["p", "a", "b"]])
-      yield* next(ann)
-      yield* TestClock.adjust("20 minutes")
-      assert.strictEqual((yield* next(ann)).heldUntil, Duration.toMillis("50 minutes"))
-      yield* TestClock.adjust("29 minutes")
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-      yield* TestClock.adjust("1 minute")
-      yield* next(bob)
-    }))
-
-  test("comes before what the expert has not seen", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create(Array.from({ length: 5 }, (_, i) => [`p${i}`, "a", "b"] as const))
-      const abandoned = yield* next(ann)
-      for (let i = 0; i < 2; i++) {
-        const item = yield* next(bob)
-        yield* queue.vote(bob, item.itemId, voteFor(item, "a"))
-      }
-      yield* queue.release(ann)
-      assert.strictEqual((yield* next(bob)).itemId, abandoned.itemId)
-    }))
+  test("comes before what the expert has not seen", function* () {
+    const queue = yield* VoteQueue
+    const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+    yield* create(Array.from({ length: 5 }, (_, i) => [`p${i}`, "a", "b"] as const))
+    const abandoned = yield* next(ann)
+    for (let i = 0; i < 2; i++) yield* judge(bob, "a")
+    yield* queue.release(ann)
+    assert.strictEqual((yield* next(bob)).itemId, abandoned.itemId)
+  })
 })
 
 describe("a vote", () => {
-  test("is stored in the task's indices, with the order that was shown", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      const task = yield* create([["p", "a", "b", "c"]])
-      const item = yield* next(ann)
-      yield* TestClock.adjust("3 seconds")
-      yield* queue.vote(ann, item.itemId, voteFor(item, [["c"], ["b", "a"]], " For c. "))
-      const [result] = yield* results(task)
-      assert.strictEqual(result.best_completion_index, 2)
-      const vote = result.annotations.votes[0]
-      assert.deepStrictEqual(vote.order, item.order)
-      assert.strictEqual(vote.choice, 2)
-      assert.deepStrictEqual(vote.ranking, [[2], [1, 0]])
-      assert.strictEqual(vote.rationale, " For c. ")
-      assert.strictEqual(vote.expert, ann)
-      assert.strictEqual(vote.seconds, 3, "no more than has passed")
-    }))
-
-  const invalid: ReadonlyArray<readonly [name: string, vote: Partial<PersonVote>]> = [
-    ["nothing chosen", {}],
-    ["a place that is not there", { best: 3 }],
-    ["a negative place", { best: -1 }],
-    ["a ranking that leaves one out", { ranking: [[0], [1]] }],
-    ["a ranking that names one twice", { ranking: [[0], [1, 1], [2]] }],
-    ["a ranking with a place that is not there", { ranking: [[0], [1], [3]] }],
-    ["a choice outside the first group", { best: 1, ranking: [[0], [1], [2]] }],
-  ]
-  for (const [name, vote] of invalid) {
-    test(`is refused with ${name}, and the item stays held`, () =>
-      Effect.gen(function* () {
-        const queue = yield* VoteQueue
-        const ann = yield* person("Ann")
-        yield* create([["p", "a", "b", "c"]])
-        const item = yield* next(ann)
-        const given = { best: undefined, ranking: undefined, rationale: undefined, seconds: 1, ...vote }
-        const error = yield* Effect.flip(queue.vote(ann, item.itemId, given))
-        assert.strictEqual(error._tag, "InvalidVote")
-        assert.deepStrictEqual(yield* next(ann), item)
-      }))
-  }
-
-  test("has a rationale that can be stored", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      const task = yield* create([["p", "a", "b"]])
-      const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "a", "no \0, no \ud800"))
-      assert.strictEqual((yield* results(task))[0].annotations.rationale, "no \ufffd, no \ufffd")
-    }))
+  test("is stored in the task's indices, with the order that was shown", function* () {
+    const queue = yield* VoteQueue
+    const ann = yield* person("Ann")
+    const task = yield* create([["p", "a", "b", "c"]])
+    const item = yield* next(ann)
+    yield* TestClock.adjust("3 seconds")
+    yield* queue.vote(ann, item.itemId, voteFor(item, [["c"], ["b", "a"]], " For c.\0 \ud800"))
+    const [result] = yield* results(task)
+    assert.strictEqual(result.best_completion_index, 2)
+    const vote = result.annotations.votes[0]
+    assert.deepStrictEqual(vote.order, item.order)
+    assert.strictEqual(vote.choice, 2)
+    assert.deepStrictEqual(vote.ranking, [[2], [1, 0]])
+    assert.strictEqual(vote.rationale, " For c.\ufffd \ufffd")
+    assert.strictEqual(vote.expert, ann)
+    assert.strictEqual(vote.seconds, 3, "no more than has passed")
+  })
 
   it.effect("that ends a task tells the webhooks, even when nobody waits for it any more", () => {
     let woken = 0
@@ -261,141 +176,35 @@ describe("a vote", () => {
       assert.strictEqual(woken, 2)
     }).pipe(Effect.provide(store(":memory:", { webhooks })))
   })
-
-  test("is refused for an item that somebody else holds", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create([["p", "a", "b"]])
-      const item = yield* next(ann)
-      assert.strictEqual((yield* Effect.flip(queue.vote(bob, item.itemId, voteFor(item, "a"))))._tag, "NotHeld")
-      const why = { kind: "skip", reason: "" } as const
-      assert.strictEqual((yield* Effect.flip(queue.setAside(bob, item.itemId, why)))._tag, "NotHeld")
-      assert.strictEqual((yield* Effect.flip(queue.saveDraft(bob, item.itemId, "x")))._tag, "NotHeld")
-    }))
-
-  test("that is the last one completes the task, and announces its group", () =>
-    Effect.gen(function* () {
-      const events = makeEvents()
-      yield* Effect.gen(function* () {
-        const queue = yield* VoteQueue
-        const ann = yield* person("Ann")
-        const task = yield* create(two)
-        for (const best of ["b", "c"]) {
-          const item = yield* next(ann)
-          assert.deepStrictEqual(events.events, [])
-          yield* queue.vote(ann, item.itemId, voteFor(item, best))
-        }
-        assert.strictEqual(yield* statusOf(task), "completed")
-        assert.deepStrictEqual(
-          (yield* results(task)).map((result) => [result.prompt, result.best_completion_index]),
-          [
-            ["p1", 1],
-            ["p2", 0],
-          ],
-        )
-        assert.deepStrictEqual(events.events, [{ organization: "default", groupId: task, taskIds: [task] }])
-      }).pipe(Effect.provide(store(":memory:", { webhooks: events.layer })))
-    }))
 })
 
-describe("what is set aside", () => {
-  test("goes to others and does not come back, until the operator returns it", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      const task = yield* create([["p", "a", "b"]])
-      const item = yield* next(ann)
-      yield* queue.saveDraft(ann, item.itemId, "a draft")
-      yield* queue.setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
-      assert.isTrue(Option.isNone(yield* queue.next(ann)))
-      const detail = yield* Effect.flatMap((yield* TaskStore).detail(task, 0), Effect.fromOption)
-      assert.strictEqual(detail.task.flagged, 1)
-      assert.deepStrictEqual(detail.flagged_at, [0])
-      assert.deepStrictEqual(detail.items[0]!.set_aside, [{ expert_name: "Ann", kind: "flag", reason: "" }])
-      assert.deepStrictEqual(detail.items[0]!.flags, [
-        { expert_name: "Ann", kind: "other", comment: "Both are wrong.\uFFFD" },
-      ])
-
-      const taken = yield* next(bob)
-      yield* queue.setAside(bob, taken.itemId, { kind: "skip", reason: "" })
-      assert.isTrue(Option.isNone(yield* queue.next(bob)))
-
-      yield* queue.returnItem(task, 0)
-      const again = yield* next(ann)
-      assert.deepStrictEqual([again.order, again.draft], [item.order, Option.some("a draft")])
-      yield* queue.vote(ann, again.itemId, voteFor(again, "a"))
-      assert.strictEqual(yield* statusOf(task), "completed")
-      const [result] = yield* results(task)
-      assert.deepStrictEqual(result!.annotations?.["flags"], [
-        { expert: ann, kind: "other", comment: "Both are wrong.\uFFFD" },
-      ])
-    }))
+test("an item that was flagged comes back with its order and draft, and its result keeps the flag", function* () {
+  const queue = yield* VoteQueue
+  const ann = yield* person("Ann")
+  const task = yield* create([["p", "a", "b"]])
+  const item = yield* next(ann)
+  yield* queue.saveDraft(ann, item.itemId, "a draft")
+  yield* queue.setAside(ann, item.itemId, { kind: "flag", problem: "other", comment: "Both are wrong.\0" })
+  assert.isTrue(Option.isNone(yield* queue.next(ann)))
+  yield* queue.returnItem(task, 0)
+  const again = yield* judge(ann, "a")
+  assert.deepStrictEqual([again.order, again.draft], [item.order, Option.some("a draft")])
+  const [{ annotations }] = yield* results(task)
+  assert.deepStrictEqual(annotations.flags, [{ expert: ann, kind: "other", comment: "Both are wrong.\uFFFD" }])
 })
 
 describe("undo", () => {
-  test("takes back vote after vote, with the vote as its draft, and keeps what was held", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create(Array.from({ length: 4 }, (_, i) => [`p${i}`, "a", "b", "c"] as const))
-      const judged = []
-      for (const best of ["a", [["b"], ["a", "c"]]] as const) {
-        const item = yield* next(ann)
-        yield* TestClock.adjust("7 seconds")
-        yield* queue.vote(ann, item.itemId, voteFor(item, best, `why ${judged.length}`))
-        judged.push(item)
-      }
-      const third = yield* next(ann)
-      yield* queue.saveDraft(ann, third.itemId, "third")
-
-      const second = yield* queue.undo(ann, draftOf)
-      assert.deepInclude(second, { itemId: judged[1]!.itemId, undone: true, order: judged[1]!.order })
-      const draft = JSON.parse(Option.getOrThrow(second.draft))
-      assert.deepStrictEqual(draft, { ...voteFor(second, [["b"], ["a", "c"]], "why 1"), best: draft.ranking[0][0] })
-      const first = yield* queue.undo(ann, draftOf)
-      assert.strictEqual(first.itemId, judged[0]!.itemId)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
-      assert.deepStrictEqual(yield* queue.progress(ann), {
-        judged: 0,
-        judgedToday: 0,
-        votesNeeded: 4,
-        undoable: false,
-        stopped: undefined,
-      })
-
-      // Back again, the last one first.
-      for (const expected of [first, second, third]) {
-        const item = yield* next(ann)
-        assert.strictEqual(item.itemId, expected.itemId)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "c"))
-      }
-      assert.strictEqual((yield* queue.progress(ann)).judged, 3)
-    }))
-
-  test("ends with the task", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create([["p", "a", "b"]])
-      const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-      assert.isFalse((yield* queue.progress(ann)).undoable)
-      assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
-    }))
-
   const { events, layer: webhooks } = makeEvents()
-  it.effect("lasts a grace time longer than a task's last vote: the task is not completed before", () =>
-    Effect.gen(function* () {
+  testOver(store(":memory:", { undoGrace: "30 seconds", webhooks }))(
+    "lasts a grace time longer than a task's last vote: the task is not completed before",
+    function* () {
       const queue = yield* VoteQueue
       const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
       const task = yield* create([["p", "a", "b"]], { votes: 2 })
-      const voteOf = (expert: string, best: string) =>
-        Effect.flatMap(next(expert), (item) => queue.vote(expert, item.itemId, voteFor(item, best)))
       const isCompleted = statusOf(task).pipe(Effect.repeat({ until: (status) => status === "completed" }))
-      yield* voteOf(ann, "a")
+      yield* judge(ann, "a")
       yield* TestClock.adjust("1 minute")
-      yield* voteOf(bob, "a")
+      yield* judge(bob, "a")
       assert.isTrue((yield* queue.progress(bob)).undoable)
       yield* TestClock.adjust("29 seconds")
 
@@ -403,7 +212,7 @@ describe("undo", () => {
       yield* queue.undo(ann, draftOf)
       yield* TestClock.adjust("5 minutes")
       assert.strictEqual(yield* statusOf(task), "in_progress")
-      yield* voteOf(ann, "b")
+      yield* judge(ann, "b")
       yield* TestClock.adjust("29 seconds")
       assert.strictEqual(yield* statusOf(task), "in_progress")
       assert.lengthOf(events, 0)
@@ -419,20 +228,17 @@ describe("undo", () => {
         ],
       )
       assert.strictEqual((yield* Effect.flip(queue.undo(ann, draftOf)))._tag, "NothingToUndo")
-    }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds", webhooks }), { local: true })),
+    },
   )
 
-  it.effect("keeps a task that can't be completed from blocking the others", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
+  testOver(store(":memory:", { undoGrace: "30 seconds" }))(
+    "keeps a task that can't be completed from blocking the others",
+    function* () {
       const { sql, write } = yield* Database
       const ann = yield* person("Ann")
       const damaged = yield* create([["p", "a", "b"]])
       const other = yield* create([["q", "a", "b"]])
-      for (let given = 0; given < 2; given++) {
-        const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-      }
+      for (let given = 0; given < 2; given++) yield* judge(ann, "a")
       const seqs = yield* sql<{ seq: number }>`SELECT seq FROM task WHERE task_id = ${damaged}`
       yield* write(sql`CREATE TRIGGER damage BEFORE INSERT ON task_result WHEN NEW.seq = ${sql.literal(String(seqs[0]!.seq))}
         BEGIN SELECT RAISE(ABORT, 'damaged'); END`)
@@ -447,113 +253,36 @@ describe("undo", () => {
       yield* write(sql`DROP TRIGGER damage`)
       yield* TestClock.adjust("10 minutes")
       yield* isCompleted(damaged)
-    }).pipe(Effect.provide(store(":memory:", { undoGrace: "30 seconds" }), { local: true })),
+    },
   )
-
-  test("corrects what was counted of the others on the item", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const experts = yield* Experts
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create(two, { votes: 2 })
-      for (const [expert, best] of [
-        [ann, "a"],
-        [bob, "b"],
-      ] as const) {
-        const item = yield* next(expert)
-        yield* queue.vote(expert, item.itemId, voteFor(item, best))
-      }
-      const counts = Effect.map(experts.list, (all) =>
-        all.map(({ judged, majority }) => [judged, majority.of, majority.agreed]),
-      )
-      // A tie: neither agrees with the other.
-      assert.deepStrictEqual(yield* counts, [
-        [1, 1, 0],
-        [1, 1, 0],
-      ])
-      yield* queue.undo(ann, draftOf)
-      assert.deepStrictEqual(yield* counts, [
-        [0, 0, 0],
-        [1, 0, 0],
-      ])
-      const item = yield* next(ann)
-      yield* queue.vote(ann, item.itemId, voteFor(item, "b"))
-      assert.deepStrictEqual(yield* counts, [
-        [1, 1, 1],
-        [1, 1, 1],
-      ])
-    }))
 })
 
-describe("progress", () => {
-  test("counts today's votes from midnight on", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const ann = yield* person("Ann")
-      yield* create(
-        Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const),
-        { votes: 2 },
-      )
-      const judge = Effect.gen(function* () {
-        const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-      })
-      yield* judge
-      yield* TestClock.adjust("23 hours")
-      yield* judge
-      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 2, votesNeeded: 4, undoable: true })
-      yield* TestClock.adjust("1 hour")
-      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
-      yield* judge
-      assert.deepInclude(yield* queue.progress(ann), { judged: 3, judgedToday: 1, votesNeeded: 3 })
-      yield* queue.undo(ann, draftOf)
-      assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
-      // Yesterday's vote is no part of today's count.
-      yield* queue.undo(ann, draftOf)
-      assert.deepInclude(yield* queue.progress(ann), { judged: 1, judgedToday: 0 })
-    }))
-})
-
-describe("gold items", () => {
-  it.effect("measure experts as they vote", () =>
-    Effect.gen(function* () {
-      const queue = yield* VoteQueue
-      const experts = yield* Experts
-      const ann = yield* person("Ann")
-      yield* create([
-        ["known", "a", "b"],
-        ["known", "a", "b"],
-        ["unknown", "a", "b"],
-      ])
-      const counts = Effect.map(experts.list, ([ann]) => [ann!.gold.of, ann!.gold.right])
-      const seen = []
-      for (const best of ["b", "a", "a"]) {
-        const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, best))
-        seen.push(yield* counts)
-        if (item.promptIndex === 1) {
-          yield* queue.undo(ann, draftOf)
-          assert.deepStrictEqual(yield* counts, [1, 1])
-          const again = yield* next(ann)
-          yield* queue.vote(ann, again.itemId, voteFor(again, "a"))
-        }
-      }
-      assert.deepStrictEqual(seen, [
-        [1, 1],
-        [2, 1],
-        [2, 1],
-      ])
-    }).pipe(
-      Effect.provide(
-        store(":memory:", { goldAnswer: ({ prompt }) => (prompt === "known" ? Option.some(1) : Option.none()) }),
-      ),
-    ),
+test("progress counts today's votes from midnight on", function* () {
+  const queue = yield* VoteQueue
+  const ann = yield* person("Ann")
+  yield* create(
+    Array.from({ length: 3 }, (_, i) => [`p${i}`, "a", "b"] as const),
+    { votes: 2 },
   )
+  yield* judge(ann, "a")
+  yield* TestClock.adjust("23 hours")
+  yield* judge(ann, "a")
+  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 2, votesNeeded: 4, undoable: true })
+  yield* TestClock.adjust("1 hour")
+  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
+  yield* judge(ann, "a")
+  assert.deepInclude(yield* queue.progress(ann), { judged: 3, judgedToday: 1, votesNeeded: 3 })
+  yield* queue.undo(ann, draftOf)
+  assert.deepInclude(yield* queue.progress(ann), { judged: 2, judgedToday: 0 })
+  // Yesterday's vote is no part of today's count.
+  yield* queue.undo(ann, draftOf)
+  assert.deepInclude(yield* queue.progress(ann), { judged: 1, judgedToday: 0 })
 })
 
 describe("a gold answer", () => {
-  it.effect("is known by its text, which may stand there twice", () =>
-    Effect.gen(function* () {
+  testOver(store(":memory:", { goldAnswer: () => Option.some(2) }))(
+    "is known by its text, which may stand there twice",
+    function* () {
       const queue = yield* VoteQueue
       const ann = yield* person("Ann")
       yield* create([["p", "same", "other", "same"]])
@@ -562,49 +291,38 @@ describe("a gold answer", () => {
       yield* queue.vote(ann, item.itemId, { best, ranking: undefined, rationale: undefined, seconds: 1 })
       const [row] = yield* (yield* Experts).list
       assert.deepInclude(row, { gold: { of: 1, right: 1 } })
-    }).pipe(Effect.provide(store(":memory:", { goldAnswer: () => Option.some(2) }))),
+    },
   )
 })
 
-describe("when an expert was here", () => {
-  test("is written once a minute", () =>
-    Effect.gen(function* () {
-      const experts = yield* Experts
-      const ann = yield* person("Ann")
-      const start = Duration.toMillis("1 day")
-      const seen: Array<number | null> = []
-      for (const millis of [0, 1, 59_999, 60_000, 60_001]) {
-        yield* TestClock.setTime(start + millis)
-        yield* experts.touch(ann)
-        seen.push((yield* Effect.flatMap(experts.find(ann), Effect.fromOption)).last_seen_at)
-      }
-      assert.deepStrictEqual(seen, [start, start, start, start + 60_000, start + 60_000])
-    }))
+test("when an expert was here is written once a minute", function* () {
+  const experts = yield* Experts
+  const ann = yield* person("Ann")
+  const start = Duration.toMillis("1 day")
+  const seen: Array<number | null> = []
+  for (const millis of [0, 1, 59_999, 60_000, 60_001]) {
+    yield* TestClock.setTime(start + millis)
+    yield* experts.touch(ann)
+    seen.push((yield* Effect.flatMap(experts.find(ann), Effect.fromOption)).last_seen_at)
+  }
+  assert.deepStrictEqual(seen, [start, start, start, start + 60_000, start + 60_000])
 })
 
-describe("the way to the next item", () => {
-  test("does not grow with what the expert has judged and others still have to", () =>
-    Effect.gen(function* () {
-      const { sql } = yield* Database
-      const queue = yield* VoteQueue
-      const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
-      yield* create(
-        Array.from({ length: 1_000 }, (_, i) => [`p${i}`, "a", "b"] as const),
-        { votes: 2 },
-      )
-      const judge = Effect.gen(function* () {
-        const item = yield* next(ann)
-        yield* queue.vote(ann, item.itemId, voteFor(item, "a"))
-        return item
-      })
-      yield* Effect.repeat(judge, { times: 499 })
-      // All 500 are open still, for Bob; none of them is looked at for Ann.
-      const [row] = yield* sql<{ item_cursor: number; last: number }>`
+test("the way to the next item does not grow with what the expert has judged and others still have to", function* () {
+  const { sql } = yield* Database
+  const queue = yield* VoteQueue
+  const [ann, bob] = [yield* person("Ann"), yield* person("Bob")]
+  yield* create(
+    Array.from({ length: 200 }, (_, i) => [`p${i}`, "a", "b"] as const),
+    { votes: 2 },
+  )
+  yield* Effect.repeat(judge(ann, "a"), { times: 99 })
+  // All 100 are open still, for Bob; none of them is looked at for Ann.
+  const [row] = yield* sql<{ item_cursor: number; last: number }>`
         SELECT item_cursor, (SELECT MAX(item_id) FROM vote) AS last FROM expert WHERE expert_id = ${ann}`
-      assert.strictEqual(row!.item_cursor, row!.last)
-      // What Bob leaves is offered to Ann only if she has not judged it.
-      const item = yield* next(bob)
-      yield* queue.setAside(bob, item.itemId, { kind: "skip", reason: "" })
-      assert.strictEqual((yield* judge).promptIndex, 500)
-    }))
+  assert.strictEqual(row!.item_cursor, row!.last)
+  // What Bob leaves is offered to Ann only if she has not judged it.
+  const item = yield* next(bob)
+  yield* queue.setAside(bob, item.itemId, { kind: "skip", reason: "" })
+  assert.strictEqual((yield* judge(ann, "a")).promptIndex, 100)
 })

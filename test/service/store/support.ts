@@ -106,21 +106,24 @@ export const statusOf = Effect.fnUntraced(function* (taskId: string) {
   return Option.map(found, ({ status }) => status).pipe(Option.getOrUndefined)
 })
 
-export const experts = Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], (name) =>
-  Effect.map(
-    Effect.flatMap(Experts, (experts) => experts.create(name)),
-    ({ expert_id }) => expert_id,
-  ),
-)
+export const experts = Effect.suspend(() => Effect.forEach(["Ann", "Bob", "Cleo", "Dan"], person))
 
-/** Each expert in turn votes for the text, on whatever comes next. */
-export const judge = Effect.fnUntraced(function* (votes: ReadonlyArray<readonly [expertId: string, text: string]>) {
+/** The expert votes for these texts, each on the item that comes next. */
+export const judge = Effect.fnUntraced(function* (expertId: string, ...texts: ReadonlyArray<string>) {
   const queue = yield* VoteQueue
-  for (const [expertId, text] of votes) {
+  for (const text of texts) {
     const item = yield* next(expertId)
     yield* queue.vote(expertId, item.itemId, voteFor(item, text, `${text} is right`))
   }
 })
+
+/** What the dashboard shows of a task, from that prompt on. */
+export const detailOf = (taskId: string, from = 0) =>
+  TaskStore.use((tasks) => Effect.flatMap(tasks.detail(taskId, from), Effect.fromOption))
+
+/** A new expert's id. */
+export const person = (name: string) =>
+  Experts.use((experts) => Effect.map(experts.create(name), ({ expert_id }) => expert_id))
 
 /** What the counters must say, from the votes alone. */
 export const assertCounters = Effect.gen(function* () {

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { HttpApiGroup } from "effect/http-api"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
 import { createAccountTables } from "../../../src/service/database/AccountTables.ts"
@@ -11,21 +10,10 @@ import { type Role } from "../../../src/service/pageApi/OperatorSession.ts"
 import { roles } from "../../../src/service/pageApi/PageConstants.ts"
 import { assertProblem, type Browser, browser } from "./http.ts"
 import { needs } from "./roles.ts"
-import { password, platform, signedIn, type Started, started } from "./support.ts"
+import { type Started, endpointsOf, password, platform, test, withOperator } from "./support.ts"
+import { testOver } from "../../support/effectTests.ts"
 
-const test = (name: string, effect: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof started>>>) =>
-  it.effect(name, () => effect().pipe(Effect.provide(platform)))
-
-const groups = Object.entries(
-  (DashboardApi as { readonly groups: object }).groups as Record<string, HttpApiGroup.Top>,
-).filter(([name]) => name !== "signIn")
-const endpoints = groups.flatMap(([group, { endpoints }]) =>
-  Object.entries(endpoints).map(([name, { method, path }]) => ({
-    name: `${group}.${name}`,
-    method,
-    path: path.replace(/:(index|\w+_no)/g, "0").replace(/:\w+/g, "something"),
-  })),
-)
+const endpoints = endpointsOf(DashboardApi).filter(({ group }) => group !== "signIn")
 
 const codeOf = (link: string) => link.split("=")[1]!
 
@@ -48,8 +36,7 @@ describe("roles", () => {
 
   it.effect.each(roles)("a %s may do what is for the role, and nothing else", (role) =>
     Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
+      const { operator: admin, service } = yield* withOperator()
       const { ask, cookies } = yield* operatorOf(service, admin, role)
       const cookie = [...cookies].map((pair) => pair.join("=")).join()
       for (const { method, name, path } of endpoints) {
@@ -64,138 +51,123 @@ describe("roles", () => {
     }).pipe(Effect.provide(platform)),
   )
 
-  test("a change of role counts from the next request on", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
-      const { ask, no } = yield* operatorOf(service, admin, "viewer")
-      assertProblem(yield* ask("GET", "/dashboard/api/tokens"), 403, "forbidden")
-      const changed = yield* admin.ask("PUT", `/dashboard/api/operators/${no}/role`, { role: "admin" })
-      assert.strictEqual(changed.json.role, "admin")
-      assert.strictEqual((yield* ask("GET", "/dashboard/api/tokens")).status, 200)
-    }))
+  test("a change of role counts from the next request on", function* () {
+    const { operator: admin, service } = yield* withOperator()
+    const { ask, no } = yield* operatorOf(service, admin, "viewer")
+    assertProblem(yield* ask("GET", "/dashboard/api/tokens"), 403, "forbidden")
+    const changed = yield* admin.ask("PUT", `/dashboard/api/operators/${no}/role`, { role: "admin" })
+    assert.strictEqual(changed.json.role, "admin")
+    assert.strictEqual((yield* ask("GET", "/dashboard/api/tokens")).status, 200)
+  })
 })
 
 describe("operators", () => {
-  test("the first is an admin; others are invited in a role, and listed", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
-      assert.deepStrictEqual((yield* admin.ask("GET", "/dashboard/api/session")).json, { name: "Ann", role: "admin" })
-      yield* operatorOf(service, admin, "manager", "Mona")
-      yield* admin.ask("POST", "/dashboard/api/operators", { name: "Vic", role: "viewer" })
-      const { json } = yield* admin.ask("GET", "/dashboard/api/operators")
-      assert.deepStrictEqual(
-        // oxlint-disable-next-line typescript/no-explicit-any
-        json.operators.map(({ joined, name, role }: any) => [name, role, joined]),
-        [
-          ["Ann", "admin", true],
-          ["Mona", "manager", true],
-          ["Vic", "viewer", false],
-        ],
-      )
-    }))
+  test("the first is an admin; others are invited in a role, and listed", function* () {
+    const { operator: admin, service } = yield* withOperator()
+    assert.deepStrictEqual((yield* admin.ask("GET", "/dashboard/api/session")).json, { name: "Ann", role: "admin" })
+    yield* operatorOf(service, admin, "manager", "Mona")
+    yield* admin.ask("POST", "/dashboard/api/operators", { name: "Vic", role: "viewer" })
+    const { json } = yield* admin.ask("GET", "/dashboard/api/operators")
+    assert.deepStrictEqual(
+      // oxlint-disable-next-line typescript/no-explicit-any
+      json.operators.map(({ joined, name, role }: any) => [name, role, joined]),
+      [
+        ["Ann", "admin", true],
+        ["Mona", "manager", true],
+        ["Vic", "viewer", false],
+      ],
+    )
+  })
 
-  test("a name is taken once, however it is written, and a link is for its own account alone", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
-      const taken = yield* admin.ask("POST", "/dashboard/api/operators", { name: "ANN", role: "viewer" })
-      assertProblem(taken, 409, "conflict")
+  test("a name is taken once, however it is written, and a link is for its own account alone", function* () {
+    const { operator: admin, service } = yield* withOperator()
+    const taken = yield* admin.ask("POST", "/dashboard/api/operators", { name: "ANN", role: "viewer" })
+    assertProblem(taken, 409, "conflict")
 
-      const { json } = yield* admin.ask("POST", "/dashboard/api/operators", { name: "Vic", role: "viewer" })
-      const visitor = browser(service.base)
-      const code = codeOf(json.link)
-      assert.deepStrictEqual((yield* visitor.ask("POST", "/dashboard/api/link", { code })).json, { name: "Vic" })
-      const early = yield* visitor.ask("POST", "/dashboard/api/sign-in", { name: "Vic", password })
-      assertProblem(early, 401, "not-signed-in")
-      const setUp = yield* visitor.ask("POST", "/dashboard/api/set-up", { code, name: "Ann", password: `${password}!` })
-      assert.deepStrictEqual(setUp.json, { name: "Vic", role: "viewer" })
-      const again = yield* browser(service.base).ask("POST", "/dashboard/api/sign-in", { name: "Ann", password })
-      assert.strictEqual(again.json.role, "admin")
-      assertProblem(yield* visitor.ask("POST", "/dashboard/api/link", { code }), 403, "forbidden")
-    }))
+    const { json } = yield* admin.ask("POST", "/dashboard/api/operators", { name: "Vic", role: "viewer" })
+    const visitor = browser(service.base)
+    const code = codeOf(json.link)
+    assert.deepStrictEqual((yield* visitor.ask("POST", "/dashboard/api/link", { code })).json, { name: "Vic" })
+    const early = yield* visitor.ask("POST", "/dashboard/api/sign-in", { name: "Vic", password })
+    assertProblem(early, 401, "not-signed-in")
+    const setUp = yield* visitor.ask("POST", "/dashboard/api/set-up", { code, name: "Ann", password: `${password}!` })
+    assert.deepStrictEqual(setUp.json, { name: "Vic", role: "viewer" })
+    const again = yield* browser(service.base).ask("POST", "/dashboard/api/sign-in", { name: "Ann", password })
+    assert.strictEqual(again.json.role, "admin")
+    assertProblem(yield* visitor.ask("POST", "/dashboard/api/link", { code }), 403, "forbidden")
+  })
 
-  test("a link that the service prints keeps the role of an account, and makes a new one an admin", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
-      yield* operatorOf(service, admin, "viewer", "Vic")
-      const setUp = Effect.fnUntraced(function* (name: string) {
-        const link = yield* Context.get(service.services, Accounts).signInLink
-        const { json } = yield* browser(service.base).ask("POST", "/dashboard/api/link", { code: codeOf(link) })
-        assert.deepStrictEqual(json, { name: null })
-        const body = { code: codeOf(link), name, password }
-        return (yield* browser(service.base).ask("POST", "/dashboard/api/set-up", body)).json
-      })
-      assert.deepStrictEqual(yield* setUp("vic"), { name: "vic", role: "viewer" })
-      assert.deepStrictEqual(yield* setUp("Bea"), { name: "Bea", role: "admin" })
-    }))
+  test("a link that the service prints keeps the role of an account, and makes a new one an admin", function* () {
+    const { operator: admin, service } = yield* withOperator()
+    yield* operatorOf(service, admin, "viewer", "Vic")
+    const setUp = Effect.fnUntraced(function* (name: string) {
+      const link = yield* Context.get(service.services, Accounts).signInLink
+      const { json } = yield* browser(service.base).ask("POST", "/dashboard/api/link", { code: codeOf(link) })
+      assert.deepStrictEqual(json, { name: null })
+      const body = { code: codeOf(link), name, password }
+      return (yield* browser(service.base).ask("POST", "/dashboard/api/set-up", body)).json
+    })
+    assert.deepStrictEqual(yield* setUp("vic"), { name: "vic", role: "viewer" })
+    assert.deepStrictEqual(yield* setUp("Bea"), { name: "Bea", role: "admin" })
+  })
 
-  test("removal ends the sessions and the link", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
-      const manager = yield* operatorOf(service, admin, "manager", "Mona")
-      const renewed = yield* admin.ask("POST", `/dashboard/api/operators/${manager.no}/link`)
-      assert.strictEqual((yield* manager.ask("GET", "/dashboard/api/session")).status, 200)
-      assert.strictEqual((yield* admin.ask("DELETE", `/dashboard/api/operators/${manager.no}`)).status, 204)
-      assertProblem(yield* manager.ask("GET", "/dashboard/api/session"), 401, "not-signed-in")
-      const body = { code: codeOf(renewed.json.link), name: "Mona", password }
-      assertProblem(yield* manager.ask("POST", "/dashboard/api/set-up", body), 403, "forbidden")
-      assertProblem(
-        yield* manager.ask("POST", "/dashboard/api/sign-in", { name: "Mona", password }),
-        401,
-        "not-signed-in",
-      )
-      assertProblem(yield* admin.ask("DELETE", `/dashboard/api/operators/${manager.no}`), 404, "not-found")
-      const { no } = yield* operatorOf(service, admin, "viewer", "Mona")
-      assert.notStrictEqual(no, manager.no)
-    }))
+  test("removal ends the sessions and the link", function* () {
+    const { operator: admin, service } = yield* withOperator()
+    const manager = yield* operatorOf(service, admin, "manager", "Mona")
+    const renewed = yield* admin.ask("POST", `/dashboard/api/operators/${manager.no}/link`)
+    assert.strictEqual((yield* manager.ask("GET", "/dashboard/api/session")).status, 200)
+    assert.strictEqual((yield* admin.ask("DELETE", `/dashboard/api/operators/${manager.no}`)).status, 204)
+    assertProblem(yield* manager.ask("GET", "/dashboard/api/session"), 401, "not-signed-in")
+    const body = { code: codeOf(renewed.json.link), name: "Mona", password }
+    assertProblem(yield* manager.ask("POST", "/dashboard/api/set-up", body), 403, "forbidden")
+    assertProblem(
+      yield* manager.ask("POST", "/dashboard/api/sign-in", { name: "Mona", password }),
+      401,
+      "not-signed-in",
+    )
+    assertProblem(yield* admin.ask("DELETE", `/dashboard/api/operators/${manager.no}`), 404, "not-found")
+    const { no } = yield* operatorOf(service, admin, "viewer", "Mona")
+    assert.notStrictEqual(no, manager.no)
+  })
 
-  test("the last admin stays one, and can't be removed; an invited one does not count", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const admin = yield* signedIn(service)
-      const { json } = yield* admin.ask("GET", "/dashboard/api/operators")
-      const me = `/dashboard/api/operators/${json.operators[0].operator_no}`
-      const invited = yield* admin.ask("POST", "/dashboard/api/operators", { name: "Bea", role: "admin" })
-      assertProblem(yield* admin.ask("DELETE", me), 409, "conflict")
-      assertProblem(yield* admin.ask("PUT", `${me}/role`, { role: "viewer" }), 409, "conflict")
-      const bea = browser(service.base)
-      yield* bea.ask("POST", "/dashboard/api/set-up", { code: codeOf(invited.json.link), name: "Bea", password })
-      assert.strictEqual((yield* admin.ask("PUT", `${me}/role`, { role: "viewer" })).status, 200)
-      const other = `/dashboard/api/operators/${invited.json.operator.operator_no}`
-      assertProblem(yield* bea.ask("DELETE", other), 409, "conflict")
-      assert.strictEqual((yield* bea.ask("DELETE", me)).status, 204)
-    }))
+  test("the last admin stays one, and can't be removed; an invited one does not count", function* () {
+    const { operator: admin, service } = yield* withOperator()
+    const { json } = yield* admin.ask("GET", "/dashboard/api/operators")
+    const me = `/dashboard/api/operators/${json.operators[0].operator_no}`
+    const invited = yield* admin.ask("POST", "/dashboard/api/operators", { name: "Bea", role: "admin" })
+    assertProblem(yield* admin.ask("DELETE", me), 409, "conflict")
+    assertProblem(yield* admin.ask("PUT", `${me}/role`, { role: "viewer" }), 409, "conflict")
+    const bea = browser(service.base)
+    yield* bea.ask("POST", "/dashboard/api/set-up", { code: codeOf(invited.json.link), name: "Bea", password })
+    assert.strictEqual((yield* admin.ask("PUT", `${me}/role`, { role: "viewer" })).status, 200)
+    const other = `/dashboard/api/operators/${invited.json.operator.operator_no}`
+    assertProblem(yield* bea.ask("DELETE", other), 409, "conflict")
+    assert.strictEqual((yield* bea.ask("DELETE", me)).status, 204)
+  })
 })
 
-describe("an operator's own password", () => {
-  test("is changed with the present one; all other sessions end, this browser stays signed in", () =>
-    Effect.gen(function* () {
-      const service = yield* started()
-      const here = yield* signedIn(service)
-      const elsewhere = browser(service.base)
-      yield* elsewhere.ask("POST", "/dashboard/api/sign-in", { name: "Ann", password })
-      const before = new Map(here.cookies)
-      const change = { current: password, password: "another password" }
-      const wrong = yield* here.ask("PUT", "/dashboard/api/password", { ...change, current: "a wrong password" })
-      assertProblem(wrong, 403, "forbidden")
-      assert.strictEqual((yield* elsewhere.ask("GET", "/dashboard/api/session")).status, 200)
-      assert.strictEqual((yield* here.ask("PUT", "/dashboard/api/password", change)).status, 204)
-      assert.strictEqual((yield* here.ask("GET", "/dashboard/api/session")).status, 200)
-      assertProblem(yield* elsewhere.ask("GET", "/dashboard/api/session"), 401, "not-signed-in")
-      const cookie = [...before].map((pair) => pair.join("=")).join()
-      assertProblem(yield* here.ask("GET", "/dashboard/api/session", undefined, { cookie }), 401, "not-signed-in")
-      const signIn = (password: string) => elsewhere.ask("POST", "/dashboard/api/sign-in", { name: "Ann", password })
-      assertProblem(yield* signIn(password), 401, "not-signed-in")
-      assert.strictEqual((yield* signIn(change.password)).status, 200)
-    }))
+test("an operator's own password is changed with the present one; all other sessions end, this browser stays signed in", function* () {
+  const { operator: here, service } = yield* withOperator()
+  const elsewhere = browser(service.base)
+  yield* elsewhere.ask("POST", "/dashboard/api/sign-in", { name: "Ann", password })
+  const before = new Map(here.cookies)
+  const change = { current: password, password: "another password" }
+  const wrong = yield* here.ask("PUT", "/dashboard/api/password", { ...change, current: "a wrong password" })
+  assertProblem(wrong, 403, "forbidden")
+  assert.strictEqual((yield* elsewhere.ask("GET", "/dashboard/api/session")).status, 200)
+  assert.strictEqual((yield* here.ask("PUT", "/dashboard/api/password", change)).status, 204)
+  assert.strictEqual((yield* here.ask("GET", "/dashboard/api/session")).status, 200)
+  assertProblem(yield* elsewhere.ask("GET", "/dashboard/api/session"), 401, "not-signed-in")
+  const cookie = [...before].map((pair) => pair.join("=")).join()
+  assertProblem(yield* here.ask("GET", "/dashboard/api/session", undefined, { cookie }), 401, "not-signed-in")
+  const signIn = (password: string) => elsewhere.ask("POST", "/dashboard/api/sign-in", { name: "Ann", password })
+  assertProblem(yield* signIn(password), 401, "not-signed-in")
+  assert.strictEqual((yield* signIn(change.password)).status, 200)
 })
 
-it.effect("operators of an earlier version are admins, in the order in which they came", () =>
-  Effect.gen(function* () {
+testOver(SqliteClient.layer({ filename: ":memory:" }))(
+  "operators of an earlier version are admins, in the order in which they came",
+  function* () {
     const sql = yield* SqlClient.SqlClient
     yield* createAccountTables
     yield* sql`INSERT INTO operator (name_key, name, password, created_at) VALUES ('bea', 'Bea', 'b', 2), ('ann', 'Ann', 'a', 1)`
@@ -208,5 +180,5 @@ it.effect("operators of an earlier version are admins, in the order in which the
         { operator_no: 2, name: "Bea", password: "b", role: "admin" },
       ],
     )
-  }).pipe(Effect.provide(SqliteClient.layer({ filename: ":memory:" }))),
+  },
 )

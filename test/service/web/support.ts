@@ -2,6 +2,7 @@
 import { NodeServices } from "@effect/platform-node"
 import { Context, Deferred, Effect, Layer, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import type { HttpApiGroup } from "effect/http-api"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
 import * as Password from "../../../src/node/Password.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
@@ -20,8 +21,11 @@ import * as Web from "../../../src/service/web/Web.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import { type Browser, browser } from "./http.ts"
+import { testOver } from "../../support/effectTests.ts"
 
 export const platform = NodeServices.layer
+
+export const test = testOver(platform)
 
 export const temporaryFile = Effect.map(temporaryDirectory, (directory) => `${directory}/service.db`)
 
@@ -30,14 +34,15 @@ export const cheap = Effect.provideService(Password.Cost, { log2N: 4, r: 8, p: 1
 
 const accounts = Layer.merge(Web.accounts, Tokens.layer)
 
-const over = (filename: string) =>
+/** Accounts and tokens by themselves, over a file. */
+export const accountsOver = (filename: string) =>
   accounts.pipe(Layer.provideMerge(Database.layer), Layer.provide(SqliteClient.layer({ filename })))
 
 /** Runs an effect over accounts and tokens as one process would: the database is closed at the end. */
 export const inProcess =
   (filename: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provide(effect, Layer.fresh(over(filename)))
+    Effect.provide(effect, Layer.fresh(accountsOver(filename)))
 
 const oneGoldItem: ReadonlyArray<GoldItem> = [{ key: "1", prompt: "gold", completions: ["other", "right"], best: 1 }]
 
@@ -95,6 +100,32 @@ export const joined = Effect.fnUntraced(function* (base: string, operator: Brows
   yield* expert.ask("POST", "/annotate/api/join", { code: json.invitation.split("=")[1] })
   return { ...expert, expertId: String(json.expert.expert_id) }
 })
+
+/** The service, and an operator's browser. */
+export const withOperator = Effect.fnUntraced(function* (options: Options = {}) {
+  const service = yield* started(options)
+  return { service, operator: yield* signedIn(service) }
+})
+
+/** The service, an operator's browser, and an expert's. */
+export const atWork = Effect.fnUntraced(function* (options: Options = {}) {
+  const { operator, service } = yield* withOperator(options)
+  return { service, operator, expert: yield* joined(service.base, operator) }
+})
+
+/** Each endpoint of a page's interface, with a path on which nothing is found. */
+export const endpointsOf = (api: { readonly groups: object }) =>
+  Object.entries(api.groups as Record<string, HttpApiGroup.Top>).flatMap(([group, { endpoints }]) =>
+    Object.entries(endpoints).map(([name, { method, path }]) => ({
+      group,
+      name: `${group}.${name}`,
+      method,
+      pattern: String(path),
+      path: String(path)
+        .replace(/:(index|item_id|\w+_no)/g, "0")
+        .replace(/:\w+/g, "something"),
+    })),
+  )
 
 /** A task of the organization; its id. */
 export const taskOf = Effect.fnUntraced(function* (

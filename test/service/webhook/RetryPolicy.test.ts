@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Layer } from "effect"
 import * as RetryPolicy from "../../../src/service/webhook/RetryPolicy.ts"
+import { testOver } from "../../support/effectTests.ts"
+
+const test = testOver(Layer.empty)
 
 /** The table in the specification of Standard Webhooks 1.0.0. */
 const timesSinceStart = [
@@ -19,30 +22,20 @@ describe("the schedule", () => {
     assert.deepStrictEqual(times, timesSinceStart)
   })
 
-  it.effect("has a jitter of a fifth, to both sides, and none at once", () =>
-    Effect.gen(function* () {
-      const delays = yield* Effect.replicateEffect(RetryPolicy.delayTo(RetryPolicy.standardSchedule, 2, 0), 1_000)
-      const [least, most] = [Math.min(...delays.map(Number)), Math.max(...delays.map(Number))]
-      assert.isAtLeast(least, 240_000)
-      assert.isBelow(least, 250_000)
-      assert.isAbove(most, 350_000)
-      assert.isAtMost(most, 360_000)
-      assert.strictEqual(yield* RetryPolicy.delayTo(RetryPolicy.standardSchedule, 0, 0), 0)
-    }),
-  )
-
-  it.effect("is through after its last attempt, whatever the receiver asks for", () =>
-    Effect.gen(function* () {
-      assert.isUndefined(yield* RetryPolicy.delayTo(RetryPolicy.standardSchedule, 10, 5_000))
-    }),
-  )
+  test("has a jitter of a fifth, to both sides, and none at once", function* () {
+    const delays = yield* Effect.replicateEffect(RetryPolicy.delayTo(RetryPolicy.standardSchedule, 2, 0), 1_000)
+    const [least, most] = [Math.min(...delays.map(Number)), Math.max(...delays.map(Number))]
+    assert.isAtLeast(least, 240_000)
+    assert.isBelow(least, 250_000)
+    assert.isAbove(most, 350_000)
+    assert.isAtMost(most, 360_000)
+    assert.strictEqual(yield* RetryPolicy.delayTo(RetryPolicy.standardSchedule, 0, 0), 0)
+  })
 })
 
-describe("a pause", () => {
-  it("comes of 429 and 503 alone, and is an hour at most", () => {
-    assert.strictEqual(RetryPolicy.pause(429, 5_000), 5_000)
-    assert.strictEqual(RetryPolicy.pause(503, 86_400_000), 3_600_000)
-    assert.strictEqual(RetryPolicy.pause(503, 0), 0)
-    assert.strictEqual(RetryPolicy.pause(500, 5_000), 0)
-  })
+it("a pause comes of 429 and 503 alone, and is an hour at most", () => {
+  assert.strictEqual(RetryPolicy.pause(429, 5_000), 5_000)
+  assert.strictEqual(RetryPolicy.pause(503, 86_400_000), 3_600_000)
+  assert.strictEqual(RetryPolicy.pause(503, 0), 0)
+  assert.strictEqual(RetryPolicy.pause(500, 5_000), 0)
 })

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer, Option } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
+import type { SqlError } from "effect/sql/SqlError"
 import { Webhook } from "standardwebhooks"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Database } from "../../../src/service/database/Database.ts"
@@ -83,6 +84,12 @@ export const receiver = (react: Receiver["react"] = () => ({ status: 204 }), por
     ({ close }) => close,
   )
 
+/** The first request meets this reaction, all others are answered 200. */
+export const once =
+  (reaction: Reaction): Receiver["react"] =>
+  (_, ordinal) =>
+    ordinal === 1 ? reaction : { status: 200 }
+
 /** A file in a directory that is removed at the end of the test. */
 export const temporaryFile = FileSystem.FileSystem.pipe(
   Effect.flatMap((fs) => fs.makeTempDirectoryScoped()),
@@ -97,6 +104,24 @@ export const webhooks = (options: WebhooksOptions = {}, filename = ":memory:") =
     Layer.provide(Layer.fresh(SqliteClient.layer({ filename }))),
     Layer.orDie,
   )
+
+/** Webhooks over a file, until the body ends: each call is a session of the service. */
+export const sessions =
+  (filename: string, options?: WebhooksOptions) =>
+  <A>(body: () => Generator<Effect.Effect<unknown, unknown, Webhooks | Database>, A, never>) =>
+    Effect.provide(Effect.gen(body), webhooks(options, filename), { local: true })
+
+/** Webhooks whose writes to the database go through this function. */
+export const webhooksThrough = (around: <A>(write: Effect.Effect<A, SqlError>) => Effect.Effect<A, SqlError>) => {
+  const database = Effect.map(Database, ({ sql, write }) => ({
+    sql,
+    write: ((statements) => around(write(statements))) satisfies typeof write,
+  }))
+  return Webhooks.layer({ allowLoopback: true }).pipe(
+    Layer.provideMerge(Layer.provide(Layer.effect(Database, database), Database.layer)),
+    Layer.provide(Layer.fresh(SqliteClient.layer({ filename: ":memory:" }))),
+  )
+}
 
 const turn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
 
@@ -163,6 +188,15 @@ export const set = Effect.fnUntraced(function* (url: string) {
   const { secret } = yield* (yield* Webhooks).set(url)
   return Option.getOrUndefined(secret)
 })
+
+/** A receiver whose URL is set. */
+export const subscriber = (react?: Receiver["react"]) => Effect.tap(receiver(react), ({ url }) => set(url))
+
+export const requests = (target: Receiver, n: number) =>
+  until(
+    Effect.sync(() => target.received.length),
+    (length) => length === n,
+  )
 
 /** The body, if the reference library takes the signature; it throws otherwise. The age of the delivery is not checked. */
 export const verifiedBy = (secret: string, { body, headers }: Received): unknown => {

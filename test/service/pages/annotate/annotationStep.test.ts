@@ -12,7 +12,6 @@ import * as entries from "../../../../src/service/pages/annotate/entry.ts"
 import type { Draft, Work } from "../../../../src/service/pageApi/AnnotateApi.ts"
 import { item, progress, work } from "./support.ts"
 
-/** The state machine with a clock, and with the commands since they were last taken. */
 /** Method, path, and body of a request. */
 const sentOf = ({ input, request }: Sent) => {
   const { params, payload } = { params: { item_id: 0 }, payload: undefined as unknown, ...input }
@@ -20,6 +19,7 @@ const sentOf = ({ input, request }: Sent) => {
   return [method, path, ...(payload === undefined ? [] : [payload])]
 }
 
+/** The state machine with a clock, and with the commands since they were last taken. */
 class Driver {
   state: AnnotationState
   now = 1_000_000
@@ -59,6 +59,11 @@ class Driver {
       .do({ _tag: "start", code: null, mode: "best" })
       .do({ _tag: "session", name: "Ada", progress: held.progress })
       .do({ _tag: "answer", ask: "next", work: held, copy })
+  }
+
+  /** On its way out with the first completion chosen. */
+  static submitted(held: Work): Driver {
+    return Driver.with(held).choose(0).submit()
   }
 
   edit(change: (entry: entries.Entry) => entries.Entry, itemId = this.state.item?.item_id ?? 0): this {
@@ -316,10 +321,7 @@ describe("annotation: the hold", () => {
 
 describe("annotation: without a connection", () => {
   it("tries again after longer and longer pauses, with what is entered by then", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(0)
-      .submit()
-      .fail("submit", unreached, "Not reached.")
+    const driver = Driver.submitted(work(item(1))).fail("submit", unreached, "Not reached.")
     assert.strictEqual(driver.state.trouble?.words, "Not reached.")
     assert.strictEqual(driver.timer("retry"), 2_000)
     assert.deepStrictEqual(driver.write("later").asks, [])
@@ -336,45 +338,28 @@ describe("annotation: without a connection", () => {
   })
 
   it("waits as long as the service says", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(0)
-      .submit()
+    const driver = Driver.submitted(work(item(1)))
     driver.do({ _tag: "failure", ask: "submit", failure: { status: 429, detail: "d", retryAfter: 42 } })
     assert.strictEqual(driver.timer("retry"), 42_000)
   })
 
-  it("does not report a judgment as lost that had arrived", () => {
-    const driver = Driver.with(work(item(1), 5))
-      .choose(0)
-      .submit()
-      .fail("submit", unreached)
-    driver.do({ _tag: "timer", timer: "retry" }).fail("submit", 409)
-    assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
-    driver.do({ _tag: "answer", ask: "next", work: work(item(2), 6), copy: null })
-    assert.deepStrictEqual([driver.state.notice?.tone, driver.state.lost], ["good", null])
-    assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
-  })
-
-  it("says which judgment counts where another tab gave one", () => {
-    const driver = Driver.with(work(item(1), 5))
-      .choose(0)
-      .submit()
-      .fail("submit", 409)
-    driver.do({ _tag: "answer", ask: "next", work: work(item(2), 6), copy: null })
-    assert.strictEqual(driver.state.notice?.tone, "warn")
-    assert.match(driver.state.notice?.text ?? "", /that one counts/)
-    assert.strictEqual(driver.state.lost?.choice, "1")
-  })
-
-  it("reports it as lost where it had not", () => {
-    const driver = Driver.with(work(item(1), 5))
-      .choose(0)
-      .submit()
-      .fail("submit", unreached)
-    driver.do({ _tag: "timer", timer: "retry" }).fail("submit", 409)
-    driver.do({ _tag: "answer", ask: "next", work: work(item(2), 5), copy: null })
-    assert.deepStrictEqual([driver.state.notice?.tone, driver.state.lost?.choice], ["warn", "1"])
-  })
+  for (const [what, unreachedFirst, judged, tone, text, choice] of [
+    ["not reported as lost where it had arrived", true, 6, "good", /./, undefined],
+    ["reported as lost where it had not arrived", true, 5, "warn", /./, "1"],
+    ["reported as lost where another tab gave one", false, 6, "warn", /that one counts/, "1"],
+  ] as const) {
+    it(`a judgment that is refused is ${what}`, () => {
+      const driver = Driver.submitted(work(item(1), 5))
+      if (unreachedFirst) driver.fail("submit", unreached).do({ _tag: "timer", timer: "retry" })
+      driver.fail("submit", 409)
+      assert.deepStrictEqual(driver.asks, [["POST", "/next"]])
+      driver.do({ _tag: "answer", ask: "next", work: work(item(2), judged), copy: null })
+      assert.strictEqual(driver.state.notice?.tone, tone)
+      assert.match(driver.state.notice?.text ?? "", text)
+      assert.strictEqual(driver.state.lost?.choice, choice)
+      if (choice === undefined) assert.isTrue(driver.has({ _tag: "forget", itemId: 1 }))
+    })
+  }
 
   it("never undoes twice: it asks what there is instead", () => {
     const driver = Driver.with(work(item(2), 1))
@@ -397,10 +382,7 @@ describe("annotation: without a connection", () => {
   })
 
   it("says what the service refuses, and does not try again", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(0)
-      .submit()
-      .fail("submit", 400, "Too long.")
+    const driver = Driver.submitted(work(item(1))).fail("submit", 400, "Too long.")
     assert.deepStrictEqual(driver.state.notice, { tone: "bad", text: "Too long." })
     assert.deepStrictEqual([driver.asks, annotation.isBusy(driver.state), driver.state.trouble], [[], false, null])
   })
@@ -422,10 +404,7 @@ describe("annotation: nothing left, and leaving", () => {
   })
 
   it("keeps what was entered on the device when the session ends", () => {
-    const driver = Driver.with(work(item(1)))
-      .choose(0)
-      .submit()
-      .fail("submit", 401)
+    const driver = Driver.submitted(work(item(1))).fail("submit", 401)
     assert.deepStrictEqual(
       [driver.state.phase, driver.state.signedOut, driver.state.item],
       ["signedOut", "ended", null],

@@ -2,18 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import type { TaskItem, TaskSummary } from "../../../../src/service/pageApi/TasksApi.ts"
 import { itemLabel, problemWords, signInWords } from "../../../../src/service/pages/dashboard/wording.ts"
 
-const problem = { status: 409, detail: "The task is complete." }
-
-describe("problems", () => {
-  it("are told in the service's own words", () => {
-    assert.strictEqual(problemWords(problem), "The task is complete.")
-  })
-
-  it("401 says itself what is wrong while signing in, and is a session that has ended after it", () => {
-    const refused = { status: 401, detail: "The name or the password is wrong." }
-    assert.strictEqual(signInWords(refused), "The name or the password is wrong.")
-    assert.strictEqual(problemWords(refused), "Your session has ended. Sign in, then do this again.")
-  })
+it("problems are told in the service's own words; 401 says itself what is wrong while signing in, and is a session that has ended after it", () => {
+  assert.strictEqual(problemWords({ status: 409, detail: "The task is complete." }), "The task is complete.")
+  const refused = { status: 401, detail: "The name or the password is wrong." }
+  assert.strictEqual(signInWords(refused), "The name or the password is wrong.")
+  assert.strictEqual(problemWords(refused), "Your session has ended. Sign in, then do this again.")
 })
 
 describe("items", () => {
