@@ -1,5 +1,6 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Redacted } from "effect"
+import { clockTest } from "../support/job.ts"
 import { defaults, ServiceProfile, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
 
 const built = (settings: Partial<ServiceSettings>) =>
@@ -33,25 +34,21 @@ describe("ServiceProfile", () => {
       "pollInterval: expected min to be no longer than max, found 2m and 1m",
     ],
   ] as const) {
-    it.effect(`refuses ${message}`, () =>
-      Effect.gen(function* () {
-        const error = yield* Effect.flip(built(settings))
-        assert.strictEqual(error.message, `the service's setting ${message}`)
-      }),
-    )
+    clockTest(`refuses ${message}`, function* () {
+      const error = yield* Effect.flip(built(settings))
+      assert.strictEqual(error.message, `the service's setting ${message}`)
+    })
   }
 
-  it.effect("takes the defaults, fractions of a request per second, and no patience", () =>
-    Effect.gen(function* () {
-      for (const settings of [
-        defaults,
-        { requestsPerSecond: 0.5 },
-        { patience: 0 },
-        { patience: Duration.infinity },
-        { retries: 0 },
-      ]) {
-        assert.isTrue(Exit.isSuccess(yield* Effect.exit(built(settings))))
-      }
-    }),
-  )
+  clockTest("takes the defaults, fractions of a request per second, and no patience", function* () {
+    for (const settings of [
+      defaults,
+      { requestsPerSecond: 0.5 },
+      { patience: 0 },
+      { patience: Duration.infinity },
+      { retries: 0 },
+    ]) {
+      assert.isTrue(Exit.isSuccess(yield* Effect.exit(built(settings))))
+    }
+  })
 })

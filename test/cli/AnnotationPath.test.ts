@@ -1,8 +1,7 @@
 /** Votes of a service that says things elsewhere (`--annotation-path`): every command reads them as `export` does. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
-import { cli, to, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, ends, folderWithItems, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 /** A list of votes that is only valid by way of the paths: a rationale is text. */
@@ -31,70 +30,58 @@ const answering =
     return { status: 200, body: { task_id: id, status: "completed", results } }
   }
 
+const lines = [1, 2, 3].map((id) =>
+  JSON.stringify({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"], models: ["m", "n"] }),
+)
+
 describe("--annotation-path", () => {
-  test("of a run holds for export-votes, leaderboard and plan, too", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const job = ["--dir", `${folder}/job`]
-      const items = `${folder}/items.jsonl`
-      yield* write(
-        items,
-        [1, 2, 3].map((id) =>
-          JSON.stringify({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"], models: ["m", "n"] }),
-        ),
-      )
-      const service = yield* ScriptedService.make(answering(votes))
-      const run = yield* cli(["run", items, ...job, "--no-shuffle", ...paths], to(service))
-      assert.strictEqual(run.status, 0, run.stderr)
+  test("of a run holds for export-votes, leaderboard and plan, too", function* () {
+    const folder = yield* folderWithItems(lines)
+    const [items, job] = [`${folder}/items.jsonl`, ["--dir", `${folder}/job`]]
+    const service = yield* ScriptedService.make(answering(votes))
+    yield* cli(["run", items, ...job, "--no-shuffle", ...paths], to(service)).pipe(ends(0))
 
-      const printed = yield* cli(["export-votes", ...job])
-      const rows = printed.stdout
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line))
-      assert.deepStrictEqual(
-        rows.slice(0, 3).map(({ expert, rationale, strength }) => [expert, rationale, strength]),
-        [
-          ["ann", "by ann", 1],
-          ["bob", "by bob", 2],
-          ["cy", "by cy", 3],
-        ],
-      )
-      assert.lengthOf(rows, 9)
+    const printed = yield* cli(["export-votes", ...job])
+    const rows = printed.stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line))
+    assert.deepStrictEqual(
+      rows.slice(0, 3).map(({ expert, rationale, strength }) => [expert, rationale, strength]),
+      [
+        ["ann", "by ann", 1],
+        ["bob", "by bob", 2],
+        ["cy", "by cy", 3],
+      ],
+    )
+    assert.lengthOf(rows, 9)
 
-      const board = JSON.parse((yield* cli(["leaderboard", ...job, "--resamples", "0", "--json"])).stdout)
-      assert.strictEqual(board.votes, 9)
-      const plan = JSON.parse((yield* cli(["plan", items, ...job, "--json"])).stdout)
-      assert.deepStrictEqual(
-        plan.experts.map(({ expert, votes }: { readonly expert: string; readonly votes: number }) => [expert, votes]),
-        ["ann", "bob", "cy"].map((expert) => [expert, 3]),
-      )
+    const board = JSON.parse((yield* cli(["leaderboard", ...job, "--resamples", "0", "--json"])).stdout)
+    assert.strictEqual(board.votes, 9)
+    const plan = JSON.parse((yield* cli(["plan", items, ...job, "--json"])).stdout)
+    assert.deepStrictEqual(
+      plan.experts.map(({ expert, votes }: { readonly expert: string; readonly votes: number }) => [expert, votes]),
+      ["ann", "bob", "cy"].map((expert) => [expert, 3]),
+    )
 
-      // Given on the command line, they replace those of the run.
-      const other = yield* cli(["export-votes", ...job, "--annotation-path", "strength=preference.strength"])
-      assert.lengthOf(other.stdout.trimEnd().split("\n"), 3)
-    }))
+    // Given on the command line, they replace those of the run.
+    const other = yield* cli(["export-votes", ...job, "--annotation-path", "strength=preference.strength"])
+    assert.lengthOf(other.stdout.trimEnd().split("\n"), 3)
+  })
 
-  test("of a submit holds for collect, which says whether items need further votes", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const job = ["--dir", `${folder}/job`]
-      const items = `${folder}/items.jsonl`
-      yield* write(
-        items,
-        [1, 2, 3].map((id) => JSON.stringify({ id: `q${id}`, prompt: `P ${id}`, completions: ["a", "b"] })),
-      )
-      const agreed = ["ann", "bob", "cy", "dee", "eve", "fay"].map((expert) => ({ ...votes[0], expert }))
-      const service = yield* ScriptedService.make(answering(agreed))
-      const range = ["--votes", "1..3", "--confidence", "0.9"]
-      const submitted = yield* cli(["submit", items, ...job, "--no-shuffle", ...range, ...paths], to(service))
-      assert.strictEqual(submitted.status, 0, submitted.stderr)
-      assert.strictEqual((yield* cli(["collect", ...job], to(service))).status, 0)
-      // The same results without the paths: one vote of each item.
-      const other = ["--annotation-path", "strength=preference.strength"]
-      assert.strictEqual((yield* cli(["collect", ...job, ...other], to(service))).status, 3)
-      const planned = service.received.length
-      assert.strictEqual((yield* cli(["submit", items, ...job, ...range, ...paths], to(service))).status, 0)
-      assert.strictEqual(service.received.length, planned)
-    }))
+  test("of a submit holds for collect, which says whether items need further votes", function* () {
+    const folder = yield* folderWithItems(lines)
+    const [items, job] = [`${folder}/items.jsonl`, ["--dir", `${folder}/job`]]
+    const agreed = ["ann", "bob", "cy", "dee", "eve", "fay"].map((expert) => ({ ...votes[0], expert }))
+    const service = yield* ScriptedService.make(answering(agreed))
+    const range = ["--votes", "1..3", "--confidence", "0.9"]
+    yield* cli(["submit", items, ...job, "--no-shuffle", ...range, ...paths], to(service)).pipe(ends(0))
+    assert.strictEqual((yield* cli(["collect", ...job], to(service))).status, 0)
+    // The same results without the paths: one vote of each item.
+    const other = ["--annotation-path", "strength=preference.strength"]
+    assert.strictEqual((yield* cli(["collect", ...job, ...other], to(service))).status, 3)
+    const planned = service.received.length
+    assert.strictEqual((yield* cli(["submit", items, ...job, ...range, ...paths], to(service))).status, 0)
+    assert.strictEqual(service.received.length, planned)
+  })
 })

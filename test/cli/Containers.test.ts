@@ -8,7 +8,7 @@ import manifest from "../../package.json" with { type: "json" }
 import { freePort } from "../../src/node/Cluster.ts"
 import { parseDuration } from "../../src/cli/flags/Values.ts"
 import { defaultGrace } from "../../src/pipeline/Stop.ts"
-import { cli, cliStarted } from "../support/cli.ts"
+import { cli, cliStarted, ends } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import { bin, root, spawned } from "../support/process.ts"
@@ -139,40 +139,35 @@ describe("compose.yaml", () => {
     })
     afterAll(() => server.close())
 
-    test("has a worker send the sample to the service, and exports the dataset", () =>
-      Effect.gen(function* () {
-        const folder = yield* temporaryDirectory
-        mkdirSync(`${folder}/service`)
-        const here = ({ command = [] }: typeof Service.Type) =>
-          command.map((word) =>
-            word
-              .replace(/(^|[=:])\/data\//, `$1${root}data/`)
-              .replace(/(^|=)\/(job|service)(?=$|\/)/, `$1${folder}/$2`),
-          )
-        const schema = server.newSchema()
-        const port = String(yield* freePort)
-        const served = yield* cliStarted([...here(services.service), `--port=${port}`], services.service.environment)
-        yield* served.talks(/listens at http:\/\/localhost:8484\/v1 /)
-        const [, program = "", ...words] = services.service.healthcheck!.test
-        assert.strictEqual(program, "node")
-        const asked = words.map((word) => word.replace(":8484/", `:${port}/`))
-        const health = yield* Effect.promise(() => spawned(process.execPath, asked).ended)
-        assert.strictEqual(health.status, 0, health.stderr)
+    test("has a worker send the sample to the service, and exports the dataset", function* () {
+      const folder = yield* temporaryDirectory
+      mkdirSync(`${folder}/service`)
+      const here = ({ command = [] }: typeof Service.Type) =>
+        command.map((word) =>
+          word.replace(/(^|[=:])\/data\//, `$1${root}data/`).replace(/(^|=)\/(job|service)(?=$|\/)/, `$1${folder}/$2`),
+        )
+      const schema = server.newSchema()
+      const port = String(yield* freePort)
+      const served = yield* cliStarted([...here(services.service), `--port=${port}`], services.service.environment)
+      yield* served.talks(/listens at http:\/\/localhost:8484\/v1 /)
+      const [, program = "", ...words] = services.service.healthcheck!.test
+      assert.strictEqual(program, "node")
+      const asked = words.map((word) => word.replace(":8484/", `:${port}/`))
+      yield* Effect.promise(() => spawned(process.execPath, asked).ended).pipe(ends(0))
 
-        const env = ({ environment }: typeof Service.Type) => ({
-          ...environment,
-          PREFSTREAM_LEDGER: server.url(schema),
-          PREFSTREAM_BASE_URL: environment["PREFSTREAM_BASE_URL"]!.replace("service:8484", `127.0.0.1:${port}`),
-        })
-        const worker = yield* cliStarted([...here(services.worker), "--poll-min=50ms"], env(services.worker))
-        yield* worker.talks(/^Worker 127\.0\.0\.1:\d+ of job default/m)
-        const status = cli(here(services.status), env(services.status))
-        yield* Effect.repeat(status, { until: ({ stdout }) => stdout.startsWith("All tasks are done.") })
-        assert.strictEqual((yield* worker.stop()).status, 0)
+      const env = ({ environment }: typeof Service.Type) => ({
+        ...environment,
+        PREFSTREAM_LEDGER: server.url(schema),
+        PREFSTREAM_BASE_URL: environment["PREFSTREAM_BASE_URL"]!.replace("service:8484", `127.0.0.1:${port}`),
+      })
+      const worker = yield* cliStarted([...here(services.worker), "--poll-min=50ms"], env(services.worker))
+      yield* worker.talks(/^Worker 127\.0\.0\.1:\d+ of job default/m)
+      const status = cli(here(services.status), env(services.status))
+      yield* Effect.repeat(status, { until: ({ stdout }) => stdout.startsWith("All tasks are done.") })
+      assert.strictEqual((yield* worker.stop()).status, 0)
 
-        const exported = yield* cli(here(services.export), env(services.export))
-        assert.strictEqual(exported.status, 0, exported.stderr)
-        assert.isTrue(existsSync(`${folder}/job/dataset/manifest.json`))
-      }))
+      yield* cli(here(services.export), env(services.export)).pipe(ends(0))
+      assert.isTrue(existsSync(`${folder}/job/dataset/manifest.json`))
+    })
   })
 })

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, cliIn, reportOf, to, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, cliIn, ends, folderWithItems, reportOf, to } from "../support/cli.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const asked =
@@ -15,11 +15,7 @@ const records = [
 ]
 
 const folderWith = Effect.fnUntraced(function* (all: ReadonlyArray<object>) {
-  const folder = yield* temporaryDirectory
-  yield* write(
-    `${folder}/items.jsonl`,
-    all.map((record) => JSON.stringify(record)),
-  )
+  const folder = yield* folderWithItems(all.map((record) => JSON.stringify(record)))
   return folder
 })
 
@@ -33,60 +29,52 @@ describe("fields that experts may have to see", () => {
     ["run", "--expert", "first", "--dir", "job", "--dry-run"],
     ["import", "--dir", "job"],
   ] as const) {
-    test(`${[command, ...args].join(" ")} asks about them before it does anything`, () =>
-      Effect.gen(function* () {
-        const folder = yield* folderWith(records)
-        const { status, stderr } = yield* cliIn(folder, [command, "items.jsonl", ...args])
-        assert.include(stderr, `items.jsonl: ${asked}\n`)
-        assert.strictEqual(status, 2)
-        assert.isFalse(existsSync(`${folder}/prefstream.yaml`))
-        assert.isFalse(existsSync(`${folder}/job/dataset`))
-      }))
+    test(`${[command, ...args].join(" ")} asks about them before it does anything`, function* () {
+      const folder = yield* folderWith(records)
+      const { status, stderr } = yield* cliIn(folder, [command, "items.jsonl", ...args])
+      assert.include(stderr, `items.jsonl: ${asked}\n`)
+      assert.strictEqual(status, 2)
+      assert.isFalse(existsSync(`${folder}/prefstream.yaml`))
+      assert.isFalse(existsSync(`${folder}/job/dataset`))
+    })
   }
 
-  test("submit sends nothing until it is told, and lists what it does not use", () =>
-    Effect.gen(function* () {
-      const folder = yield* folderWith(records)
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const submit = (...flags: ReadonlyArray<string>) =>
-        cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
-      assert.strictEqual((yield* submit()).status, 2)
-      assert.deepStrictEqual(
-        service.received.filter(({ method }) => method === "POST"),
-        [],
-      )
-      const said = yield* submit("--prompt-path", "{context}\\n\\n{prompt}", "--json")
-      assert.include(said.stderr, "\nFields not used: gold (100%), topic (50%)\n")
-      assert.strictEqual(reportOf(said).read, 2)
-      const [post] = service.received.filter(({ method }) => method === "POST")
-      assert.include(post!.body, "The Reds did.\\n\\nWho won?")
-    }))
+  test("submit sends nothing until it is told, and lists what it does not use", function* () {
+    const folder = yield* folderWith(records)
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const submit = (...flags: ReadonlyArray<string>) =>
+      cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...flags], to(service))
+    assert.strictEqual((yield* submit()).status, 2)
+    assert.deepStrictEqual(service.received.filter(ScriptedService.isPost), [])
+    const said = yield* submit("--prompt-path", "{context}\\n\\n{prompt}", "--json")
+    assert.include(said.stderr, "\nFields not used: gold (100%), topic (50%)\n")
+    assert.strictEqual(reportOf(said).read, 2)
+    const [post] = service.received.filter(ScriptedService.isPost)
+    assert.include(post!.body, "The Reds did.\\n\\nWho won?")
+  })
 
-  test("--ignore-field holds for gold files, too", () =>
-    Effect.gen(function* () {
-      const folder = yield* folderWith(
-        records.map(({ baseline, candidate, ...record }) => ({ ...record, completions: [baseline, candidate] })),
-      )
-      const run = ["run", "items.jsonl", "--dir", "job", "--expert", "gold:items.jsonl", "--json"]
-      const said = yield* cliIn(folder, [...run, "--ignore-field", "context"])
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.strictEqual(reportOf(said).dataset?.rows, 2)
-    }))
+  test("--ignore-field holds for gold files, too", function* () {
+    const folder = yield* folderWith(
+      records.map(({ baseline, candidate, ...record }) => ({ ...record, completions: [baseline, candidate] })),
+    )
+    const run = ["run", "items.jsonl", "--dir", "job", "--expert", "gold:items.jsonl", "--json"]
+    const said = yield* cliIn(folder, [...run, "--ignore-field", "context"]).pipe(ends(0))
+    assert.strictEqual(reportOf(said).dataset?.rows, 2)
+  })
 
-  test("pictures are rejects of their records, with the flag that has experts judge without", () =>
-    Effect.gen(function* () {
-      const folder = yield* folderWith(
-        records.map((record, i) => ({ ...record, context: "", images: i === 0 ? ["a.png"] : [] })),
-      )
-      const run = ["run", "items.jsonl", "--expert", "first", "--json"]
-      const said = yield* cliIn(folder, [...run, "--dir", "job"])
-      assert.deepStrictEqual([reportOf(said).read, reportOf(said).rejected], [2, 1])
-      assert.match(
-        reportOf(said).rejects![0]!.first.reason,
-        /^images: .*; to have them judge without, set --ignore-field images$/,
-      )
-      assert.match(said.stderr, /1 of the first 2 records have images, audio, or video \(images\) and are rejected/)
-      const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])
-      assert.strictEqual(reportOf(told).rejected, 0)
-    }))
+  test("pictures are rejects of their records, with the flag that has experts judge without", function* () {
+    const folder = yield* folderWith(
+      records.map((record, i) => ({ ...record, context: "", images: i === 0 ? ["a.png"] : [] })),
+    )
+    const run = ["run", "items.jsonl", "--expert", "first", "--json"]
+    const said = yield* cliIn(folder, [...run, "--dir", "job"])
+    assert.deepStrictEqual([reportOf(said).read, reportOf(said).rejected], [2, 1])
+    assert.match(
+      reportOf(said).rejects![0]!.first.reason,
+      /^images: .*; to have them judge without, set --ignore-field images$/,
+    )
+    assert.match(said.stderr, /1 of the first 2 records have images, audio, or video \(images\) and are rejected/)
+    const told = yield* cliIn(folder, [...run, "--dir", "other", "--ignore-field", "images"])
+    assert.strictEqual(reportOf(told).rejected, 0)
+  })
 })

@@ -4,7 +4,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
-import { cli, cliServed, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliServed, ends, folderWithItems, quick, reportOf, to, write } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -29,8 +29,7 @@ const job = Effect.tap(temporaryDirectory, writeItems)
 /** Has the items judged by the embedded service: the longest is best. */
 const judge = Effect.fnUntraced(function* (directory: string) {
   yield* writeItems(directory)
-  const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick])
-  assert.strictEqual(said.status, 0, said.stderr)
+  yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick]).pipe(ends(0))
 })
 
 const judged = copiesOf(judge)
@@ -44,286 +43,175 @@ const readReport = Effect.fnUntraced(function* (path: string) {
   return JSON.parse(text) as QualityReport
 })
 
-describe("the pair at the end of a run", () => {
-  test("is shown with the beginnings of its texts, however long they are", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const long = (word: string) => Array.from({ length: 3_000 }, (_, i) => `${word} ${i}`).join("\n")
-      const item = { prompt: long("prompt"), completions: [long("better"), "worse"], metadata: { notes: long("note") } }
-      yield* write(`${directory}/items.jsonl`, [JSON.stringify(item)])
-      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick])
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.match(said.stdout, /^ {2}prompt {5}prompt 0 prompt 1 .*…$/m)
-      assert.match(said.stdout, /^ {2}chosen {5}better 0 better 1 .*…$/m)
-      assert.match(said.stdout, /^ {2}rejected {3}worse$/m)
-      assert.isBelow(said.stdout.length, 2_500)
-    }))
+test("the pair at the end of a run is shown with the beginnings of its texts, however long they are", function* () {
+  const directory = yield* temporaryDirectory
+  const long = (word: string) => Array.from({ length: 3_000 }, (_, i) => `${word} ${i}`).join("\n")
+  const item = { prompt: long("prompt"), completions: [long("better"), "worse"], metadata: { notes: long("note") } }
+  yield* write(`${directory}/items.jsonl`, [JSON.stringify(item)])
+  const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest", ...quick]
+  const said = yield* cli(args).pipe(ends(0))
+  assert.match(said.stdout, /^ {2}prompt {5}prompt 0 prompt 1 .*…$/m)
+  assert.match(said.stdout, /^ {2}chosen {5}better 0 better 1 .*…$/m)
+  assert.match(said.stdout, /^ {2}rejected {3}worse$/m)
+  assert.isBelow(said.stdout.length, 2_500)
 })
 
-describe("--threshold", () => {
-  test("that is not kept leaves the dataset as it was, ends with 6, and tells why", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* judged
-      const manifest = `${directory}/dataset/manifest.json`
-      const before = yield* fs.readFileString(manifest)
-      const said = yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=0.9", "--split", "test=0.5"])
-      assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /longer-chosen is 1, the threshold is at most 0\.9/)
-      assert.include(said.stderr, `${directory}/refused/report.html`)
-      assert.match(said.stdout, /A threshold is exceeded, and the dataset was not written\./)
-      assert.strictEqual(yield* fs.readFileString(manifest), before)
-      const report = yield* readReport(`${directory}/refused/report.json`)
-      const check = report.checks.find(({ check }) => check === "longer-chosen")
-      assert.deepInclude(check, { value: 1, threshold: 0.9, passed: false, count: 40, of: 40 })
+test("a --threshold that is exceeded leaves the dataset as it was, ends with 6, and tells why", function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* judged
+  const manifest = `${directory}/dataset/manifest.json`
+  const before = yield* fs.readFileString(manifest)
+  const args = ["export", "--dir", directory, "--threshold", "longer-chosen=0.9", "--split", "test=0.5"]
+  const said = yield* cli(args).pipe(ends(6, /longer-chosen is 1, the threshold is at most 0\.9/))
+  assert.include(said.stderr, `${directory}/refused/report.html`)
+  assert.match(said.stdout, /A threshold is exceeded, and the dataset was not written\./)
+  assert.strictEqual(yield* fs.readFileString(manifest), before)
+  const report = yield* readReport(`${directory}/refused/report.json`)
+  const check = report.checks.find(({ check }) => check === "longer-chosen")
+  assert.deepInclude(check, { value: 1, threshold: 0.9, passed: false, count: 40, of: 40 })
 
-      const kept = yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=1"])
-      assert.strictEqual(kept.status, 0, kept.stderr)
-      assert.isFalse(yield* fs.exists(`${directory}/refused`))
-    }))
-
-  test("on what can't be looked at is not kept", () =>
-    Effect.gen(function* () {
-      const said = yield* cli(["export", "--dir", yield* judged, "--threshold", "kappa=0.3"])
-      assert.strictEqual(said.status, 6)
-      assert.match(said.stderr, /kappa has nothing to measure, the threshold is at least 0\.3/)
-    }))
+  yield* cli(["export", "--dir", directory, "--threshold", "longer-chosen=1"]).pipe(ends(0))
+  assert.isFalse(yield* fs.exists(`${directory}/refused`))
+  const unmeasured = ["export", "--dir", directory, "--threshold", "kappa=0.3"]
+  yield* cli(unmeasured).pipe(ends(6, /kappa has nothing to measure, the threshold is at least 0\.3/))
 })
 
 describe("--split", () => {
-  test("parts the items; all of an item is in one, and each says so in the report", () =>
-    Effect.gen(function* () {
-      const directory = yield* judged
-      const said = yield* cli(["export", "--dir", directory, "--split", "test=0.3", "--split", "validation=0.2"])
-      assert.strictEqual(said.status, 0, said.stderr)
-      const parts = yield* Effect.forEach(["train", "validation", "test"], (split) => rowsOf(directory, split))
-      const ids = parts.map((rows) => new Set(rows.map(({ item_id }) => item_id)))
-      assert.strictEqual(
-        ids.reduce((sum, { size }) => sum + size, 0),
-        items.length,
-      )
-      assert.strictEqual(new Set(ids.flatMap((ids) => [...ids])).size, items.length)
-      const { splits } = yield* readReport(`${directory}/dataset/report.json`)
-      assert.deepStrictEqual(
-        splits.map(({ items, pairs, split }) => [split, items, pairs]),
-        ["train", "validation", "test"].map((split, i) => [split, ids[i]!.size, parts[i]!.length]),
-      )
-    }))
+  test("parts the items; all of an item is in one, and each says so in the report", function* () {
+    const directory = yield* judged
+    yield* cli(["export", "--dir", directory, "--split", "test=0.3", "--split", "validation=0.2"]).pipe(ends(0))
+    const parts = yield* Effect.forEach(["train", "validation", "test"], (split) => rowsOf(directory, split))
+    const ids = parts.map((rows) => new Set(rows.map(({ item_id }) => item_id)))
+    assert.strictEqual(
+      ids.reduce((sum, { size }) => sum + size, 0),
+      items.length,
+    )
+    assert.strictEqual(new Set(ids.flatMap((ids) => [...ids])).size, items.length)
+    const { splits } = yield* readReport(`${directory}/dataset/report.json`)
+    assert.deepStrictEqual(
+      splits.map(({ items, pairs, split }) => [split, items, pairs]),
+      ["train", "validation", "test"].map((split, i) => [split, ids[i]!.size, parts[i]!.length]),
+    )
+  })
 
-  test("stays the same for an item when others come", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const run = Effect.fnUntraced(function* (count: number) {
-        yield* write(
-          `${directory}/items.jsonl`,
-          items.slice(0, count).map((item) => JSON.stringify(item)),
-        )
-        const flags = ["--expert", "longest", "--split", "test=0.4", ...quick]
-        const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
-        assert.strictEqual(said.status, 0, said.stderr)
-        const rows = yield* Effect.forEach(["train", "test"], (split) =>
-          Effect.map(rowsOf(directory, split), (rows) => rows.map(({ item_id }) => [item_id, split] as const)),
-        )
-        return new Map(rows.flat())
-      })
-      const first = yield* run(15)
-      const later = yield* run(40)
-      assert.strictEqual(later.size, 40)
-      for (const [id, split] of first) assert.strictEqual(later.get(id), split, id)
-    }))
+  test("stays the same for an item when others come", function* () {
+    const directory = yield* temporaryDirectory
+    const run = Effect.fnUntraced(function* (count: number) {
+      yield* write(
+        `${directory}/items.jsonl`,
+        items.slice(0, count).map((item) => JSON.stringify(item)),
+      )
+      const flags = ["--expert", "longest", "--split", "test=0.4", ...quick]
+      yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags]).pipe(ends(0))
+      const rows = yield* Effect.forEach(["train", "test"], (split) =>
+        Effect.map(rowsOf(directory, split), (rows) => rows.map(({ item_id }) => [item_id, split] as const)),
+      )
+      return new Map(rows.flat())
+    })
+    const first = yield* run(15)
+    const later = yield* run(40)
+    assert.strictEqual(later.size, 40)
+    for (const [id, split] of first) assert.strictEqual(later.get(id), split, id)
+  })
 })
 
 describe("a dataset without any pair", () => {
-  test("is not written, since nothing could load it; the report says what became of the items", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* job
-      const flags = ["--expert", "longest", "--min-votes", "9", ...quick]
-      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags])
-      assert.strictEqual(said.status, 7, said.stderr)
-      assert.isFalse(yield* fs.exists(`${directory}/dataset`))
-      assert.match(said.stderr, /no pair is left: no dataset is written\. See .*\/refused\/report\.html/)
+  test("is not written, and the existing one stays; the report says what became of the items", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* judged
+    const manifest = `${directory}/dataset/manifest.json`
+    const before = yield* fs.readFileString(manifest)
+    for (const kept of [
+      /no pair is left: the existing dataset .* is kept/,
+      /no pair is left: no dataset is written\. See .*\/refused\/report\.html/,
+    ]) {
+      const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"]).pipe(ends(7, kept))
       assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
       assert.match(said.stdout, /left out +40 items: 40 too few votes/)
-    }))
+      const { funnel } = yield* readReport(`${directory}/refused/report.json`)
+      const lost = [{ reason: "too_few_votes", count: 40 }]
+      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, lost)
+      if (yield* fs.exists(manifest)) assert.strictEqual(yield* fs.readFileString(manifest), before)
+      yield* fs.remove(`${directory}/dataset`, { recursive: true, force: true })
+    }
+    assert.isFalse(yield* fs.exists(`${directory}/dataset`))
+  })
 })
 
 describe("an empty dataset", () => {
-  test("takes the place of another one only with --allow-empty, with status 0, and can be verified", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* judged
-      const rowsOf = Effect.map(
-        fs.readFileString(`${directory}/dataset/manifest.json`),
-        (text) => (JSON.parse(text) as { rows: number }).rows,
-      )
-      assert.strictEqual(yield* rowsOf, 80)
-      const said = yield* cli(["export", "--dir", directory, "--min-votes", "9", "--allow-empty", "--format", "trl"])
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.strictEqual(yield* rowsOf, 0)
-      assert.strictEqual((yield* cli(["verify", `${directory}/dataset`])).status, 0)
-    }))
+  test("takes the place of another one only with --allow-empty, with status 0, and can be verified", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const directory = yield* judged
+    const rowsOf = Effect.map(
+      fs.readFileString(`${directory}/dataset/manifest.json`),
+      (text) => (JSON.parse(text) as { rows: number }).rows,
+    )
+    assert.strictEqual(yield* rowsOf, 80)
+    yield* cli(["export", "--dir", directory, "--min-votes", "9", "--allow-empty", "--format", "trl"]).pipe(ends(0))
+    assert.strictEqual(yield* rowsOf, 0)
+    assert.strictEqual((yield* cli(["verify", `${directory}/dataset`])).status, 0)
+  })
 })
 
-describe("several judgments in one result", () => {
-  test("that are not listed as votes are one warning, which names the member", () =>
-    Effect.gen(function* () {
-      for (const [place, more] of [
-        ["judgments", { judgments: [{ expert: "ann" }, { expert: "bob" }] }],
-        ["annotations.labels", { annotations: { labels: [{ by: "ann" }, { by: "bob" }] } }],
-        [undefined, { judgments: 2, annotations: { votes: [{ expert: "ann", choice: 0 }] } }],
-      ] as const) {
-        const folder = yield* temporaryDirectory
-        yield* write(`${folder}/items.jsonl`, itemLines(3))
-        const service = yield* ScriptedService.make((request, before) => {
-          if (request.method === "POST") return ScriptedService.obliging(request, before)
-          const body = ScriptedService.resultOf(before, request.path.split("/").at(-1)!)
-          return { status: 200, body: { ...body, results: body.results.map((result) => ({ ...result, ...more })) } }
-        })
-        const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], to(service))
-        assert.strictEqual(said.status, 0, said.stderr)
-        const warnings = said.stderr.split("\n").filter((line) => line.includes("several judgments"))
-        assert.lengthOf(warnings, place === undefined ? 0 : 1)
-        if (place !== undefined) assert.include(warnings[0], `"${place}" of 3 results`)
-      }
-    }))
-})
-
-describe("an input without items", () => {
-  test("ends a run with 0: nothing is missing", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      yield* write(`${directory}/items.jsonl`, [])
-      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--expert", "longest"])
-      assert.strictEqual(said.status, 0, said.stderr)
-    }))
-})
-
-describe("a dataset that is there", () => {
-  test("stays where no pair would be left, and the report says what became of the items", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* judged
-      const manifest = `${directory}/dataset/manifest.json`
-      const before = yield* fs.readFileString(manifest)
-      const said = yield* cli(["export", "--dir", directory, "--min-votes", "9"])
-      assert.strictEqual(said.status, 7)
-      assert.match(said.stderr, /no pair is left: the existing dataset .* is kept/)
-      assert.match(said.stdout, /^Ended after .*: no pair came of the results, and no dataset was written\.\n/)
-      assert.match(said.stdout, /left out +40 items: 40 too few votes/)
-      assert.strictEqual(yield* fs.readFileString(manifest), before)
-      const { funnel } = yield* readReport(`${directory}/refused/report.json`)
-      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "too_few_votes", count: 40 }])
-    }))
+test("several judgments in one result that are not listed as votes give one warning, which names the member", function* () {
+  for (const [place, more] of [
+    ["judgments", { judgments: [{ expert: "ann" }, { expert: "bob" }] }],
+    ["annotations.labels", { annotations: { labels: [{ by: "ann" }, { by: "bob" }] } }],
+    [undefined, { judgments: 2, annotations: { votes: [{ expert: "ann", choice: 0 }] } }],
+  ] as const) {
+    const folder = yield* folderWithItems(3)
+    const service = yield* ScriptedService.make((request, before) => {
+      if (request.method === "POST") return ScriptedService.obliging(request, before)
+      const body = ScriptedService.resultOf(before, request.path.split("/").at(-1)!)
+      return { status: 200, body: { ...body, results: body.results.map((result) => ({ ...result, ...more })) } }
+    })
+    const said = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...quick], to(service)).pipe(
+      ends(0),
+    )
+    const warnings = said.stderr.split("\n").filter((line) => line.includes("several judgments"))
+    assert.lengthOf(warnings, place === undefined ? 0 : 1)
+    if (place !== undefined) assert.include(warnings[0], `"${place}" of 3 results`)
+  }
 })
 
 describe("filters", () => {
-  test("leave out what holds an evaluation prompt, and count it", () =>
-    Effect.gen(function* () {
-      const directory = yield* judged
-      yield* write(`${directory}/evaluation.jsonl`, [
-        JSON.stringify({ turns: [{ content: items[3]!.prompt.toUpperCase() }] }),
-        JSON.stringify({ turns: [{ content: "Something that none of the items has to do with at all" }] }),
-      ])
-      const evaluation = [
-        "--evaluation-prompts",
-        `${directory}/evaluation.jsonl`,
-        "--evaluation-path",
-        "turns[0].content",
-      ]
-      const said = yield* cli(["export", "--dir", directory, "--drop", "contamination", ...evaluation])
-      assert.strictEqual(said.status, 0, said.stderr)
-      const { checks, funnel } = yield* readReport(`${directory}/dataset/report.json`)
-      assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "contamination", count: 1 }])
-      assert.deepInclude(
-        checks.find(({ check }) => check === "contamination"),
-        { value: 1 / 40, count: 1, dropped: true },
-      )
-      const rows = yield* rowsOf(directory, "train")
-      assert.isFalse(rows.some(({ item_id }) => item_id === "item-3"))
-      const withThreshold = yield* cli(["export", "--dir", directory, "--threshold", "contamination=0", ...evaluation])
-      assert.strictEqual(withThreshold.status, 6)
-    }))
-
-  test("name the line of an evaluation's file that can't be used", () =>
-    Effect.gen(function* () {
-      const directory = yield* judged
-      yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify({ prompt: "p" }), JSON.stringify({ prompt: 3 })])
-      const said = yield* cli(["export", "--dir", directory, "--evaluation-prompts", `${directory}/evaluation.jsonl`])
-      assert.strictEqual(said.status, 2)
-      assert.match(said.stderr, /evaluation\.jsonl:2: .*prompt: expected a string, found 3/)
-    }))
-})
-
-describe("a dataset", () => {
-  test("is the same, byte for byte, each time it is exported", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* judged
-      const flags = ["--split", "test=0.3", "--format", "trl-conversational", "--aggregate", "dawid-skene"]
-      const exported = Effect.gen(function* () {
-        const said = yield* cli(["export", "--dir", directory, ...flags, "--json"])
-        assert.strictEqual(said.status, 0, said.stderr)
-        const names = (yield* fs.readDirectory(`${directory}/dataset`, { recursive: true })).toSorted()
-        const files = yield* Effect.filter(names, (name) =>
-          Effect.map(fs.stat(`${directory}/dataset/${name}`), ({ type }) => type === "File"),
-        )
-        return yield* Effect.forEach(files, (name) =>
-          Effect.map(fs.readFileString(`${directory}/dataset/${name}`, "latin1"), (text) => [name, text] as const),
-        )
-      })
-      const first = yield* exported
-      assert.include(
-        first.map(([name]) => name),
-        "formats/trl-conversational/test.jsonl",
-      )
-      assert.deepStrictEqual(yield* exported, first)
-    }))
-
-  test("tells in its manifest what it was made of", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* Effect.tap(temporaryDirectory, judge)
-      const manifest = JSON.parse(yield* fs.readFileString(`${directory}/dataset/manifest.json`))
-      const bytes = yield* fs.readFile(`${directory}/items.jsonl`)
-      assert.deepStrictEqual(manifest.inputs, [
-        {
-          file: `${directory}/items.jsonl`,
-          bytes: bytes.length,
-          records: 40,
-          sha256: createHash("sha256").update(bytes).digest("hex"),
-        },
-      ])
-      assert.deepInclude(manifest.settings, { pairs: { strategy: "best-against-rest" }, aggregate: "majority" })
-      assert.deepStrictEqual(manifest.counts, { read: 40, submitted: 40, judged: 40, kept: 40, pairs: 80 })
-    }))
-})
-
-describe("refused are", () => {
-  const wrong = (message: RegExp, ...flags: ReadonlyArray<string>) =>
-    test(flags.join(" "), () =>
-      Effect.gen(function* () {
-        const said = yield* cli(["export", "--dir", yield* judged, ...flags])
-        assert.strictEqual(said.status, 2, said.stderr)
-        assert.match(said.stderr, message)
-        assert.strictEqual(said.stdout, "")
-      }),
+  test("leave out what holds an evaluation prompt, and count it", function* () {
+    const directory = yield* judged
+    yield* write(`${directory}/evaluation.jsonl`, [
+      JSON.stringify({ turns: [{ content: items[3]!.prompt.toUpperCase() }] }),
+      JSON.stringify({ turns: [{ content: "Something that none of the items has to do with at all" }] }),
+    ])
+    const evaluation = [
+      "--evaluation-prompts",
+      `${directory}/evaluation.jsonl`,
+      "--evaluation-path",
+      "turns[0].content",
+    ]
+    const args = ["export", "--dir", directory, "--drop", "contamination", "--split", "test=0.3", ...evaluation]
+    const said = yield* cli(args).pipe(ends(0))
+    assert.match(said.stdout, /left out +1 item: 1 contamination/)
+    assert.match(said.stdout, /train \d+, test \d+/)
+    assert.include(said.stdout, `${directory}/dataset/report.html`)
+    const { left_out } = reportOf(yield* cli([...args, "--json"]))
+    assert.deepStrictEqual(left_out, [{ reason: "contamination", count: 1 }])
+    const { checks, funnel } = yield* readReport(`${directory}/dataset/report.json`)
+    assert.deepStrictEqual(funnel.find(({ step }) => step === "kept")?.lost, [{ reason: "contamination", count: 1 }])
+    assert.deepInclude(
+      checks.find(({ check }) => check === "contamination"),
+      { value: 1 / 40, count: 1, dropped: true },
     )
+    const rows = yield* Effect.forEach(["train", "test"], (split) => rowsOf(directory, split))
+    assert.isFalse(rows.flat().some(({ item_id }) => item_id === "item-3"))
+    yield* cli(["export", "--dir", directory, "--threshold", "contamination=0", ...evaluation]).pipe(ends(6))
+  })
 
-  wrong(/CHECK=VALUE, where CHECK is one of longer-chosen/, "--threshold", "length=0.3")
-  wrong(/the VALUE of longer-chosen is a number from 0 to 1/, "--threshold", "longer-chosen=1.3")
-  wrong(/the VALUE of length-effect is a number, 0 or more/, "--threshold", "length-effect=big")
-  wrong(/name each check once/, "--threshold", "longer-chosen=0.3", "--threshold", "longer-chosen=0.4")
-  wrong(/CHECK=VALUE/, "--threshold", "longer-chosen")
-  wrong(/SPLIT=SHARE, such as test=0\.1/, "--split", "dev=0.1")
-  wrong(/SPLIT=SHARE/, "--split", "test=lots")
-  wrong(/expected shares that add up to 1, found 1\.2/, "--split", "test=0.6", "--split", "validation=0.6")
-  wrong(/expected shares that add up to 1, found 0\.9/, "--split", "test=0.1", "--split", "train=0.8")
-  wrong(/name each split once/, "--split", "test=0.1", "--split", "test=0.2")
-  wrong(/--split-seed requires --split/, "--split-seed", "3")
-  wrong(/--evaluation-path requires --evaluation-prompts/, "--evaluation-path", "q")
-  wrong(/contamination needs --evaluation-prompts/, "--drop", "contamination")
-  wrong(/share from 0 to 1/, "--min-agreement", "2")
+  test("name the line of an evaluation's file that can't be used", function* () {
+    const directory = yield* judged
+    yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify({ prompt: "p" }), JSON.stringify({ prompt: 3 })])
+    yield* cli(["export", "--dir", directory, "--evaluation-prompts", `${directory}/evaluation.jsonl`]).pipe(
+      ends(2, /evaluation\.jsonl:2: .*prompt: expected a string, found 3/),
+    )
+  })
 })
 
 /** Experts who choose by chance, and differ from task to task; nobody says who they are. */
@@ -342,110 +230,71 @@ const arbitrary = ScriptedService.make((request, before) => {
   return { status: 200, body: { task_id: taskId, status: "completed", results } }
 })
 
-describe("several votes and gold items", () => {
-  test("are in the report; gold items that were mixed in are not in the dataset", () =>
-    Effect.gen(function* () {
-      const directory = yield* job
-      const gold = Array.from({ length: 7 }, (_, i) => ({
-        id: `gold-${i}`,
-        prompt: `What is ${i} plus ${i * 13}?`,
-        completions: [`${i * 14}`, `${i * 14 + 1}`],
-        gold: { best_completion_index: 0 },
-      }))
-      yield* write(
-        `${directory}/gold.jsonl`,
-        gold.map((item) => JSON.stringify(item)),
-      )
-      const asking = ["--votes", "3", "--gold", `${directory}/gold.jsonl`, "--gold-rate", "0.4", "--batch-size", "7"]
-      const flags = ["--ties", "keep", ...asking]
-      const service = to(yield* arbitrary)
-      const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick], service)
-      assert.strictEqual(said.status, 0, said.stderr)
-      const report = yield* readReport(`${directory}/dataset/report.json`)
-      const rows = yield* rowsOf(directory, "train")
-      assert.strictEqual(new Set(rows.map(({ item_id }) => item_id)).size, items.length)
-      assert.isTrue(rows.every(({ votes }) => votes === 3))
-      assert.isFalse(rows.some(({ prompt }) => gold.some((item) => item.prompt === prompt)))
-      assert.isAbove(report.gold.mixed_in, 5)
-      assert.strictEqual(report.gold.in_input, 0)
-      assert.strictEqual(report.gold.votes, 3 * report.gold.mixed_in)
-      assert.deepStrictEqual(report.agreement.votes_per_item, [{ votes: 3, items: 40 }])
-      assert.strictEqual(report.position.known, 3 * 40)
-      // Each number of a pair again, from those of the others of its item.
-      for (const { agreement, vote_margin } of rows) {
-        assert.include([1 / 3, 2 / 3, 1], agreement)
-        assert.isAtLeast(agreement!, vote_margin!)
-      }
-    }))
+test("several votes and gold items are in the report; gold items that were mixed in are not in the dataset", function* () {
+  const directory = yield* job
+  const gold = Array.from({ length: 7 }, (_, i) => ({
+    id: `gold-${i}`,
+    prompt: `What is ${i} plus ${i * 13}?`,
+    completions: [`${i * 14}`, `${i * 14 + 1}`],
+    gold: { best_completion_index: 0 },
+  }))
+  yield* write(
+    `${directory}/gold.jsonl`,
+    gold.map((item) => JSON.stringify(item)),
+  )
+  const asking = ["--votes", "3", "--gold", `${directory}/gold.jsonl`, "--gold-rate", "0.4", "--batch-size", "7"]
+  const flags = ["--ties", "keep", ...asking]
+  const service = to(yield* arbitrary)
+  yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags, ...quick], service).pipe(ends(0))
+  const report = yield* readReport(`${directory}/dataset/report.json`)
+  const rows = yield* rowsOf(directory, "train")
+  assert.strictEqual(new Set(rows.map(({ item_id }) => item_id)).size, items.length)
+  assert.isTrue(rows.every(({ votes }) => votes === 3))
+  assert.isFalse(rows.some(({ prompt }) => gold.some((item) => item.prompt === prompt)))
+  assert.isAbove(report.gold.mixed_in, 5)
+  assert.strictEqual(report.gold.in_input, 0)
+  assert.strictEqual(report.gold.votes, 3 * report.gold.mixed_in)
+  assert.deepStrictEqual(report.agreement.votes_per_item, [{ votes: 3, items: 40 }])
+  assert.strictEqual(report.position.known, 3 * 40)
+  // Each number of a pair again, from those of the others of its item.
+  for (const { agreement, vote_margin } of rows) {
+    assert.include([1 / 3, 2 / 3, 1], agreement)
+    assert.isAtLeast(agreement!, vote_margin!)
+  }
 })
 
-test("votes of one expert on the same item count once, and the export says so", () =>
-  Effect.gen(function* () {
-    const directory = yield* job
-    const { env } = yield* cliServed(["--database", `${directory}/service.db`, "--expert", "first"])
-    const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "3", ...quick]
-    const said = yield* cli(args, env)
-    assert.strictEqual(said.status, 0, said.stderr)
-    assert.isTrue((yield* rowsOf(directory, "train")).every(({ votes }) => votes === 1))
-    assert.match(said.stderr, /80 votes do not count: their experts had voted on the same item before/)
-  }))
+test("votes of one expert on the same item count once, and the export says so", function* () {
+  const directory = yield* job
+  const { env } = yield* cliServed(["--database", `${directory}/service.db`, "--expert", "first"])
+  const args = ["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "3", ...quick]
+  const said = yield* cli(args, env).pipe(ends(0))
+  assert.isTrue((yield* rowsOf(directory, "train")).every(({ votes }) => votes === 1))
+  assert.match(said.stderr, /80 votes do not count: their experts had voted on the same item before/)
+})
 
-test("one vote that does not count is one vote", () =>
-  Effect.gen(function* () {
-    const directory = yield* temporaryDirectory
-    yield* write(`${directory}/items.jsonl`, itemLines(1))
-    const { env } = yield* cliServed(["--database", `${directory}/service.db`, "--expert", "first"])
-    const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, "--votes", "2", ...quick], env)
-    assert.match(said.stderr, /1 vote does not count: its expert had voted on the same item before/)
-  }))
-
-test("the funnel: what goes on from a step is what came in, less what was lost", () =>
-  Effect.gen(function* () {
-    const directory = yield* temporaryDirectory
-    yield* write(`${directory}/items.jsonl`, [
-      ...items.map((item) => JSON.stringify(item)),
-      JSON.stringify(items[0]),
-      "not json",
-      JSON.stringify({ prompt: "p", completions: ["same", "same"] }),
-    ])
-    const flags = ["--votes", "2", "--drop", "near-duplicates", ...quick]
-    const service = to(yield* arbitrary)
-    const said = yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags], service)
-    assert.strictEqual(said.status, 0, said.stderr)
-    const { funnel } = yield* readReport(`${directory}/dataset/report.json`)
-    const [read, submitted, judged, kept, pairs] = funnel
-    const lost = (step: typeof read) => step!.lost.reduce((sum, { count }) => sum + count, 0)
-    assert.strictEqual(read!.count, items.length + 3)
-    assert.deepStrictEqual(submitted!.lost, [
-      { reason: "duplicate", count: 1 },
-      { reason: "invalid_json", count: 1 },
-      { reason: "invalid_shape", count: 1 },
-    ])
-    assert.strictEqual(submitted!.count, read!.count - lost(submitted))
-    assert.strictEqual(judged!.count, submitted!.count - lost(judged))
-    assert.strictEqual(kept!.count, judged!.count - lost(kept))
-    // Of two random votes on three completions, some are against each other.
-    assert.isAbove(kept!.lost.find(({ reason }) => reason === "tie")!.count, 0)
-    assert.strictEqual(pairs!.count, (yield* rowsOf(directory, "train")).length)
-  }))
-
-test("what is said of an export names the splits, and what was left out and why", () =>
-  Effect.gen(function* () {
-    const directory = yield* judged
-    yield* write(`${directory}/evaluation.jsonl`, [JSON.stringify(items[3]!.prompt)])
-    const flags = [
-      "--drop",
-      "contamination",
-      "--evaluation-prompts",
-      `${directory}/evaluation.jsonl`,
-      "--split",
-      "test=0.3",
-    ]
-    const said = yield* cli(["export", "--dir", directory, ...flags])
-    assert.strictEqual(said.status, 0, said.stderr)
-    assert.match(said.stdout, /left out +1 item: 1 contamination/)
-    assert.match(said.stdout, /train \d+, test \d+/)
-    assert.include(said.stdout, `${directory}/dataset/report.html`)
-    const { left_out } = reportOf(yield* cli(["export", "--dir", directory, ...flags, "--json"]))
-    assert.deepStrictEqual(left_out, [{ reason: "contamination", count: 1 }])
-  }))
+test("the funnel: what goes on from a step is what came in, less what was lost", function* () {
+  const directory = yield* folderWithItems([
+    ...items.map((item) => JSON.stringify(item)),
+    JSON.stringify(items[0]),
+    "not json",
+    JSON.stringify({ prompt: "p", completions: ["same", "same"] }),
+  ])
+  const flags = ["--votes", "2", "--drop", "near-duplicates", ...quick]
+  const service = to(yield* arbitrary)
+  yield* cli(["run", `${directory}/items.jsonl`, "--dir", directory, ...flags], service).pipe(ends(0))
+  const { funnel } = yield* readReport(`${directory}/dataset/report.json`)
+  const [read, submitted, judged, kept, pairs] = funnel
+  const lost = (step: typeof read) => step!.lost.reduce((sum, { count }) => sum + count, 0)
+  assert.strictEqual(read!.count, items.length + 3)
+  assert.deepStrictEqual(submitted!.lost, [
+    { reason: "duplicate", count: 1 },
+    { reason: "invalid_json", count: 1 },
+    { reason: "invalid_shape", count: 1 },
+  ])
+  assert.strictEqual(submitted!.count, read!.count - lost(submitted))
+  assert.strictEqual(judged!.count, submitted!.count - lost(judged))
+  assert.strictEqual(kept!.count, judged!.count - lost(kept))
+  // Of two random votes on three completions, some are against each other.
+  assert.isAbove(kept!.lost.find(({ reason }) => reason === "tie")!.count, 0)
+  assert.strictEqual(pairs!.count, (yield* rowsOf(directory, "train")).length)
+})

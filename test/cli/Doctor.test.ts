@@ -2,7 +2,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { freePort } from "../../src/node/Cluster.ts"
-import { cli, cliIn, to } from "../support/cli.ts"
+import { cli, cliIn, ends, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
@@ -26,142 +26,134 @@ const guarded = ScriptedService.make(({ headers }) =>
 )
 
 describe("doctor", () => {
-  test("finds nothing wrong where nothing is set, and says what is not checked", () =>
-    Effect.gen(function* () {
-      const { clock, ledger, service, webhook } = yield* findings([])
-      assert.match(service ?? "", /^not checked: .*PREFSTREAM_BASE_URL/)
-      assert.match(clock ?? "", /^not checked/)
-      assert.match(webhook ?? "", /^not checked: no --listen/)
-      assert.strictEqual(ledger, "ok: a first run creates prefstream-job/ledger.db")
-    }))
+  test("finds nothing wrong where nothing is set, and says what is not checked", function* () {
+    const { clock, ledger, service, webhook } = yield* findings([])
+    assert.match(service ?? "", /^not checked: .*PREFSTREAM_BASE_URL/)
+    assert.match(clock ?? "", /^not checked/)
+    assert.match(webhook ?? "", /^not checked: no --listen/)
+    assert.strictEqual(ledger, "ok: a first run creates prefstream-job/ledger.db")
+  })
 
-  test("tells a right token from a wrong one, and a service from something else", () =>
-    Effect.gen(function* () {
-      const service = yield* guarded
-      const env = { ...to(service), PREFSTREAM_TOKEN: "t" }
-      assert.match((yield* findings([], env)).service ?? "", /^ok: .*accepts the token$/)
-      assert.match(
-        (yield* findings([], { ...env, PREFSTREAM_TOKEN: "u" })).service ?? "",
-        /^failed: .*refuses the token \(401\)/,
+  test("tells a right token from a wrong one, and a service from something else", function* () {
+    const service = yield* guarded
+    const env = { ...to(service), PREFSTREAM_TOKEN: "t" }
+    assert.match((yield* findings([], env)).service ?? "", /^ok: .*accepts the token$/)
+    assert.match(
+      (yield* findings([], { ...env, PREFSTREAM_TOKEN: "u" })).service ?? "",
+      /^failed: .*refuses the token \(401\)/,
+    )
+    assert.match((yield* findings([], { ...env, PREFSTREAM_TOKEN: "" })).service ?? "", /^failed: .*PREFSTREAM_TOKEN/)
+    const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
+    assert.match(
+      (yield* findings([], to(open))).service ?? "",
+      /^warning: .*answers without a token as with one: it needs none, or the base URL is wrong: .*must end/,
+    )
+    const any = yield* ScriptedService.make(({ headers }) => ({
+      status: headers["authorization"] === undefined ? 401 : 404,
+      body: {},
+    }))
+    assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, also a wrong one$/)
+    const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
+    assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
+    const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
+    assert.match((yield* findings([], nobody)).service ?? "", /^failed: .*ECONNREFUSED/)
+    // Nothing was asked of the service but one task that it cannot have.
+    assert.deepStrictEqual(
+      [...new Set(service.received.map(({ method, path }) => `${method} ${path}`))],
+      ["GET /v1/tasks/prefstream-doctor"],
+    )
+  })
+
+  test("compares the clocks", function* () {
+    const service = yield* ScriptedService.make(() => ({
+      status: 404,
+      body: {},
+      headers: { date: "Sun, 01 Nov 2026 12:00:00 GMT" },
+    }))
+    assert.match((yield* findings([], to(service))).clock ?? "", /^failed: differs from the service's by \d+ d .*NTP/)
+    assert.match((yield* findings([], to(yield* guarded))).clock ?? "", /^ok/)
+  })
+
+  test("delivers a signed webhook to itself, or by the way that the service takes", function* () {
+    const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
+    for (const scheme of ["standard-webhooks", "svix"]) {
+      const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
+      assert.match(webhook ?? "", /^ok: http:\/\/127\.0\.0\.1:\d+\/webhook: a signed delivery arrives$/)
+    }
+    const elsewhere = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
+    const proxied = yield* findings(["--listen", "0", "--webhook-url", elsewhere.baseUrl], env)
+    assert.match(proxied.webhook ?? "", /^failed: .*404 Not Found: does the address lead/)
+    const nobody = yield* findings(["--listen", "0", "--webhook-url", "http://127.0.0.1:1/x"], env)
+    assert.match(nobody.webhook ?? "", /^failed: http:\/\/127\.0\.0\.1:1\/x: .*ECONNREFUSED/)
+    const ignored = yield* cli(["doctor", "--webhook-url", elsewhere.baseUrl], env)
+    assert.deepStrictEqual([ignored.status, ignored.stdout], [2, ""])
+    assert.match(ignored.stderr, /--webhook-url: only with --listen/)
+    for (const scheme of ["stripe", "github", "shared-secret"]) {
+      const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
+      assert.match(webhook ?? "", /^ok: .*\/webhook: deliveries arrive; only the service can sign/)
+    }
+    const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
+    assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
+  })
+
+  test("says where the public URL leads, if it is another path than the receiver's", function* () {
+    const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
+    for (const [scheme, path, more, expected] of [
+      ["standard-webhooks", "/", [], "/webhook"],
+      ["svix", "/webhooks", [], "/webhook"],
+      ["stripe", "/webhook/", ["--webhook-path", "/hooks"], "/hooks"],
+    ] as const) {
+      const port = String(yield* freePort)
+      const url = `http://127.0.0.1:${port}${path}`
+      const args = ["--listen", port, "--webhook-url", url, "--webhook-scheme", scheme, ...more]
+      assert.strictEqual(
+        (yield* findings(args, env)).webhook,
+        `failed: ${url} leads to ${path}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
       )
-      assert.match((yield* findings([], { ...env, PREFSTREAM_TOKEN: "" })).service ?? "", /^failed: .*PREFSTREAM_TOKEN/)
-      const open = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
-      assert.match(
-        (yield* findings([], to(open))).service ?? "",
-        /^warning: .*answers without a token as with one: it needs none, or the base URL is wrong: .*must end/,
-      )
-      const any = yield* ScriptedService.make(({ headers }) => ({
-        status: headers["authorization"] === undefined ? 401 : 404,
-        body: {},
-      }))
-      assert.match((yield* findings([], to(any))).service ?? "", /^warning: .*accepts any token, also a wrong one$/)
-      const down = yield* ScriptedService.make(() => ({ status: 503, body: {} }))
-      assert.match((yield* findings([], to(down))).service ?? "", /^failed: .*503 Service Unavailable/)
-      const nobody = { ...env, PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }
-      assert.match((yield* findings([], nobody)).service ?? "", /^failed: .*ECONNREFUSED/)
-      // Nothing was asked of the service but one task that it cannot have.
-      assert.deepStrictEqual(
-        [...new Set(service.received.map(({ method, path }) => `${method} ${path}`))],
-        ["GET /v1/tasks/prefstream-doctor"],
-      )
-    }))
+    }
+  })
 
-  test("compares the clocks", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(() => ({
-        status: 404,
-        body: {},
-        headers: { date: "Sun, 01 Nov 2026 12:00:00 GMT" },
-      }))
-      assert.match((yield* findings([], to(service))).clock ?? "", /^failed: differs from the service's by \d+ d .*NTP/)
-      assert.match((yield* findings([], to(yield* guarded))).clock ?? "", /^ok/)
-    }))
+  test("checks the settings of a run, and goes on where something is wrong", function* () {
+    const folder = yield* temporaryDirectory
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.writeFileString(`${folder}/items.jsonl`, '{"prompt": "a", "completions": ["b", "c"]}\n')
+    assert.strictEqual((yield* cliIn(folder, ["init", "items.jsonl"])).status, 0)
+    const doctor = Effect.fnUntraced(function* (yaml?: string, args: ReadonlyArray<string> = [], env = {}) {
+      if (yaml !== undefined) yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml)
+      const { status, stdout } = yield* cliIn(folder, ["doctor", ...args], env)
+      assert.lengthOf(stdout.trimEnd().split("\n"), 6, stdout)
+      return { status, stdout }
+    })
+    assert.match((yield* doctor()).stdout, /^settings {2}ok +prefstream\.yaml$/m)
+    for (const [yaml, found] of [
+      ["votes: many", /^settings {2}failed +.*--votes.*"many".*\(votes is set in prefstream\.yaml:1\)$/m],
+      ["votes: [", /^settings {2}failed +prefstream\.yaml:\d: /m],
+      ["split: { test: 0.9, train: 0.9 }", /^settings {2}failed +--split: .*1\.8 \(split is set in/m],
+      [
+        "run: { guidelines: a, guidelines-file: items.jsonl }",
+        /^settings {2}failed +--guidelines-file cannot be combined with/m,
+      ],
+      ["ledger: redis://host", /^ledger {4}failed +/m],
+    ] as const) {
+      const { status, stdout } = yield* doctor(yaml)
+      assert.strictEqual(status, 1)
+      assert.match(stdout, found)
+    }
+    const empty = yield* doctor("votes: 1", [], { PREFSTREAM_BASE_URL: "" })
+    assert.match(empty.stdout, /^service {3}failed +PREFSTREAM_BASE_URL is empty/m)
+    const file = yield* doctor("votes: 1", ["--dir", "items.jsonl"])
+    assert.match(file.stdout, /^ledger {4}failed +items\.jsonl/m)
+  })
 
-  test("delivers a signed webhook to itself, or by the way that the service takes", () =>
-    Effect.gen(function* () {
-      const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
-      for (const scheme of ["standard-webhooks", "svix"]) {
-        const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
-        assert.match(webhook ?? "", /^ok: http:\/\/127\.0\.0\.1:\d+\/webhook: a signed delivery arrives$/)
-      }
-      const elsewhere = yield* ScriptedService.make(() => ({ status: 404, body: {} }))
-      const proxied = yield* findings(["--listen", "0", "--webhook-url", elsewhere.baseUrl], env)
-      assert.match(proxied.webhook ?? "", /^failed: .*404 Not Found: does the address lead/)
-      const nobody = yield* findings(["--listen", "0", "--webhook-url", "http://127.0.0.1:1/x"], env)
-      assert.match(nobody.webhook ?? "", /^failed: http:\/\/127\.0\.0\.1:1\/x: .*ECONNREFUSED/)
-      const ignored = yield* cli(["doctor", "--webhook-url", elsewhere.baseUrl], env)
-      assert.deepStrictEqual([ignored.status, ignored.stdout], [2, ""])
-      assert.match(ignored.stderr, /--webhook-url: only with --listen/)
-      for (const scheme of ["stripe", "github", "shared-secret"]) {
-        const { webhook } = yield* findings(["--listen", "0", "--webhook-scheme", scheme], env)
-        assert.match(webhook ?? "", /^ok: .*\/webhook: deliveries arrive; only the service can sign/)
-      }
-      const malformed = yield* findings(["--listen", "0"], { ...env, PREFSTREAM_WEBHOOK_SECRET: "whsec_abc" })
-      assert.match(malformed.webhook ?? "", /^failed: PREFSTREAM_WEBHOOK_SECRET/)
-    }))
-
-  test("says where the public URL leads, if it is another path than the receiver's", () =>
-    Effect.gen(function* () {
-      const env = { ...to(yield* guarded), PREFSTREAM_TOKEN: "t", PREFSTREAM_WEBHOOK_SECRET: secret }
-      for (const [scheme, path, more, expected] of [
-        ["standard-webhooks", "/", [], "/webhook"],
-        ["svix", "/webhooks", [], "/webhook"],
-        ["stripe", "/webhook/", ["--webhook-path", "/hooks"], "/hooks"],
-      ] as const) {
-        const port = String(yield* freePort)
-        const url = `http://127.0.0.1:${port}${path}`
-        const args = ["--listen", port, "--webhook-url", url, "--webhook-scheme", scheme, ...more]
-        assert.strictEqual(
-          (yield* findings(args, env)).webhook,
-          `failed: ${url} leads to ${path}, but webhooks are received at ${expected}: correct the path of the webhook URL at the service, or set --webhook-path`,
-        )
-      }
-    }))
-
-  test("checks the settings of a run, and goes on where something is wrong", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${folder}/items.jsonl`, '{"prompt": "a", "completions": ["b", "c"]}\n')
-      assert.strictEqual((yield* cliIn(folder, ["init", "items.jsonl"])).status, 0)
-      const doctor = Effect.fnUntraced(function* (yaml?: string, args: ReadonlyArray<string> = [], env = {}) {
-        if (yaml !== undefined) yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml)
-        const { status, stdout } = yield* cliIn(folder, ["doctor", ...args], env)
-        assert.lengthOf(stdout.trimEnd().split("\n"), 6, stdout)
-        return { status, stdout }
-      })
-      assert.match((yield* doctor()).stdout, /^settings {2}ok +prefstream\.yaml$/m)
-      for (const [yaml, found] of [
-        ["votes: many", /^settings {2}failed +.*--votes.*"many".*\(votes is set in prefstream\.yaml:1\)$/m],
-        ["votes: [", /^settings {2}failed +prefstream\.yaml:\d: /m],
-        ["split: { test: 0.9, train: 0.9 }", /^settings {2}failed +--split: .*1\.8 \(split is set in/m],
-        [
-          "run: { guidelines: a, guidelines-file: items.jsonl }",
-          /^settings {2}failed +--guidelines-file cannot be combined with/m,
-        ],
-        ["ledger: redis://host", /^ledger {4}failed +/m],
-      ] as const) {
-        const { status, stdout } = yield* doctor(yaml)
-        assert.strictEqual(status, 1)
-        assert.match(stdout, found)
-      }
-      const empty = yield* doctor("votes: 1", [], { PREFSTREAM_BASE_URL: "" })
-      assert.match(empty.stdout, /^service {3}failed +PREFSTREAM_BASE_URL is empty/m)
-      const file = yield* doctor("votes: 1", ["--dir", "items.jsonl"])
-      assert.match(file.stdout, /^ledger {4}failed +items\.jsonl/m)
-    }))
-
-  test("looks at the ledger, and names the files of the settings", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.writeFileString(`${folder}/ledger.db`, "no ledger")
-      yield* fs.writeFileString(`${folder}/prefstream.yaml`, "dir: .\n")
-      const said = yield* cliIn(folder, ["doctor"])
-      assert.strictEqual(said.status, 1)
-      assert.match(said.stdout, /^settings {2}ok +prefstream\.yaml$/m)
-      assert.match(said.stdout, /^ledger {4}failed +.*not a ledger, or damaged/m)
-      const unreachable = yield* cli(["doctor", "--ledger", "postgres://me@127.0.0.1:1/db"])
-      assert.match(unreachable.stdout, /^ledger {4}failed +.*the database server must be reachable/m)
-    }))
+  test("looks at the ledger, and names the files of the settings", function* () {
+    const folder = yield* temporaryDirectory
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.writeFileString(`${folder}/ledger.db`, "no ledger")
+    yield* fs.writeFileString(`${folder}/prefstream.yaml`, "dir: .\n")
+    const said = yield* cliIn(folder, ["doctor"]).pipe(ends(1))
+    assert.match(said.stdout, /^settings {2}ok +prefstream\.yaml$/m)
+    assert.match(said.stdout, /^ledger {4}failed +.*not a ledger, or damaged/m)
+    const unreachable = yield* cli(["doctor", "--ledger", "postgres://me@127.0.0.1:1/db"])
+    assert.match(unreachable.stdout, /^ledger {4}failed +.*the database server must be reachable/m)
+  })
 })

@@ -3,7 +3,7 @@ import { dirname } from "node:path"
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as HubServer from "../dataset/HubServer.ts"
-import { cli, itemLines, quick, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, quick, to, write } from "../support/cli.ts"
 import { query } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -52,103 +52,92 @@ const formats = ["--format", "trl", "--format", "openrlhf-conversational"]
 
 /** A job of which all items are judged. */
 const job = Effect.gen(function* () {
-  const folder = yield* temporaryDirectory
-  yield* write(`${folder}/items.jsonl`, itemLines(6))
+  const folder = yield* folderWithItems(6)
   const service = yield* ScriptedService.make(named)
-  const ran = yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...formats, ...quick], to(service))
-  assert.strictEqual(ran.status, 0, ran.stderr)
+  yield* cli(["run", `${folder}/items.jsonl`, "--dir", `${folder}/job`, ...formats, ...quick], to(service)).pipe(
+    ends(0),
+  )
   return folder
 })
 
 describe("experts' names", () => {
-  test("are in no file of a dataset, which has the same pseudonyms each time, also of a copy of the ledger", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* job
-      const first = yield* textsIn(`${folder}/job/dataset`)
-      assert.deepStrictEqual(found(first), [])
-      assert.strictEqual(pseudonymsIn(first).size, 3, "of those who voted; one of them flagged, too")
-      assert.include(first.get("data/train-00000-of-00001.parquet"), "expert-", "the scan reads Parquet")
-      const { judges } = JSON.parse(first.get("manifest.json")!) as { judges: unknown }
-      assert.deepStrictEqual<unknown>(judges, { experts: 2, rules: [], gold_files: [], models: ["tiny-model"] })
+  test("are in no file of a dataset, which has the same pseudonyms each time, also of a copy of the ledger", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* job
+    const first = yield* textsIn(`${folder}/job/dataset`)
+    assert.deepStrictEqual(found(first), [])
+    assert.strictEqual(pseudonymsIn(first).size, 3, "of those who voted; one of them flagged, too")
+    assert.include(first.get("data/train-00000-of-00001.parquet"), "expert-", "the scan reads Parquet")
+    const { judges } = JSON.parse(first.get("manifest.json")!) as { judges: unknown }
+    assert.deepStrictEqual<unknown>(judges, { experts: 2, rules: [], gold_files: [], models: ["tiny-model"] })
 
-      const exported = yield* cli(["export", "--dir", `${folder}/job`, ...formats])
-      assert.strictEqual(exported.status, 0, exported.stderr)
-      assert.deepStrictEqual(yield* textsIn(`${folder}/job/dataset`), first)
-      const backup = yield* cli(["ledger", "backup", "--dir", `${folder}/job`, `${folder}/copy.db`])
-      assert.strictEqual(backup.status, 0, backup.stderr)
-      yield* fs.makeDirectory(`${folder}/copy`)
-      yield* fs.rename(`${folder}/copy.db`, `${folder}/copy/ledger.db`)
-      assert.strictEqual((yield* cli(["export", "--dir", `${folder}/copy`, ...formats])).status, 0)
-      assert.deepStrictEqual(yield* textsIn(`${folder}/copy/dataset`), first)
+    yield* cli(["export", "--dir", `${folder}/job`, ...formats]).pipe(ends(0))
+    assert.deepStrictEqual(yield* textsIn(`${folder}/job/dataset`), first)
+    yield* cli(["ledger", "backup", "--dir", `${folder}/job`, `${folder}/copy.db`]).pipe(ends(0))
+    yield* fs.makeDirectory(`${folder}/copy`)
+    yield* fs.rename(`${folder}/copy.db`, `${folder}/copy/ledger.db`)
+    assert.strictEqual((yield* cli(["export", "--dir", `${folder}/copy`, ...formats])).status, 0)
+    assert.deepStrictEqual(yield* textsIn(`${folder}/copy/dataset`), first)
 
-      const other = yield* textsIn(`${yield* job}/job/dataset`)
-      for (const pseudonym of pseudonymsIn(other)) assert.notInclude([...pseudonymsIn(first)], pseudonym)
-    }))
+    const other = yield* textsIn(`${yield* job}/job/dataset`)
+    for (const pseudonym of pseudonymsIn(other)) assert.notInclude([...pseudonymsIn(first)], pseudonym)
+  })
 
-  test("are in none that a threshold refuses, and in the table of votes, which is for the team", () =>
-    Effect.gen(function* () {
-      const folder = yield* job
-      const refused = yield* cli(["export", "--dir", `${folder}/job`, "--threshold", "flagged=0"])
-      assert.strictEqual(refused.status, 6, refused.stderr)
-      assert.deepStrictEqual(found(yield* textsIn(`${folder}/job/refused`)), [])
-      const votes = yield* cli(["export-votes", "--dir", `${folder}/job`])
-      for (const name of [...voters, "Lea Lead"]) assert.include(votes.stdout, name)
-    }))
+  test("are in none that a threshold refuses, and in the table of votes, which is for the team", function* () {
+    const folder = yield* job
+    yield* cli(["export", "--dir", `${folder}/job`, "--threshold", "flagged=0"]).pipe(ends(6))
+    assert.deepStrictEqual(found(yield* textsIn(`${folder}/job/refused`)), [])
+    const votes = yield* cli(["export-votes", "--dir", `${folder}/job`])
+    for (const name of [...voters, "Lea Lead"]) assert.include(votes.stdout, name)
+  })
 
-  test("are in what imported votes become only with --expert-names", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      yield* write(`${folder}/votes.csv`, [
-        "prompt,response_a,response_b,winner,annotator",
-        `P,one,two,a,${voters[0]}`,
-        `P,one,two,b,${voters[1]}`,
-        `P,one,two,a,Lea Lead`,
-      ])
-      const imported = yield* cli(["import", `${folder}/votes.csv`, "--dir", `${folder}/job`])
-      assert.strictEqual(imported.status, 0, imported.stderr)
-      assert.strictEqual((yield* cli(["export", "--dir", `${folder}/job`])).status, 0)
-      assert.deepStrictEqual(found(yield* textsIn(`${folder}/job/dataset`)), [])
-      assert.strictEqual((yield* cli(["export", "--dir", `${folder}/job`, "--expert-names"])).status, 0)
-      assert.include(found(yield* textsIn(`${folder}/job/dataset`)), "report.json: Lea Lead")
-    }))
+  test("are in what imported votes become only with --expert-names", function* () {
+    const folder = yield* temporaryDirectory
+    yield* write(`${folder}/votes.csv`, [
+      "prompt,response_a,response_b,winner,annotator",
+      `P,one,two,a,${voters[0]}`,
+      `P,one,two,b,${voters[1]}`,
+      `P,one,two,a,Lea Lead`,
+    ])
+    yield* cli(["import", `${folder}/votes.csv`, "--dir", `${folder}/job`]).pipe(ends(0))
+    assert.strictEqual((yield* cli(["export", "--dir", `${folder}/job`])).status, 0)
+    assert.deepStrictEqual(found(yield* textsIn(`${folder}/job/dataset`)), [])
+    assert.strictEqual((yield* cli(["export", "--dir", `${folder}/job`, "--expert-names"])).status, 0)
+    assert.include(found(yield* textsIn(`${folder}/job/dataset`)), "report.json: Lea Lead")
+  })
 
-  test("are pushed only with --expert-names, of the export and of the push", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* job
-      const dataset = `${folder}/job/dataset`
-      const server = yield* HubServer.make()
-      const push = (...args: ReadonlyArray<string>) =>
-        cli(["push", dataset, "--repo", "ada/preferences", "--public", ...args], {
-          HF_ENDPOINT: server.url,
-          HF_TOKEN: "hf_writer",
-        })
-      const pushed = Effect.gen(function* () {
-        const copy = yield* temporaryDirectory
-        for (const [path, bytes] of server.filesOf("ada/preferences")) {
-          yield* fs.makeDirectory(dirname(`${copy}/${path}`), { recursive: true })
-          yield* fs.writeFile(`${copy}/${path}`, bytes)
-        }
-        return yield* textsIn(copy)
+  test("are pushed only with --expert-names, of the export and of the push", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* job
+    const dataset = `${folder}/job/dataset`
+    const server = yield* HubServer.make()
+    const push = (...args: ReadonlyArray<string>) =>
+      cli(["push", dataset, "--repo", "ada/preferences", "--public", ...args], {
+        HF_ENDPOINT: server.url,
+        HF_TOKEN: "hf_writer",
       })
+    const pushed = Effect.gen(function* () {
+      const copy = yield* temporaryDirectory
+      for (const [path, bytes] of server.filesOf("ada/preferences")) {
+        yield* fs.makeDirectory(dirname(`${copy}/${path}`), { recursive: true })
+        yield* fs.writeFile(`${copy}/${path}`, bytes)
+      }
+      return yield* textsIn(copy)
+    })
 
-      assert.strictEqual((yield* push()).status, 0)
-      const first = yield* pushed
-      assert.strictEqual(pseudonymsIn(first).size, 3)
-      assert.deepStrictEqual(found(first), [])
+    assert.strictEqual((yield* push()).status, 0)
+    const first = yield* pushed
+    assert.strictEqual(pseudonymsIn(first).size, 3)
+    assert.deepStrictEqual(found(first), [])
 
-      const exported = yield* cli(["export", "--dir", `${folder}/job`, "--expert-names", ...formats])
-      assert.strictEqual(exported.status, 0, exported.stderr)
-      const texts = yield* textsIn(dataset)
-      const places = found(texts)
-      assert.includeMembers(places, ["report.json: Maria Okonkwo", "report.html: Maria Okonkwo"])
-      assert.include(places, "data/train-00000-of-00001.parquet: jürgen@example.org")
-      const refused = yield* push()
-      assert.strictEqual(refused.status, 1)
-      assert.match(refused.stderr, /names its experts, and was not pushed/)
-      assert.deepStrictEqual(found(yield* pushed), [])
-      assert.strictEqual((yield* push("--expert-names")).status, 0)
-      assert.isNotEmpty(found(yield* pushed))
-    }))
+    yield* cli(["export", "--dir", `${folder}/job`, "--expert-names", ...formats]).pipe(ends(0))
+    const texts = yield* textsIn(dataset)
+    const places = found(texts)
+    assert.includeMembers(places, ["report.json: Maria Okonkwo", "report.html: Maria Okonkwo"])
+    assert.include(places, "data/train-00000-of-00001.parquet: jürgen@example.org")
+    yield* push().pipe(ends(1, /names its experts, and was not pushed/))
+    assert.deepStrictEqual(found(yield* pushed), [])
+    assert.strictEqual((yield* push("--expert-names")).status, 0)
+    assert.isNotEmpty(found(yield* pushed))
+  })
 })

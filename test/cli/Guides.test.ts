@@ -15,7 +15,7 @@ import { parse } from "yaml"
 import { freePort } from "../../src/node/Cluster.ts"
 import { defaultPath } from "../../src/task/webhook/WebhookReceiver.ts"
 import * as HubServer from "../dataset/HubServer.ts"
-import { cli, cliServed, cliStarted, itemLines, quick, type Said, to } from "../support/cli.ts"
+import { cli, cliServed, cliStarted, ends, itemLines, quick, type Said, to } from "../support/cli.ts"
 import * as Collector from "../support/collector.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as JudgeStub from "../support/judgeStub.ts"
@@ -93,13 +93,11 @@ const fill = (folder: string) => {
   write("alpaca.parquet", new Uint8Array(parquetWriteBuffer({ columnData })))
 }
 
-const isPost = ({ method }: ScriptedService.Received) => method === "POST"
-
 /** 43 tasks, of which 21 and 41 are in doubt, and another has failed. */
 const leaveAttention = Effect.gen(function* () {
   writeFileSync("many.jsonl", `${itemLines(43).join("\n")}\n`)
   const service = yield* ScriptedService.make((request, before) => {
-    if (isPost(request) && /prompt (20|40)"/.test(request.body)) return "reset"
+    if (ScriptedService.isPost(request) && /prompt (20|40)"/.test(request.body)) return "reset"
     if (request.path.endsWith("/task_5")) return { status: 200, body: { task_id: "task_5", status: "failed" } }
     return ScriptedService.obliging(request, before)
   })
@@ -152,8 +150,7 @@ describe("the guides' command lines", () => {
   const prepare = Effect.fnUntraced(function* (before: Before | undefined, servers: Servers) {
     const base = { PREFSTREAM_BASE_URL: servers.baseUrl, PREFSTREAM_TOKEN: servers.token }
     const done = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string> = {}) {
-      const said = yield* cli(args, env)
-      assert.strictEqual(said.status, 0, said.stderr)
+      yield* cli(args, env).pipe(ends(0))
     })
     switch (before) {
       case "a dataset":
@@ -176,7 +173,7 @@ describe("the guides' command lines", () => {
         return {}
       case "tasks at a service": {
         const service = yield* ScriptedService.make((request, some) =>
-          isPost(request)
+          ScriptedService.isPost(request)
             ? ScriptedService.obliging(request, some)
             : { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } },
         )
@@ -233,50 +230,49 @@ describe("the guides' command lines", () => {
   })
 
   for (const guide of guides.filter((each) => paragraphsOf(each).length > 0)) {
-    test(`${guide}: each is carried out`, () =>
-      Effect.gen(function* () {
-        const home = yield* temporaryDirectory
-        const { env: service } = yield* cliServed(["--database", `${home}/service.db`, "--expert", "longest"])
-        const judge = yield* JudgeStub.make(JudgeStub.byValue((completion) => completion.length))
-        const hub = yield* HubServer.make()
-        const collector = yield* Collector.make
-        const machine = { HF_ENDPOINT: hub.url, HF_HOME: home, HF_TOKEN: "hf_writer" }
-        for (const paragraph of paragraphsOf(guide)) {
-          const servers = {
-            baseUrl: service.PREFSTREAM_BASE_URL,
-            token: service.PREFSTREAM_TOKEN,
-            judge: judge.baseUrl,
-            collector: collector.endpoint,
-            port: yield* freePort,
-            database: server?.url(server.newSchema()) ?? "",
-          }
-          const here = (text: string) =>
-            substitutions(servers).reduce((line, [from, into]) => line.replace(from, () => into), text)
-          let env: Record<string, string> = machine
-          yield* Effect.scoped(
-            Effect.gen(function* () {
-              yield* enter
-              for (const text of paragraph) {
-                if (text.startsWith("export ")) {
-                  assert.notInclude(here(text), "…")
-                  env = { ...env, ...assignmentsIn(here(text)) }
-                  continue
-                }
-                const line = lines[text]
-                if (line === undefined || typeof line === "string") continue
-                if (line.before === "a database" && notInstalled) continue
-                yield* Effect.scoped(
-                  Effect.gen(function* () {
-                    if (line.alone === true) yield* enter
-                    const prepared = yield* prepare(line.before, servers)
-                    yield* carryOut(here(text), line, { ...prepared, ...env })
-                  }),
-                )
-              }
-            }),
-          )
+    test(`${guide}: each is carried out`, function* () {
+      const home = yield* temporaryDirectory
+      const { env: service } = yield* cliServed(["--database", `${home}/service.db`, "--expert", "longest"])
+      const judge = yield* JudgeStub.make(JudgeStub.byValue((completion) => completion.length))
+      const hub = yield* HubServer.make()
+      const collector = yield* Collector.make
+      const machine = { HF_ENDPOINT: hub.url, HF_HOME: home, HF_TOKEN: "hf_writer" }
+      for (const paragraph of paragraphsOf(guide)) {
+        const servers = {
+          baseUrl: service.PREFSTREAM_BASE_URL,
+          token: service.PREFSTREAM_TOKEN,
+          judge: judge.baseUrl,
+          collector: collector.endpoint,
+          port: yield* freePort,
+          database: server?.url(server.newSchema()) ?? "",
         }
-      }))
+        const here = (text: string) =>
+          substitutions(servers).reduce((line, [from, into]) => line.replace(from, () => into), text)
+        let env: Record<string, string> = machine
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            yield* enter
+            for (const text of paragraph) {
+              if (text.startsWith("export ")) {
+                assert.notInclude(here(text), "…")
+                env = { ...env, ...assignmentsIn(here(text)) }
+                continue
+              }
+              const line = lines[text]
+              if (line === undefined || typeof line === "string") continue
+              if (line.before === "a database" && notInstalled) continue
+              yield* Effect.scoped(
+                Effect.gen(function* () {
+                  if (line.alone === true) yield* enter
+                  const prepared = yield* prepare(line.before, servers)
+                  yield* carryOut(here(text), line, { ...prepared, ...env })
+                }),
+              )
+            }
+          }),
+        )
+      }
+    })
   }
 })
 
@@ -303,17 +299,15 @@ describe("the guides' other blocks", () => {
     for (const { block, guide } of of("yaml")) assert.isObject(parse(block), guide)
   })
 
-  test("the settings are those of a project", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const [settings] = of("yaml").filter(({ guide }) => guide === "src/cli/README.md")
-      yield* (yield* FileSystem.FileSystem).writeFileString(`${folder}/prefstream.yaml`, settings!.block)
-      for (const command of ["run", "export", "serve"]) {
-        const said = yield* cli(["config", command], { PREFSTREAM_CONFIG: `${folder}/prefstream.yaml` })
-        assert.strictEqual(said.status, 0, said.stderr)
-        assert.match(said.stdout, command === "serve" ? /^database +\S+service\.db/m : /^format +\S*trl/m)
-      }
-    }))
+  test("the settings are those of a project", function* () {
+    const folder = yield* temporaryDirectory
+    const [settings] = of("yaml").filter(({ guide }) => guide === "src/cli/README.md")
+    yield* (yield* FileSystem.FileSystem).writeFileString(`${folder}/prefstream.yaml`, settings!.block)
+    for (const command of ["run", "export", "serve"]) {
+      const said = yield* cli(["config", command], { PREFSTREAM_CONFIG: `${folder}/prefstream.yaml` }).pipe(ends(0))
+      assert.match(said.stdout, command === "serve" ? /^database +\S+service\.db/m : /^format +\S*trl/m)
+    }
+  })
 
   it("the proxies lead to the port of the service, and the receiver's path is the receiver's", () => {
     const reference = readFileSync(`${root}src/cli/README.md`, "utf8")

@@ -3,9 +3,8 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import * as Decision from "../../src/domain/Decision.ts"
 import * as VotedResult from "../../src/domain/VotedResult.ts"
-import { cli, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const line = (value: unknown) => JSON.stringify(value)
@@ -60,12 +59,18 @@ const imported = Effect.fnUntraced(function* (
 })
 
 const exported = Effect.fnUntraced(function* (job: string, flags: ReadonlyArray<string> = []) {
-  const said = yield* cli(["export", "--dir", job, "--expert-names", ...flags])
-  assert.strictEqual(said.status, 0, said.stderr)
+  yield* cli(["export", "--dir", job, "--expert-names", ...flags]).pipe(ends(0))
   return {
     pairs: yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`),
     report: yield* readJson(`${job}/dataset/report.json`),
   }
+})
+
+/** The votes that export-votes prints. */
+const votesOf = Effect.fnUntraced(function* (job: string) {
+  const { stdout } = yield* cli(["export-votes", "--dir", job])
+  const rows = stdout.trimEnd().split("\n")
+  return rows.map((text): Row => JSON.parse(text))
 })
 
 /** A service that answers each task of one item with the next of the results that have its prompt. */
@@ -88,827 +93,708 @@ const answering = (
     return { status: 200, body: { task_id: id, status: "completed", results: [result] } }
   })
 
+/**
+ * Has a service judge items, prints their votes, and imports these: they make the same pairs, and printed again they add
+ * nothing.
+ */
+const cameBack = Effect.fnUntraced(function* (
+  format: string,
+  items: ReadonlyArray<object>,
+  results: Parameters<typeof answering>[0],
+  ...flags: ReadonlyArray<string>
+) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = yield* folderWithItems(items.map(line))
+  const [job, again] = [`${folder}/job`, `${folder}/again`]
+  const service = yield* answering(results)
+  const asking = ["--dir", job, "--batch-size", "1", "--no-shuffle", "--expert-names", ...flags]
+  yield* cli(["run", `${folder}/items.jsonl`, ...asking], to(service)).pipe(ends(0))
+  const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+  const importVotes = Effect.fnUntraced(function* (from: string) {
+    const { stdout } = yield* cli(["export-votes", "--dir", from, "--as", format])
+    yield* fs.writeFileString(`${folder}/votes.${format}`, stdout)
+    const said = yield* cli(["import", `${folder}/votes.${format}`, "--dir", again, "--json"])
+    return JSON.parse(said.stdout)
+  })
+  const report = yield* importVotes(job)
+  assert.deepInclude(report, { rejected: 0, duplicates: 0, items: items.length })
+  const { pairs } = yield* exported(again)
+  const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
+  assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
+  for (const from of [job, again]) {
+    assert.deepInclude(yield* importVotes(from), { imported: 0, duplicates: report.imported, votes: 0 })
+  }
+  assert.deepStrictEqual((yield* exported(again)).pairs, pairs)
+  return { folder, again, pairs, report }
+})
+
 const isSound = Effect.fnUntraced(function* (job: string) {
-  const said = yield* cli(["ledger", "check", "--dir", job])
-  assert.strictEqual(said.status, 0, said.stdout)
+  yield* cli(["ledger", "check", "--dir", job]).pipe(ends(0))
 })
 
 describe("prefstream import", () => {
-  test("makes a ledger of votes: majority, ties, and completions that were shown in another order", () =>
-    Effect.gen(function* () {
-      const { job, report } = yield* imported(table)
-      assert.deepInclude(report, { read: 6, imported: 6, duplicates: 0, rejected: 0, items: 2, votes: 6, ties: 1 })
-      yield* isSound(job)
-      const { pairs, report: quality } = yield* exported(job)
-      assert.deepStrictEqual(
-        pairs.map(({ agreement, chosen, item_id, rationale, vote_margin, votes }) => ({
-          agreement,
-          chosen,
-          item_id,
-          rationale,
-          vote_margin,
-          votes,
-        })),
-        [
-          { agreement: 2.5 / 3, chosen: "one 1", item_id: "q1", rationale: "ann on 1", vote_margin: 2 / 3, votes: 3 },
-          { agreement: 2 / 3, chosen: "two 2", item_id: "q2", rationale: "ann on 2", vote_margin: 1 / 3, votes: 3 },
-        ],
-      )
-      assert.deepStrictEqual(quality.experts.map(({ expert }: { expert: string }) => expert).toSorted(), [
-        "ann",
-        "bob",
-        "cy",
-      ])
-      assert.strictEqual(quality.turnaround.count ?? 0, 0)
-      const status = reportOf(yield* cli(["status", "--dir", job, "--json"]))
-      assert.deepInclude(status, { status: "done", read: 6, imported: 6, submitted: 0, known: 0 })
-    }))
+  test("makes a ledger of votes: majority, ties, and completions that were shown in another order", function* () {
+    const { job, report } = yield* imported(table)
+    assert.deepInclude(report, { read: 6, imported: 6, duplicates: 0, rejected: 0, items: 2, votes: 6, ties: 1 })
+    yield* isSound(job)
+    const { pairs, report: quality } = yield* exported(job)
+    assert.deepStrictEqual(
+      pairs.map(({ agreement, chosen, item_id, rationale, vote_margin, votes }) => ({
+        agreement,
+        chosen,
+        item_id,
+        rationale,
+        vote_margin,
+        votes,
+      })),
+      [
+        { agreement: 2.5 / 3, chosen: "one 1", item_id: "q1", rationale: "ann on 1", vote_margin: 2 / 3, votes: 3 },
+        { agreement: 2 / 3, chosen: "two 2", item_id: "q2", rationale: "ann on 2", vote_margin: 1 / 3, votes: 3 },
+      ],
+    )
+    assert.deepStrictEqual(quality.experts.map(({ expert }: { expert: string }) => expert).toSorted(), [
+      "ann",
+      "bob",
+      "cy",
+    ])
+    assert.strictEqual(quality.turnaround.count ?? 0, 0)
+    const status = reportOf(yield* cli(["status", "--dir", job, "--json"]))
+    assert.deepInclude(status, { status: "done", read: 6, imported: 6, submitted: 0, known: 0 })
+  })
 
-  test("says that an input without records adds nothing, and names no next step", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      yield* write(`${folder}/empty.jsonl`, [])
-      const said = yield* cli(["import", `${folder}/empty.jsonl`, "--dir", `${folder}/job`])
-      assert.match(said.stdout, /^No votes were added: the input has no records\.\n\n/, said.stderr)
-    }))
+  test("says that an input without records adds nothing, and names no next step", function* () {
+    const folder = yield* temporaryDirectory
+    yield* write(`${folder}/empty.jsonl`, [])
+    const said = yield* cli(["import", `${folder}/empty.jsonl`, "--dir", `${folder}/job`])
+    assert.match(said.stdout, /^No votes were added: the input has no records\.\n\n/, said.stderr)
+  })
 
-  test("says first how many records were rejected, and where they are", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* imported([...table, vote(2, "dan", "the third one")])
-      const said = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/other`])
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.match(said.stdout, /^Imported 6 votes\.\n1 of 7 records was rejected: see \S+\/other\/rejects\.jsonl\.\n/)
-      const many = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/none`, "--max-rejects", "0"])
-      assert.strictEqual(many.status, 5, many.stderr)
-    }))
+  test("says first how many records were rejected, and where they are", function* () {
+    const { folder } = yield* imported([...table, vote(2, "dan", "the third one")])
+    const said = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/other`]).pipe(ends(0))
+    assert.match(said.stdout, /^Imported 6 votes\.\n1 of 7 records was rejected: see \S+\/other\/rejects\.jsonl\.\n/)
+    yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/none`, "--max-rejects", "0"]).pipe(ends(5))
+  })
 
-  test("adds nothing if the same file comes again, and the votes that a later file has", () =>
-    Effect.gen(function* () {
-      const { folder, job } = yield* imported(table)
-      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json"])
-      assert.deepInclude(JSON.parse(again.stdout), { read: 6, imported: 0, duplicates: 6, items: 0, votes: 0 })
-      yield* write(`${folder}/later.jsonl`, [vote(2, "dan", "b"), vote(3, "dan", "a"), vote(2, "ann", "response_b")])
-      const later = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job, "--json"])
-      assert.deepInclude(JSON.parse(later.stdout), { read: 3, imported: 2, duplicates: 1, items: 1, votes: 2 })
-      yield* isSound(job)
+  test("adds nothing if the same file comes again, and the votes that a later file has", function* () {
+    const { folder, job } = yield* imported(table)
+    const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json"])
+    assert.deepInclude(JSON.parse(again.stdout), { read: 6, imported: 0, duplicates: 6, items: 0, votes: 0 })
+    yield* write(`${folder}/later.jsonl`, [vote(2, "dan", "b"), vote(3, "dan", "a"), vote(2, "ann", "response_b")])
+    const later = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job, "--json"])
+    assert.deepInclude(JSON.parse(later.stdout), { read: 3, imported: 2, duplicates: 1, items: 1, votes: 2 })
+    yield* isSound(job)
+    const { pairs } = yield* exported(job)
+    assert.deepStrictEqual(
+      pairs.map(({ item_id, votes }) => [item_id, votes]),
+      [
+        ["q1", 3],
+        ["q2", 4],
+        ["q3", 1],
+      ],
+    )
+  })
+
+  test("gives the alpha of Krippendorff's example (2011, section C), from one column per observer", function* () {
+    // Units as columns, observers as rows; a hyphen is no value.
+    const matrix = ["123321412---", "1233224125-3", "-3332342251-", "12332441251-"]
+    const units = Array.from({ length: 12 }, (_, unit) => matrix.map((row) => row[unit]!.replace("-", "")))
+    const rows = units.map((values, i) => [`u${i + 1}`, `Unit ${i + 1}`, "v", "w", "x", "y", "z", ...values].join(","))
+    const header = "id,prompt,output_1,output_2,output_3,output_4,output_5,expert_1,expert_2,expert_3,expert_4"
+    const { job, report, said } = yield* imported([header, ...rows], [], "units.csv")
+    assert.strictEqual(said.status, 0, said.stderr)
+    assert.deepInclude(report, { read: 12, imported: 12, items: 12, votes: 41 })
+    const { report: quality } = yield* exported(job)
+    assert.strictEqual(quality.agreement.krippendorff_alpha.toFixed(3), "0.743")
+  })
+
+  test("rejects what names no completion, with file, line, field and text", function* () {
+    const bad = vote(2, "dan", "the third one")
+    const { job, report } = yield* imported(
+      [...table, bad, "{", line({ ...JSON.parse(vote(1, "dan", "a")), response_a: "other" })],
+      ["--id-path", "prompt_id"],
+    )
+    assert.deepInclude(report, { read: 9, imported: 6, rejected: 3 })
+    const rejects = yield* readLines(`${job}/rejects.jsonl`)
+    assert.deepStrictEqual(rejects.map(({ code, line }) => `${code}:${line}`).toSorted(), [
+      "conflicting_id:9",
+      "invalid_json:8",
+      "invalid_shape:7",
+    ])
+    const choice = rejects.find(({ line }) => line === 7)
+    assert.match(choice?.["reason"], /^winner: expected a name of one of 2 completions/)
+    assert.strictEqual(choice?.["raw"], bad)
+    yield* isSound(job)
+  })
+
+  test("reads a list of votes per item, and counts equal votes of unnamed experts each", function* () {
+    const item = (votes: unknown) => line({ prompt: "P", completions: ["a", "b"], votes })
+    const { job, folder, report } = yield* imported([item(["a", "a", "b"])])
+    assert.deepInclude(report, { read: 1, imported: 1, votes: 3 })
+    yield* write(`${folder}/more.jsonl`, [
+      item([
+        { chosen_index: 0, expert: "ann" },
+        { chosen_index: 1, expert: "bob" },
+      ]),
+    ])
+    yield* cli(["import", `${folder}/more.jsonl`, "--dir", job])
+    const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json"])
+    assert.deepInclude(JSON.parse(again.stdout), { duplicates: 1, votes: 0 })
+    const { pairs } = yield* exported(job)
+    assert.deepStrictEqual(
+      pairs.map(({ chosen, votes }) => [chosen, votes]),
+      [["a", 5]],
+    )
+  })
+
+  test("asks what numbers mean, shows two records as each reading has them, and takes the options that it names", function* () {
+    const item = (label: number, i: number) =>
+      line({ prompt: `Question ${i}`, response_a: `left ${i}`, response_b: `right ${i}`, label })
+    const lines = Array.from({ length: 120 }, (_, i) => item(i % 3, i))
+    const { folder, said } = yield* imported(lines)
+    assert.notStrictEqual(said.status, 0)
+    const shown = said.stderr.split("\n").filter((text) => text.startsWith("  "))
+    assert.deepStrictEqual(shown, [
+      '  line 1: label is 0, prompt "Question 0", "response_a": "left 0", "response_b": "right 0"',
+      '  line 2: label is 1, prompt "Question 1", "response_a": "left 1", "response_b": "right 1"',
+      '  --choice-as number                     line 1: a tie; line 2: "response_a" is better',
+      `  --choice-map '0=first,1=second,2=tie'  line 1: "response_a" is better; line 2: "response_b" is better`,
+      `  --choice-map '0=second,1=first,2=tie'  line 1: "response_b" is better; line 2: "response_a" is better`,
+    ])
+    const options = ["--choice-as number", "--choice-map 0=first,1=second,2=tie", "--choice-map 1=first,0=second,2=tie"]
+    const results: Array<unknown> = []
+    for (const [i, option] of options.entries()) {
+      const job = `${folder}/job-${i}`
+      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json", ...option.split(" ")])
+      assert.deepInclude(JSON.parse(again.stdout), { imported: 120, ties: 40, rejected: 0 }, again.stderr)
       const { pairs } = yield* exported(job)
-      assert.deepStrictEqual(
-        pairs.map(({ item_id, votes }) => [item_id, votes]),
-        [
-          ["q1", 3],
-          ["q2", 4],
-          ["q3", 1],
-        ],
-      )
-    }))
+      results.push(pairs.slice(0, 2).map((pair) => pair["chosen"]))
+    }
+    assert.deepStrictEqual(results, [
+      ["left 1", "right 2"],
+      ["left 0", "right 1"],
+      ["right 0", "left 1"],
+    ])
+  })
 
-  test("gives the alpha of Krippendorff's example (2011, section C), from one column per observer", () =>
-    Effect.gen(function* () {
-      // Units as columns, observers as rows; a hyphen is no value.
-      const matrix = ["123321412---", "1233224125-3", "-3332342251-", "12332441251-"]
-      const units = Array.from({ length: 12 }, (_, unit) => matrix.map((row) => row[unit]!.replace("-", "")))
-      const rows = units.map((values, i) =>
-        [`u${i + 1}`, `Unit ${i + 1}`, "v", "w", "x", "y", "z", ...values].join(","),
-      )
-      const header = "id,prompt,output_1,output_2,output_3,output_4,output_5,expert_1,expert_2,expert_3,expert_4"
-      const { job, report, said } = yield* imported([header, ...rows], [], "units.csv")
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.deepInclude(report, { read: 12, imported: 12, items: 12, votes: 41 })
-      const { report: quality } = yield* exported(job)
-      assert.strictEqual(quality.agreement.krippendorff_alpha.toFixed(3), "0.743")
-    }))
+  test("leaves nothing to send: a submit of the same items knows them, and sends the others", function* () {
+    const { folder, job } = yield* imported(table)
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    yield* write(
+      `${folder}/items.jsonl`,
+      [1, 2, 3].map((n) => line({ id: `q${n}`, prompt: `Question ${n}`, completions: [`one ${n}`, `two ${n}`] })),
+    )
+    const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", job, "--json"], to(service)).pipe(ends(0))
+    assert.deepInclude(reportOf(said), { read: 3, submitted: 3, known: 2, imported: 0 })
+    assert.deepInclude(reportOf(said).tasks.submitted, { tasks: 1, items: 1 })
+    // Votes on an item that was sent are not mixed with those of the service.
+    yield* write(`${folder}/sent.jsonl`, [vote(3, "ann", "a"), vote(1, "eve", "a")])
+    const mixed = yield* cli(["import", `${folder}/sent.jsonl`, "--dir", job, "--json"])
+    assert.deepInclude(JSON.parse(mixed.stdout), { read: 2, imported: 1, rejected: 1 })
+    assert.strictEqual((yield* readLines(`${job}/rejects.jsonl`))[0]?.["code"], "not_imported")
+    yield* isSound(job)
+  })
 
-  test("rejects what names no completion, with file, line, field and text", () =>
-    Effect.gen(function* () {
-      const bad = vote(2, "dan", "the third one")
-      const { job, report } = yield* imported(
-        [...table, bad, "{", line({ ...JSON.parse(vote(1, "dan", "a")), response_a: "other" })],
-        ["--id-path", "prompt_id"],
-      )
-      assert.deepInclude(report, { read: 9, imported: 6, rejected: 3 })
-      const rejects = yield* readLines(`${job}/rejects.jsonl`)
-      assert.deepStrictEqual(rejects.map(({ code, line }) => `${code}:${line}`).toSorted(), [
-        "conflicting_id:9",
-        "invalid_json:8",
-        "invalid_shape:7",
-      ])
-      const choice = rejects.find(({ line }) => line === 7)
-      assert.match(choice?.["reason"], /^winner: expected a name of one of 2 completions/)
-      assert.strictEqual(choice?.["raw"], bad)
-      yield* isSound(job)
-    }))
+  test("counts one vote of each expert on an item, the first", function* () {
+    const given = [
+      ["ann", "A", "r"],
+      ["bob", "B", "r"],
+      ["cy", "B", "r"],
+      ["ann", "A", "again"],
+      ["ann", "A", "and again"],
+    ]
+    const lines = given.map(([expert, choice, rationale]) =>
+      line({ prompt: "Q", completions: ["text a", "text b", "text c"], expert, choice, rationale }),
+    )
+    const { job, report } = yield* imported(lines)
+    assert.deepInclude(report, { imported: 5, votes: 5 })
+    const { pairs } = yield* exported(job)
+    assert.deepStrictEqual(
+      pairs.map(({ chosen, rejected, votes }) => [chosen, rejected, votes]),
+      [
+        ["text b", "text a", 3],
+        ["text b", "text c", 3],
+      ],
+    )
+  })
 
-  test("reads a list of votes per item, and counts equal votes of unnamed experts each", () =>
-    Effect.gen(function* () {
-      const item = (votes: unknown) => line({ prompt: "P", completions: ["a", "b"], votes })
-      const { job, folder, report } = yield* imported([item(["a", "a", "b"])])
-      assert.deepInclude(report, { read: 1, imported: 1, votes: 3 })
-      yield* write(`${folder}/more.jsonl`, [
-        item([
-          { chosen_index: 0, expert: "ann" },
-          { chosen_index: 1, expert: "bob" },
-        ]),
-      ])
-      yield* cli(["import", `${folder}/more.jsonl`, "--dir", job])
-      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json"])
-      assert.deepInclude(JSON.parse(again.stdout), { duplicates: 1, votes: 0 })
-      const { pairs } = yield* exported(job)
-      assert.deepStrictEqual(
-        pairs.map(({ chosen, votes }) => [chosen, votes]),
-        [["a", 5]],
-      )
-    }))
+  test("takes a cell of an expert's column that has no value for no vote", function* () {
+    const { report, said } = yield* imported(
+      ["id,prompt,response1,response2,rater1,rater2,rater3", "1,P,a,b,1,,2", "2,Q,a,b,NA,1,nan", "3,R,a,b,n/a,NULL,"],
+      [],
+      "votes.csv",
+    )
+    assert.deepInclude(report, { read: 3, imported: 2, rejected: 1, votes: 3 })
+    assert.match(said.stderr, /from 1 on/)
+  })
 
-  test("asks what numbers mean, shows two records as each reading has them, and takes the options that it names", () =>
-    Effect.gen(function* () {
-      const item = (label: number, i: number) =>
-        line({ prompt: `Question ${i}`, response_a: `left ${i}`, response_b: `right ${i}`, label })
-      const lines = Array.from({ length: 120 }, (_, i) => item(i % 3, i))
-      const { folder, said } = yield* imported(lines)
-      assert.notStrictEqual(said.status, 0)
-      const shown = said.stderr.split("\n").filter((text) => text.startsWith("  "))
-      assert.deepStrictEqual(shown, [
-        '  line 1: label is 0, prompt "Question 0", "response_a": "left 0", "response_b": "right 0"',
-        '  line 2: label is 1, prompt "Question 1", "response_a": "left 1", "response_b": "right 1"',
-        '  --choice-as number                     line 1: a tie; line 2: "response_a" is better',
-        `  --choice-map '0=first,1=second,2=tie'  line 1: "response_a" is better; line 2: "response_b" is better`,
-        `  --choice-map '0=second,1=first,2=tie'  line 1: "response_b" is better; line 2: "response_a" is better`,
-      ])
-      const options = [
-        "--choice-as number",
-        "--choice-map 0=first,1=second,2=tie",
-        "--choice-map 1=first,0=second,2=tie",
-      ]
-      const results: Array<unknown> = []
-      for (const [i, option] of options.entries()) {
-        const job = `${folder}/job-${i}`
-        const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job, "--json", ...option.split(" ")])
-        assert.deepInclude(JSON.parse(again.stdout), { imported: 120, ties: 40, rejected: 0 }, again.stderr)
-        const { pairs } = yield* exported(job)
-        results.push(pairs.slice(0, 2).map((pair) => pair["chosen"]))
-      }
-      assert.deepStrictEqual(results, [
-        ["left 1", "right 2"],
-        ["left 0", "right 1"],
-        ["right 0", "left 1"],
-      ])
-    }))
-
-  test("leaves nothing to send: a submit of the same items knows them, and sends the others", () =>
-    Effect.gen(function* () {
-      const { folder, job } = yield* imported(table)
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      yield* write(
-        `${folder}/items.jsonl`,
-        [1, 2, 3].map((n) => line({ id: `q${n}`, prompt: `Question ${n}`, completions: [`one ${n}`, `two ${n}`] })),
-      )
-      const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", job, "--json"], to(service))
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.deepInclude(reportOf(said), { read: 3, submitted: 3, known: 2, imported: 0 })
-      assert.deepInclude(reportOf(said).tasks.submitted, { tasks: 1, items: 1 })
-      // Votes on an item that was sent are not mixed with those of the service.
-      yield* write(`${folder}/sent.jsonl`, [vote(3, "ann", "a"), vote(1, "eve", "a")])
-      const mixed = yield* cli(["import", `${folder}/sent.jsonl`, "--dir", job, "--json"])
-      assert.deepInclude(JSON.parse(mixed.stdout), { read: 2, imported: 1, rejected: 1 })
-      assert.strictEqual((yield* readLines(`${job}/rejects.jsonl`))[0]?.["code"], "not_imported")
-      yield* isSound(job)
-    }))
-
-  test("counts one vote of each expert on an item, the first", () =>
-    Effect.gen(function* () {
-      const given = [
-        ["ann", "A", "r"],
-        ["bob", "B", "r"],
-        ["cy", "B", "r"],
-        ["ann", "A", "again"],
-        ["ann", "A", "and again"],
-      ]
-      const lines = given.map(([expert, choice, rationale]) =>
-        line({ prompt: "Q", completions: ["text a", "text b", "text c"], expert, choice, rationale }),
-      )
-      const { job, report } = yield* imported(lines)
-      assert.deepInclude(report, { imported: 5, votes: 5 })
-      const { pairs } = yield* exported(job)
-      assert.deepStrictEqual(
-        pairs.map(({ chosen, rejected, votes }) => [chosen, rejected, votes]),
-        [
-          ["text b", "text a", 3],
-          ["text b", "text c", 3],
-        ],
-      )
-    }))
-
-  test("takes a cell of an expert's column that has no value for no vote", () =>
-    Effect.gen(function* () {
-      const { report, said } = yield* imported(
-        ["id,prompt,response1,response2,rater1,rater2,rater3", "1,P,a,b,1,,2", "2,Q,a,b,NA,1,nan", "3,R,a,b,n/a,NULL,"],
-        [],
-        "votes.csv",
-      )
-      assert.deepInclude(report, { read: 3, imported: 2, rejected: 1, votes: 3 })
-      assert.match(said.stderr, /from 1 on/)
-    }))
-
-  test("finds a column for each expert in a JSON array, which may have NaN for a missing input", () =>
-    Effect.gen(function* () {
-      const of = (idx: number, input: string, votes: ReadonlyArray<number>) => `    {
+  test("finds a column for each expert in a JSON array, which may have NaN for a missing input", function* () {
+    const of = (idx: number, input: string, votes: ReadonlyArray<number>) => `    {
         "idx": ${idx}, "cmp_key": "m_n", "instruction": "Do ${idx}", "input": ${input},
         "response1": "one ${idx}", "response2": "two ${idx}",
         ${votes.map((vote, i) => `"annotator${i + 1}": ${vote}`).join(", ")}
     }`
-      const records = [
-        of(0, "NaN", [2, 2, 0]),
-        of(1, '"NaN"', [1, 0, 1]),
-        of(2, '""', [0, 0, 0]),
-        of(3, "NaN", [1, 2, 0]),
-      ]
-      const file = ["[", records.join(",\n"), "]"]
-      assert.match((yield* imported(file, [], "testset.json")).said.stderr, /"annotator1", .* have 0, 1 and 2/)
-      const { job, report, said } = yield* imported(file, ["--choice-as", "number"], "testset.json")
-      assert.deepInclude(report, { read: 4, imported: 4, rejected: 0, items: 4, votes: 12, ties: 6 })
-      assert.include(said.stderr, "choices of 3 experts")
-      const { pairs, report: quality } = yield* exported(job)
-      assert.deepStrictEqual(
-        pairs.map(({ agreement, chosen, item_id, prompt }) => [item_id, prompt, chosen, agreement]),
-        [
-          ["0", "Do 0", "two 0", 2.5 / 3],
-          ["1", "Do 1\n\nNaN", "one 1", 2.5 / 3],
-        ],
-      )
-      // Pairs of votes: 0 has 2-2, 1 has 1-1, 3 has 1-2; so 2 of 6 values disagree, where chance is 18 of 30.
-      assert.strictEqual(quality.agreement.krippendorff_alpha, 1 - 2 / 6 / (18 / 30))
-    }))
+    const records = [
+      of(0, "NaN", [2, 2, 0]),
+      of(1, '"NaN"', [1, 0, 1]),
+      of(2, '""', [0, 0, 0]),
+      of(3, "NaN", [1, 2, 0]),
+    ]
+    const file = ["[", records.join(",\n"), "]"]
+    assert.match((yield* imported(file, [], "testset.json")).said.stderr, /"annotator1", .* have 0, 1 and 2/)
+    const { job, report, said } = yield* imported(file, ["--choice-as", "number"], "testset.json")
+    assert.deepInclude(report, { read: 4, imported: 4, rejected: 0, items: 4, votes: 12, ties: 6 })
+    assert.include(said.stderr, "choices of 3 experts")
+    const { pairs, report: quality } = yield* exported(job)
+    assert.deepStrictEqual(
+      pairs.map(({ agreement, chosen, item_id, prompt }) => [item_id, prompt, chosen, agreement]),
+      [
+        ["0", "Do 0", "two 0", 2.5 / 3],
+        ["1", "Do 1\n\nNaN", "one 1", 2.5 / 3],
+      ],
+    )
+    // Pairs of votes: 0 has 2-2, 1 has 1-1, 3 has 1-2; so 2 of 6 values disagree, where chance is 18 of 30.
+    assert.strictEqual(quality.agreement.krippendorff_alpha, 1 - 2 / 6 / (18 / 30))
+  })
 
   for (const format of ["jsonl", "csv"]) {
-    test(`reads what prefstream export-votes prints as ${format}, and comes to the same pairs, byte for byte`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const rated = line({
-          item_id: "q4",
-          prompt: format === "csv" ? 'A question,\nwith "quotes"' : [{ role: "user", content: "A question" }],
-          completions: ["x", "y ", "[1]"],
-          models: ["m1", "m2", "m3"],
-          metadata: { source: "s" },
-          gold: { best_completion_index: 2 },
-          votes: [
-            { expert: "ann", chosen_index: 2, ranking: [[2], [0, 1]], seconds: 4.5, judged_at: "2026-11-01T00:00:00Z" },
-            { expert: null, chosen_index: 1, strength: 2 },
-          ],
-        })
-        const { folder, job, report } = yield* imported([rated])
-        assert.deepInclude(report, { imported: 1, votes: 2 })
-        yield* write(`${folder}/table.jsonl`, table)
-        yield* cli(["import", `${folder}/table.jsonl`, "--dir", job])
-        const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
-        assert.strictEqual(printed.status, 0, printed.stderr)
-        yield* fs.writeFileString(`${folder}/printed.${format}`, printed.stdout)
-        const again = yield* cli(["import", `${folder}/printed.${format}`, "--dir", `${folder}/again`, "--json"])
-        assert.deepInclude(JSON.parse(again.stdout), { read: 8, imported: 8, rejected: 0, votes: 8, ties: 1 })
-        yield* exported(job)
-        yield* exported(`${folder}/again`)
-        const bytes = (job: string) => fs.readFileString(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
-        assert.strictEqual(yield* bytes(`${folder}/again`), yield* bytes(job))
-        assert.strictEqual(
-          (yield* cli(["export-votes", "--dir", `${folder}/again`, "--as", format])).stdout,
-          printed.stdout,
-        )
-        const known = yield* cli(["import", `${folder}/printed.${format}`, "--dir", job, "--json"])
-        assert.deepInclude(JSON.parse(known.stdout), { read: 8, duplicates: 8, votes: 0 })
-      }))
-  }
-
-  test("reads the conversations of its own CSV as conversations, and texts as texts", () =>
-    Effect.gen(function* () {
+    test(`reads what prefstream export-votes prints as ${format}, and comes to the same pairs, byte for byte`, function* () {
       const fs = yield* FileSystem.FileSystem
-      const system = { role: "system", content: "Be kind." }
-      const user = { role: "user", content: 'Say "hi", twice.\nNow.' }
-      const prompts = [[user], [system, user], "plain", "[1, 2] are numbers", '["a", "b"]', '{"role": "user"}', "[]"]
-      const { folder, job, report } = yield* imported(
-        prompts.map((prompt, i) =>
-          line({ prompt, completions: ["x", "y"], item_id: `q${i}`, expert: "ann", choice: "x" }),
-        ),
+      const rated = line({
+        item_id: "q4",
+        prompt: format === "csv" ? 'A question,\nwith "quotes"' : [{ role: "user", content: "A question" }],
+        completions: ["x", "y ", "[1]"],
+        models: ["m1", "m2", "m3"],
+        metadata: { source: "s" },
+        gold: { best_completion_index: 2 },
+        votes: [
+          { expert: "ann", chosen_index: 2, ranking: [[2], [0, 1]], seconds: 4.5, judged_at: "2026-11-01T00:00:00Z" },
+          { expert: null, chosen_index: 1, strength: 2 },
+        ],
+      })
+      const { folder, job, report } = yield* imported([rated])
+      assert.deepInclude(report, { imported: 1, votes: 2 })
+      yield* write(`${folder}/table.jsonl`, table)
+      yield* cli(["import", `${folder}/table.jsonl`, "--dir", job])
+      const printed = yield* cli(["export-votes", "--dir", job, "--as", format]).pipe(ends(0))
+      yield* fs.writeFileString(`${folder}/printed.${format}`, printed.stdout)
+      const again = yield* cli(["import", `${folder}/printed.${format}`, "--dir", `${folder}/again`, "--json"])
+      assert.deepInclude(JSON.parse(again.stdout), { read: 8, imported: 8, rejected: 0, votes: 8, ties: 1 })
+      yield* exported(job)
+      yield* exported(`${folder}/again`)
+      const bytes = (job: string) => fs.readFileString(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
+      assert.strictEqual(yield* bytes(`${folder}/again`), yield* bytes(job))
+      assert.strictEqual(
+        (yield* cli(["export-votes", "--dir", `${folder}/again`, "--as", format])).stdout,
+        printed.stdout,
       )
-      assert.deepInclude(report, { imported: prompts.length, rejected: 0 })
-      const printed = yield* cli(["export-votes", "--dir", job, "--as", "csv"])
-      yield* fs.writeFileString(`${folder}/votes.csv`, printed.stdout)
-      const again = yield* cli(["import", `${folder}/votes.csv`, "--dir", `${folder}/again`, "--json"])
-      assert.deepInclude(JSON.parse(again.stdout), { imported: prompts.length, rejected: 0 }, again.stderr)
-      const rows = (yield* cli(["export-votes", "--dir", `${folder}/again`])).stdout.trimEnd().split("\n")
-      assert.deepStrictEqual(
-        rows.map((text): unknown => JSON.parse(text)["prompt"]),
-        prompts,
-      )
-      const inspected = yield* cli(["inspect", `${folder}/votes.csv`])
-      assert.match(inspected.stdout, /an export of prefstream: prefstream import reads existing votes/)
-    }))
+      const known = yield* cli(["import", `${folder}/printed.${format}`, "--dir", job, "--json"])
+      assert.deepInclude(JSON.parse(known.stdout), { read: 8, duplicates: 8, votes: 0 })
+    })
+  }
 
-  test("keeps that all are bad, which gives KTO its negatives", () =>
-    Effect.gen(function* () {
-      const said = ["model_a", "tie", "tie (bothbad)", "both_bad"]
-      const { job, report } = yield* imported(said.map((winner, i) => vote(i, "ann", winner)))
-      assert.deepInclude(report, { imported: 4, ties: 3 })
-      const rows = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
-      assert.deepStrictEqual(
-        rows.map((text): unknown => JSON.parse(text)["all_bad"]),
-        [null, null, true, true],
-      )
-    }))
+  test("reads the conversations of its own CSV as conversations, and texts as texts", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const system = { role: "system", content: "Be kind." }
+    const user = { role: "user", content: 'Say "hi", twice.\nNow.' }
+    const prompts = [[user], [system, user], "plain", "[1, 2] are numbers", '["a", "b"]', '{"role": "user"}', "[]"]
+    const { folder, job, report } = yield* imported(
+      prompts.map((prompt, i) =>
+        line({ prompt, completions: ["x", "y"], item_id: `q${i}`, expert: "ann", choice: "x" }),
+      ),
+    )
+    assert.deepInclude(report, { imported: prompts.length, rejected: 0 })
+    const printed = yield* cli(["export-votes", "--dir", job, "--as", "csv"])
+    yield* fs.writeFileString(`${folder}/votes.csv`, printed.stdout)
+    const again = yield* cli(["import", `${folder}/votes.csv`, "--dir", `${folder}/again`, "--json"])
+    assert.deepInclude(JSON.parse(again.stdout), { imported: prompts.length, rejected: 0 }, again.stderr)
+    const rows = yield* votesOf(`${folder}/again`)
+    assert.deepStrictEqual(
+      rows.map(({ prompt }): unknown => prompt),
+      prompts,
+    )
+    const inspected = yield* cli(["inspect", `${folder}/votes.csv`])
+    assert.match(inspected.stdout, /an export of prefstream: prefstream import reads existing votes/)
+  })
+
+  test("keeps that all are bad, which gives KTO its negatives", function* () {
+    const said = ["model_a", "tie", "tie (bothbad)", "both_bad"]
+    const { job, report } = yield* imported(said.map((winner, i) => vote(i, "ann", winner)))
+    assert.deepInclude(report, { imported: 4, ties: 3 })
+    const rows = yield* votesOf(job)
+    assert.deepStrictEqual(
+      rows.map(({ all_bad }): unknown => all_bad),
+      [null, null, true, true],
+    )
+  })
 
   for (const format of ["jsonl", "csv"]) {
-    test(`keeps the definitions of tools and the kinds of experts, by way of ${format}`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* temporaryDirectory
-        const job = `${folder}/job`
-        const call = { type: "function", function: { name: "weather", arguments: { city: "Rome" } } }
-        const tools = '[ {"type": "function", "function": {"name": "weather"}} ]'
-        yield* write(`${folder}/items.jsonl`, [
-          line({
-            id: "q1",
-            prompt: "Is it warm?",
-            completions: [[{ role: "assistant", tool_calls: [call] }], [{ role: "assistant", content: "Who knows?" }]],
-            tools,
-          }),
-          line({ id: "q2", prompt: "Q", completions: ["c", "d"] }),
-        ])
-        const given = { choice: 0, order: [0, 1], seconds: 1 }
-        const service = yield* answering([
-          VotedResult.of(
-            { prompt: "Is it warm?", completions: ["a", "b"] },
-            [
-              { ...given, expert: "ann", kind: "person" },
-              { ...given, expert: "longest", kind: "automatic" },
-              { ...given, expert: "cy" },
-            ],
-            [],
-          ),
+    test(`keeps the definitions of tools and the kinds of experts, by way of ${format}`, function* () {
+      const call = { type: "function", function: { name: "weather", arguments: { city: "Rome" } } }
+      const tools = '[ {"type": "function", "function": {"name": "weather"}} ]'
+      const completions = [[{ role: "assistant", tool_calls: [call] }], [{ role: "assistant", content: "Who knows?" }]]
+      const given = { choice: 0, order: [0, 1], seconds: 1 }
+      const votes = [
+        { ...given, expert: "ann", kind: "person" },
+        { ...given, expert: "longest", kind: "automatic" },
+        { ...given, expert: "cy" },
+      ]
+      const { again, pairs, report } = yield* cameBack(
+        format,
+        [
+          { id: "q1", prompt: "Is it warm?", completions, tools },
+          { id: "q2", prompt: "Q", completions: ["c", "d"] },
+        ],
+        [
+          VotedResult.of({ prompt: "Is it warm?", completions: ["a", "b"] }, votes, []),
           { prompt: "Q", best_completion_index: 0, annotations: { rationale: "r", expert: "dan", kind: "student" } },
-        ])
-        const flags = ["--dir", job, "--batch-size", "1", "--no-shuffle"]
-        const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
-        assert.strictEqual(run.status, 0, run.stderr)
-        const printed = (yield* cli(["export-votes", "--dir", job, "--as", format])).stdout
-        yield* fs.writeFileString(`${folder}/votes.${format}`, printed)
-        const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
-        assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, items: 2, votes: 4 })
-        const rows = (yield* cli(["export-votes", "--dir", `${folder}/again`])).stdout.trimEnd().split("\n")
-        assert.deepStrictEqual(
-          rows.map((text): Row => JSON.parse(text)).map((row) => [row["expert"], row["kind"], row["tools"]]),
-          [
-            ["ann", "person", tools],
-            ["longest", "automatic", tools],
-            ["cy", null, tools],
-            ["dan", "student", null],
-          ],
-        )
-        const { pairs } = yield* exported(`${folder}/again`)
-        const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
-        const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
-        assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
-        assert.strictEqual(pairs[0]?.["tools"], tools)
-      }))
-  }
+        ],
+      )
+      assert.strictEqual(report.votes, 4)
+      assert.deepStrictEqual(
+        (yield* votesOf(again)).map((row) => [row["expert"], row["kind"], row["tools"]]),
+        [
+          ["ann", "person", tools],
+          ["longest", "automatic", tools],
+          ["cy", null, tools],
+          ["dan", "student", null],
+        ],
+      )
+      assert.strictEqual(pairs[0]?.["tools"], tools)
+    })
 
-  for (const format of ["jsonl", "csv"]) {
-    test(`keeps what votes of a rubric say, and the flags of all tasks, by way of ${format}`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* temporaryDirectory
-        const job = `${folder}/job`
-        const vote = (expert: string, choice: number, said: object) => ({
-          expert,
-          choice,
-          order: [0, 1, 2],
-          seconds: 1,
-          ...said,
-        })
-        const clarity = [1, 3, null]
-        const rubric = [
-          [
-            vote("ann", 1, {
-              strength: 3,
-              all_bad: true,
-              edited: 'b,\n"better"',
-              aspects: { clarity },
-              flags: ["unsafe"],
-            }),
-            vote("bob", 1, {
-              strength: 1,
-              all_bad: false,
-              edited: "[b]",
-              aspects: { clarity: [2, null, 5], depth: [1, 1, 1] },
-            }),
-            vote("cy", 0, { all_bad: true, edited: "a!", flags: ["unsafe"] }),
-          ],
-          [vote("dan", 1, { strength: 2, all_bad: true, aspects: { clarity }, flags: ["off-topic"] })],
-        ]
-        const tasks = [
+    test(`keeps what votes of a rubric say, and the flags of all tasks, by way of ${format}`, function* () {
+      const vote = (expert: string, choice: number, said: object) => ({
+        expert,
+        choice,
+        order: [0, 1, 2],
+        seconds: 1,
+        ...said,
+      })
+      const clarity = [1, 3, null]
+      const edited = 'b,\n"better"'
+      const aspects = { clarity: [2, null, 5], depth: [1, 1, 1] }
+      const rubric = [
+        [
+          vote("ann", 1, { strength: 3, all_bad: true, edited, aspects: { clarity }, flags: ["unsafe"] }),
+          vote("bob", 1, { strength: 1, all_bad: false, edited: "[b]", aspects }),
+          vote("cy", 0, { all_bad: true, edited: "a!", flags: ["unsafe"] }),
+        ],
+        [vote("dan", 1, { strength: 2, all_bad: true, aspects: { clarity }, flags: ["off-topic"] })],
+      ]
+      // Another service gives results without lists of votes.
+      const said = { strength: 2, all_bad: true, edited: "d!", aspects: { clarity: 4 }, flags: ["unsafe"] }
+      const listless = { prompt: "Q", best_completion_index: 0, annotations: { rationale: "", ...said } }
+      const { pairs, report } = yield* cameBack(
+        format,
+        [
+          { id: "q1", prompt: "P", completions: ["a", "b", "c"] },
+          { id: "q2", prompt: "Q", completions: ["d", "e", "f"] },
+        ],
+        [
           ...rubric.map((votes) => VotedResult.of({ prompt: "P", completions: ["a", "b", "c"] }, votes, [])),
-          // Results of another service, without lists of votes.
-          ...[1, 2].map(() => ({
-            prompt: "Q",
-            best_completion_index: 0,
-            annotations: {
-              rationale: "",
-              strength: 2,
-              all_bad: true,
-              edited: "d!",
-              aspects: { clarity: 4 },
-              flags: ["unsafe"],
-            },
-          })),
-        ]
-        const service = yield* answering(tasks)
-        yield* write(`${folder}/items.jsonl`, [
-          line({ id: "q1", prompt: "P", completions: ["a", "b", "c"] }),
-          line({ id: "q2", prompt: "Q", completions: ["d", "e", "f"] }),
-        ])
-        const flags = ["--dir", job, "--batch-size", "1", "--votes", "2", "--no-shuffle", "--expert-names"]
-        const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
-        assert.strictEqual(run.status, 0, run.stderr)
-        const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
-        yield* fs.writeFileString(`${folder}/votes.${format}`, printed.stdout)
-        const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
-        assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 2, votes: 6 })
-        const { pairs } = yield* exported(`${folder}/again`)
-        const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
-        const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
-        assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
-        assert.deepInclude(pairs[0], { strength: 2, all_bad: true, edited: 'b,\n"better"' })
-        assert.deepInclude(pairs.at(-1), { strength: 2, all_bad: true, edited: "d!" })
-        assert.lengthOf(JSON.parse(pairs[0]?.["flags"]), 3)
-        assert.lengthOf(JSON.parse(pairs.at(-1)?.["flags"]), 2)
-        // Rows of an imported ledger say the same again, and add nothing to it.
-        yield* fs.writeFileString(
-          `${folder}/second.${format}`,
-          (yield* cli(["export-votes", "--dir", `${folder}/again`, "--as", format])).stdout,
-        )
-        for (const name of ["votes", "second"]) {
-          const known = yield* cli(["import", `${folder}/${name}.${format}`, "--dir", `${folder}/again`, "--json"])
-          assert.deepInclude(JSON.parse(known.stdout), { duplicates: 6, votes: 0 })
-        }
-        assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
-      }))
-  }
+          listless,
+          listless,
+        ],
+        "--votes",
+        "2",
+      )
+      assert.strictEqual(report.votes, 6)
+      assert.deepInclude(pairs[0], { strength: 2, all_bad: true, edited })
+      assert.deepInclude(pairs.at(-1), { strength: 2, all_bad: true, edited: "d!" })
+      assert.lengthOf(JSON.parse(pairs[0]?.["flags"]), 3)
+      assert.lengthOf(JSON.parse(pairs.at(-1)?.["flags"]), 2)
+    })
 
-  for (const format of ["jsonl", "csv"]) {
-    test(`keeps what a lead decided, by way of ${format}, and in another order of the completions`, () =>
-      Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const folder = yield* temporaryDirectory
-        const job = `${folder}/job`
-        const completions = ["a", "b", "c"]
-        const votes = [
-          { expert: "ann", choice: 1, order: [0, 1, 2], seconds: 1, strength: 2, edited: "b!", rationale: "for b" },
-          { expert: "bob", choice: 1, order: [1, 0, 2], seconds: 1 },
-          { expert: "cy", choice: 2, order: [2, 1, 0], seconds: 1, edited: "c!", strength: 1 },
-        ]
-        const by = (lead: string, choice: number) => ({
+    test(`keeps what a lead decided, by way of ${format}, and in another order of the completions`, function* () {
+      const completions = ["a", "b", "c"]
+      const votes = [
+        { expert: "ann", choice: 1, order: [0, 1, 2], seconds: 1, strength: 2, edited: "b!", rationale: "for b" },
+        { expert: "bob", choice: 1, order: [1, 0, 2], seconds: 1 },
+        { expert: "cy", choice: 2, order: [2, 1, 0], seconds: 1, edited: "c!", strength: 1 },
+      ]
+      const at = "2026-11-24T12:00:00.000Z"
+      const decided = (prompt: string, choice: number) =>
+        Decision.decided(VotedResult.of({ prompt, completions }, votes, []), completions, votes, {
           chosen_index: choice,
-          rationale: `as "${lead}",\nfor ${choice}`,
-          by: lead,
-          at: "2026-11-24T12:00:00.000Z",
+          rationale: `as "Lea",\nfor ${choice}`,
+          by: "Lea",
+          at,
         })
-        const decided = (prompt: string, choice: number) =>
-          Decision.decided(VotedResult.of({ prompt, completions }, votes, []), completions, votes, by("Lea", choice))
-        const service = yield* answering([
-          decided("against most votes", 2),
-          VotedResult.of(
-            { prompt: "against most votes", completions },
-            [{ expert: "dan", choice: 1, order: [0, 1, 2], seconds: 1 }],
-            [],
-          ),
-          decided("of two tasks", 0),
-          decided("of two tasks", 2),
-          // Nobody voted.
-          ...[1, 2].map(() => ({
-            prompt: "without votes",
-            best_completion_index: 2,
-            annotations: { rationale: "clear", expert: "Lea", decision: { by: "Lea", at: "2026-11-24T12:00:00.000Z" } },
-          })),
-          // Another service says less.
-          ...[1, 2].map(() => ({
-            prompt: "another service",
-            best_completion_index: 0,
-            annotations: { votes, decision: {} },
-          })),
-        ])
-        const prompts = ["against most votes", "of two tasks", "without votes", "another service"]
-        yield* write(
-          `${folder}/items.jsonl`,
-          prompts.map((prompt, i) => line({ id: `q${i}`, prompt, completions })),
-        )
-        const flags = ["--dir", job, "--batch-size", "1", "--votes", "2", "--no-shuffle"]
-        const run = yield* cli(["run", `${folder}/items.jsonl`, ...flags], to(service))
-        assert.strictEqual(run.status, 0, run.stderr)
-        const printed = yield* cli(["export-votes", "--dir", job, "--as", format])
-        yield* fs.writeFileString(`${folder}/votes.${format}`, printed.stdout)
-        const again = yield* cli(["import", `${folder}/votes.${format}`, "--dir", `${folder}/again`, "--json"])
-        assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, items: 4 })
-        const { pairs } = yield* exported(`${folder}/again`)
-        const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
-        const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
-        assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
-        assert.deepStrictEqual(
-          prompts.map((prompt) => pairs.filter((pair) => pair["prompt"] === prompt).map(({ chosen }) => chosen)),
-          [
-            ["c", "c"],
-            ["c", "c"],
-            ["c", "c"],
-            ["a", "a"],
-          ],
-        )
-        assert.deepInclude(pairs[0], { rationale: 'as "Lea",\nfor 2', edited: "c!" })
-        const second = yield* cli(["export-votes", "--dir", `${folder}/again`])
-        const known = yield* write(`${folder}/second.jsonl`, [second.stdout.trimEnd()]).pipe(
-          Effect.andThen(cli(["import", `${folder}/second.jsonl`, "--dir", `${folder}/again`, "--json"])),
-        )
-        assert.deepInclude(JSON.parse(known.stdout), { imported: 0, votes: 0 })
-        assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
-        // The same decision in a record that has the completions the other way round.
-        const turned = second.stdout
-          .trimEnd()
-          .split("\n")
-          .map((text): Row => JSON.parse(text))
-          .map((row) => ({
-            ...row,
-            completions: row["completions"].toReversed(),
-            chosen_index: 2 - row["chosen_index"],
-            order: row["order"]?.map((index: number) => 2 - index) ?? null,
-            decision: { ...row["decision"], chosen_index: 2 - row["decision"].chosen_index },
-          }))
-        yield* write(`${folder}/turned.jsonl`, turned.map(line))
-        const other = yield* cli(["import", `${folder}/turned.jsonl`, "--dir", `${folder}/again`, "--json"])
-        assert.deepInclude(JSON.parse(other.stdout), { imported: 0, votes: 0 })
-        assert.deepStrictEqual((yield* exported(`${folder}/again`)).pairs, pairs)
+      const [against, twice, unvoted, other] = [
+        "against most votes",
+        "of two tasks",
+        "without votes",
+        "another service",
+      ]
+      const one = [{ expert: "dan", choice: 1, order: [0, 1, 2], seconds: 1 }]
+      const byLead = { rationale: "clear", expert: "Lea", decision: { by: "Lea", at } }
+      const withoutVotes = { prompt: unvoted!, best_completion_index: 2, annotations: byLead }
+      // Another service says less.
+      const less = { prompt: other!, best_completion_index: 0, annotations: { votes, decision: {} } }
+      const { again, folder, pairs } = yield* cameBack(
+        format,
+        [against, twice, unvoted, other].map((prompt, i) => ({ id: `q${i}`, prompt, completions })),
+        [
+          decided(against!, 2),
+          VotedResult.of({ prompt: against!, completions }, one, []),
+          decided(twice!, 0),
+          decided(twice!, 2),
+          ...[withoutVotes, withoutVotes, less, less],
+        ],
+        "--votes",
+        "2",
+      )
+      assert.deepStrictEqual(
+        pairs.map(({ chosen, prompt }) => [prompt, chosen]),
+        [
+          [against, "c"],
+          [twice, "c"],
+          [unvoted, "c"],
+          [other, "a"],
+        ].flatMap((row) => [row, row]),
+      )
+      assert.deepInclude(pairs[0], { rationale: 'as "Lea",\nfor 2', edited: "c!" })
+      // The same decision in a record that has the completions the other way round.
+      const turned = (yield* votesOf(again)).map((row) => ({
+        ...row,
+        completions: row["completions"].toReversed(),
+        chosen_index: 2 - row["chosen_index"],
+        order: row["order"]?.map((index: number) => 2 - index) ?? null,
+        decision: { ...row["decision"], chosen_index: 2 - row["decision"].chosen_index },
       }))
+      yield* write(`${folder}/turned.jsonl`, turned.map(line))
+      const said = yield* cli(["import", `${folder}/turned.jsonl`, "--dir", again, "--json"])
+      assert.deepInclude(JSON.parse(said.stdout), { imported: 0, votes: 0 })
+      assert.deepStrictEqual((yield* exported(again)).pairs, pairs)
+    })
   }
 
-  test("rejects what is meant as a lead's decision, but is none on the record's completions", () =>
-    Effect.gen(function* () {
-      const told = { chosen_index: 1, rationale: null, by: "Lea", at: null }
-      const decided = (decision: unknown, i: number) =>
-        line({ prompt: `P${i}`, completions: ["a", "b"], expert: "ann", chosen_index: 0, decision })
-      const { chosen_index: _, ...unchosen } = told
-      const { folder, job, report } = yield* imported(
-        [
-          told,
-          { ...told, chosen_index: 2 },
-          { ...told, chosen_index: -1 },
-          { ...told, chosen_index: "1" },
-          { ...told, by: 7 },
-          { chosen_index: 1 },
-          unchosen,
-          // Of another tool, or none.
-          { accepted: true, by: "x" },
-          {},
-          "accept",
-          null,
-        ].map(decided),
-      )
-      assert.deepInclude(report, { rejected: 6, items: 5, votes: 5 })
-      assert.deepStrictEqual(
-        (yield* readLines(`${folder}/job/rejects.jsonl`)).map((reject) => `${reject["line"]}: ${reject["reason"]}`),
-        [
-          "2: decision.chosen_index: expected an index below 2, found 2",
-          "3: decision.chosen_index: expected an index below 2, found -1",
-          '4: decision.chosen_index: expected an index below 2, found "1"',
-          "5: decision.by: expected text or null, found 7",
-          "6: decision.rationale: expected text or null, found nothing",
-          "7: decision.chosen_index: expected an index below 2, found nothing",
-        ],
-      )
-      assert.deepStrictEqual(
-        (yield* exported(job)).pairs.map(({ chosen }) => chosen),
-        ["b", "a", "a", "a", "a"],
-      )
-    }))
+  test("rejects what is meant as a lead's decision, but is none on the record's completions", function* () {
+    const told = { chosen_index: 1, rationale: null, by: "Lea", at: null }
+    const decided = (decision: unknown, i: number) =>
+      line({ prompt: `P${i}`, completions: ["a", "b"], expert: "ann", chosen_index: 0, decision })
+    const { chosen_index: _, ...unchosen } = told
+    const { folder, job, report } = yield* imported(
+      [
+        told,
+        { ...told, chosen_index: 2 },
+        { ...told, chosen_index: -1 },
+        { ...told, chosen_index: "1" },
+        { ...told, by: 7 },
+        { chosen_index: 1 },
+        unchosen,
+        // Of another tool, or none.
+        { accepted: true, by: "x" },
+        {},
+        "accept",
+        null,
+      ].map(decided),
+    )
+    assert.deepInclude(report, { rejected: 6, items: 5, votes: 5 })
+    assert.deepStrictEqual(
+      (yield* readLines(`${folder}/job/rejects.jsonl`)).map((reject) => `${reject["line"]}: ${reject["reason"]}`),
+      [
+        "2: decision.chosen_index: expected an index below 2, found 2",
+        "3: decision.chosen_index: expected an index below 2, found -1",
+        '4: decision.chosen_index: expected an index below 2, found "1"',
+        "5: decision.by: expected text or null, found 7",
+        "6: decision.rationale: expected text or null, found nothing",
+        "7: decision.chosen_index: expected an index below 2, found nothing",
+      ],
+    )
+    assert.deepStrictEqual(
+      (yield* exported(job)).pairs.map(({ chosen }) => chosen),
+      ["b", "a", "a", "a", "a"],
+    )
+  })
 
-  test("tells votes apart by what they say besides, and reads ratings of completions in another order", () =>
-    Effect.gen(function* () {
-      const rated = (completions: ReadonlyArray<string>, said: object) =>
-        line({ prompt: "P", completions, expert: null, chosen_index: completions.indexOf("a"), ...said })
-      const { job, report } = yield* imported([
-        rated(["a", "b", "c"], { aspects: { clarity: [1, 2, 3] } }),
-        rated(["c", "a", "b"], { aspects: { clarity: [3, 1, 2] } }),
-        rated(["a", "b", "c"], { all_bad: true }),
-        rated(["a", "b", "c"], { edited: "a!" }),
-        rated(["a", "b", "c"], { aspects: "odd", edited: 7, all_bad: 1 }),
-      ])
-      assert.deepInclude(report, { rejected: 0, votes: 5 })
-      const votes = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
-      assert.deepStrictEqual(
-        votes.map((text) => JSON.parse(text)).map(({ all_bad, aspects, edited }) => [all_bad, edited, aspects]),
-        [
-          [null, null, { clarity: [1, 2, 3] }],
-          [null, null, { clarity: [1, 2, 3] }],
-          [true, null, null],
-          [null, "a!", null],
-          [null, null, null],
-        ],
-      )
-    }))
+  test("tells votes apart by what they say besides, and reads ratings of completions in another order", function* () {
+    const rated = (completions: ReadonlyArray<string>, said: object) =>
+      line({ prompt: "P", completions, expert: null, chosen_index: completions.indexOf("a"), ...said })
+    const { job, report } = yield* imported([
+      rated(["a", "b", "c"], { aspects: { clarity: [1, 2, 3] } }),
+      rated(["c", "a", "b"], { aspects: { clarity: [3, 1, 2] } }),
+      rated(["a", "b", "c"], { all_bad: true }),
+      rated(["a", "b", "c"], { edited: "a!" }),
+      rated(["a", "b", "c"], { aspects: "odd", edited: 7, all_bad: 1 }),
+    ])
+    assert.deepInclude(report, { rejected: 0, votes: 5 })
+    const votes = yield* votesOf(job)
+    assert.deepStrictEqual(
+      votes.map(({ all_bad, aspects, edited }) => [all_bad, edited, aspects]),
+      [
+        [null, null, { clarity: [1, 2, 3] }],
+        [null, null, { clarity: [1, 2, 3] }],
+        [true, null, null],
+        [null, "a!", null],
+        [null, null, null],
+      ],
+    )
+  })
 
-  test("takes no column of another CSV for an edit of the completion", () =>
-    Effect.gen(function* () {
-      const { job } = yield* imported(
-        ["prompt,response_a,response_b,winner,edited", "P,one,two,a,True"],
-        [],
-        "votes.csv",
-      )
-      assert.isNull((yield* exported(job)).pairs[0]?.["edited"])
-    }))
+  test("takes no column of another CSV for an edit of the completion", function* () {
+    const { job } = yield* imported(["prompt,response_a,response_b,winner,edited", "P,one,two,a,True"], [], "votes.csv")
+    assert.isNull((yield* exported(job)).pairs[0]?.["edited"])
+  })
 
-  test("reads ranks of completions of which one's name begins another's", () =>
-    Effect.gen(function* () {
-      const record = { prompt: "q1", bart: { text: "aa", rank: 2 }, "bart-dpr": { text: "bb", rank: 1 } }
-      const at = (flag: string, part: string) => ["bart", "bart-dpr"].flatMap((name) => [flag, `${name}.${part}`])
-      const flags = [...at("--completion-path", "text"), ...at("--choice-path", "rank"), "--choice-as", "ranks"]
-      const { job, report } = yield* imported([line(record)], flags)
-      assert.deepInclude(report, { imported: 1, rejected: 0, votes: 1 })
-      assert.strictEqual((yield* exported(job)).pairs[0]?.["chosen"], "bb")
-    }))
+  test("reads ranks of completions of which one's name begins another's", function* () {
+    const record = { prompt: "q1", bart: { text: "aa", rank: 2 }, "bart-dpr": { text: "bb", rank: 1 } }
+    const at = (flag: string, part: string) => ["bart", "bart-dpr"].flatMap((name) => [flag, `${name}.${part}`])
+    const flags = [...at("--completion-path", "text"), ...at("--choice-path", "rank"), "--choice-as", "ranks"]
+    const { job, report } = yield* imported([line(record)], flags)
+    assert.deepInclude(report, { imported: 1, rejected: 0, votes: 1 })
+    assert.strictEqual((yield* exported(job)).pairs[0]?.["chosen"], "bb")
+  })
 
-  test("takes the exact name of a column for a path, blanks and dots included, in all of its flags", () =>
-    Effect.gen(function* () {
-      const said = { "the id": "i7", "the choice": "b", "the.expert": "ann", "a reason": "why", "how much": 2, "at [UTC]": "now" } // prettier-ignore
-      const record = { prompt: "P", response_a: "one", response_b: "two", ...said }
-      const of = { choice: "the choice", expert: "the.expert", rationale: "a reason", strength: "how much", "judged-at": "at [UTC]" } // prettier-ignore
-      const flags = Object.entries(of).flatMap(([part, name]) => [`--${part}-path`, name])
-      const cells = (values: ReadonlyArray<unknown>) => values.map((value) => `"${String(value)}"`).join(",")
-      const { "the id": id, ...vote } = said
-      const list = { prompt: "P", response_a: "one", response_b: "two", "the id": id, "all votes": [vote] }
-      const inputs = [
+  test("takes the exact name of a column for a path, blanks and dots included, in all of its flags", function* () {
+    const said = { "the id": "i7", "the choice": "b", "the.expert": "ann", "a reason": "why", "how much": 2, "at [UTC]": "now" } // prettier-ignore
+    const record = { prompt: "P", response_a: "one", response_b: "two", ...said }
+    const of = { choice: "the choice", expert: "the.expert", rationale: "a reason", strength: "how much", "judged-at": "at [UTC]" } // prettier-ignore
+    const flags = Object.entries(of).flatMap(([part, name]) => [`--${part}-path`, name])
+    const cells = (values: ReadonlyArray<unknown>) => values.map((value) => `"${String(value)}"`).join(",")
+    const { "the id": id, ...vote } = said
+    const list = { prompt: "P", response_a: "one", response_b: "two", "the id": id, "all votes": [vote] }
+    const inputs = [
         imported([line(record)], [...flags, "--id-path", "the id"]),
         imported([cells(Object.keys(record)), cells(Object.values(record))], [...flags, "--id-path", "the id"], "votes.csv"),
         imported([line(list)], [...flags, "--id-path", "the id", "--votes-path", "all votes"]),
       ] // prettier-ignore
-      for (const input of inputs) {
-        const { job, report, said } = yield* input
-        assert.deepInclude(report, { imported: 1, votes: 1 }, said.stderr)
-        const [printed] = (yield* cli(["export-votes", "--dir", job])).stdout.split("\n")
-        const { chosen_index, expert, item_id, judged_at, rationale, strength } = JSON.parse(printed!)
-        assert.deepStrictEqual(
-          [item_id, chosen_index, expert, rationale, strength, judged_at],
-          ["i7", 1, "ann", "why", 2, "now"],
-        )
-      }
-    }))
+    for (const input of inputs) {
+      const { job, report, said } = yield* input
+      assert.deepInclude(report, { imported: 1, votes: 1 }, said.stderr)
+      const [row] = yield* votesOf(job)
+      const { chosen_index, expert, item_id, judged_at, rationale, strength } = row!
+      assert.deepStrictEqual(
+        [item_id, chosen_index, expert, rationale, strength, judged_at],
+        ["i7", 1, "ann", "why", 2, "now"],
+      )
+    }
+  })
 
-  test("says what is wrong with a path, and nothing of the header of a CSV", () =>
-    Effect.gen(function* () {
-      const rows = ["prompt,response_a,response_b,winner", "P,one,two,a"]
-      for (const flag of ["--choice-path", "--completion-path"]) {
-        const { said } = yield* imported(rows, [flag, "no such name"], "votes.csv")
-        assert.match(
-          said.stderr,
-          new RegExp(
-            `votes\\.csv: ${flag}: not a field path: "no such name": .*; nor is it a name in the first records`,
-          ),
-        )
-      }
-    }))
+  test("says what is wrong with a path, and nothing of the header of a CSV", function* () {
+    const rows = ["prompt,response_a,response_b,winner", "P,one,two,a"]
+    for (const flag of ["--choice-path", "--completion-path"]) {
+      const { said } = yield* imported(rows, [flag, "no such name"], "votes.csv")
+      assert.match(
+        said.stderr,
+        new RegExp(`votes\\.csv: ${flag}: not a field path: "no such name": .*; nor is it a name in the first records`),
+      )
+    }
+  })
 
-  test("says which flag reads the better completions of pairs, and reads them, texts and messages", () =>
-    Effect.gen(function* () {
-      const answer = (content: string) => [{ role: "assistant", content }]
-      const talk = (content: string) => [{ role: "user", content: "P" }, ...answer(content)]
-      const files: ReadonlyArray<readonly [records: ReadonlyArray<object>, better: string]> = [
+  test("says which flag reads the better completions of pairs, and reads them, texts and messages", function* () {
+    const answer = (content: string) => [{ role: "assistant", content }]
+    const talk = (content: string) => [{ role: "user", content: "P" }, ...answer(content)]
+    const files: ReadonlyArray<readonly [records: ReadonlyArray<object>, better: string]> = [
         [[{ prompt: "P", chosen: "one", rejected: "two", score_chosen: 5, score_rejected: 2 }], "chosen"],
         [[{ chosen: talk("one"), rejected: talk("two") }], "chosen"],
         [["P", "Q"].map((content) => ({ input: { messages: [{ role: "user", content }] }, preferred_output: answer("one"), non_preferred_output: answer("two") })), "preferred_output"],
       ] // prettier-ignore
-      for (const [records, better] of files) {
-        const lines = records.map(line)
-        const { said } = yield* imported(lines)
-        assert.match(said.stderr, new RegExp(`if "${better}" is the better .*, set --choice-path ${better}\n`))
-        const { job, report } = yield* imported(lines, ["--choice-path", better])
-        assert.deepInclude(report, { imported: records.length, votes: records.length })
-        const { pairs } = yield* exported(job)
-        assert.lengthOf(pairs, records.length)
-        for (const { chosen, rejected } of pairs) {
-          assert.match(line(chosen), /"one"/)
-          assert.match(line(rejected), /"two"/)
-        }
+    for (const [records, better] of files) {
+      const lines = records.map(line)
+      const { said } = yield* imported(lines)
+      assert.match(said.stderr, new RegExp(`if "${better}" is the better .*, set --choice-path ${better}\n`))
+      const { job, report } = yield* imported(lines, ["--choice-path", better])
+      assert.deepInclude(report, { imported: records.length, votes: records.length })
+      const { pairs } = yield* exported(job)
+      assert.lengthOf(pairs, records.length)
+      for (const { chosen, rejected } of pairs) {
+        assert.match(line(chosen), /"one"/)
+        assert.match(line(rejected), /"two"/)
       }
-      const cells = [talk("one"), talk("two")].map((messages) => `"${line(messages).replaceAll('"', '""')}"`)
-      const { report } = yield* imported(
-        ["chosen,rejected", cells.join()],
-        ["--choice-path", "chosen", "--completion-path", "chosen[]", "--completion-path", "rejected[]"],
-        "pairs.csv",
-      )
-      assert.deepInclude(report, { imported: 1, votes: 1 })
-    }))
+    }
+    const cells = [talk("one"), talk("two")].map((messages) => `"${line(messages).replaceAll('"', '""')}"`)
+    const { report } = yield* imported(
+      ["chosen,rejected", cells.join()],
+      ["--choice-path", "chosen", "--completion-path", "chosen[]", "--completion-path", "rejected[]"],
+      "pairs.csv",
+    )
+    assert.deepInclude(report, { imported: 1, votes: 1 })
+  })
 
-  test("suggests no map for objects that name no completion", () =>
-    Effect.gen(function* () {
-      const of = (i: number) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", choice: { at: i } })
-      const { said } = yield* imported([of(1), of(2)])
-      assert.match(
-        said.stderr,
-        /"choice" has an object, which do not denote a completion: set --choice-path to the choice\n/,
-      )
-    }))
+  test("suggests no map for objects that name no completion", function* () {
+    const of = (i: number) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", choice: { at: i } })
+    const { said } = yield* imported([of(1), of(2)])
+    assert.match(
+      said.stderr,
+      /"choice" has an object, which do not denote a completion: set --choice-path to the choice\n/,
+    )
+  })
 
-  test("says that a label of one completion is no comparison, as inspect does, and what reads it", () =>
-    Effect.gen(function* () {
-      const talk = [{ role: "user", content: "P" }, { role: "assistant", content: "one" }] // prettier-ignore
-      const noComparison =
-        /a record has one completion, and "label" says whether it is good: without a comparison, .* with prefstream run --layout long/
-      for (const record of [{ prompt: "P", completion: "one" }, { messages: talk }]) {
-        for (const label of [true, 0]) {
-          const { folder, said } = yield* imported([line({ ...record, label }), line({ ...record, label: false })])
-          assert.match(said.stderr, noComparison)
-          const inspected = yield* cli(["inspect", `${folder}/votes.jsonl`])
-          assert.match(inspected.stdout, noComparison)
-          assert.notInclude(inspected.stdout, "reads existing votes")
-        }
+  test("says that a label of one completion is no comparison, as inspect does, and what reads it", function* () {
+    const talk = [{ role: "user", content: "P" }, { role: "assistant", content: "one" }] // prettier-ignore
+    const noComparison =
+      /a record has one completion, and "label" says whether it is good: without a comparison, .* with prefstream run --layout long/
+    for (const record of [{ prompt: "P", completion: "one" }, { messages: talk }]) {
+      for (const label of [true, 0]) {
+        const { folder, said } = yield* imported([line({ ...record, label }), line({ ...record, label: false })])
+        assert.match(said.stderr, noComparison)
+        const inspected = yield* cli(["inspect", `${folder}/votes.jsonl`])
+        assert.match(inspected.stdout, noComparison)
+        assert.notInclude(inspected.stdout, "reads existing votes")
       }
-      const { said } = yield* imported([line({ prompt: "P", completion: "one", winner: "x" })])
-      assert.match(
-        said.stderr,
-        /votes\.jsonl: long: .*: expected all completions of an item in each record: set --comp/,
-      )
-    }))
+    }
+    const { said } = yield* imported([line({ prompt: "P", completion: "one", winner: "x" })])
+    assert.match(said.stderr, /votes\.jsonl: long: .*: expected all completions of an item in each record: set --comp/)
+  })
 
-  test("takes a member for a rationale or an expert only if there is text in it", () =>
-    Effect.gen(function* () {
-      const pair = { prompt: "P", response_a: "one", response_b: "two", winner: "a" }
-      const odd = { feedback: { errors: ["e"] }, annotator: { age: 30 } }
-      const { said } = yield* imported([line({ ...pair, ...odd })])
-      assert.notMatch(said.stderr, /(?:rationale|expert) at/)
-      assert.match(said.stderr, /not used.*feedback.*annotator/i)
-      const { job } = yield* imported([line({ ...pair, ...odd, comment: "why", feedback: null }), line({ ...pair, prompt: "Q", annotator: { id: 7 } })]) // prettier-ignore
-      const printed = (yield* cli(["export-votes", "--dir", job])).stdout.trimEnd().split("\n")
-      assert.deepStrictEqual(
-        printed.map((text) => JSON.parse(text)).map(({ expert, rationale }) => [expert, rationale]),
-        [
-          [null, "why"],
-          ["7", null],
-        ],
-      )
-    }))
+  test("takes a member for a rationale or an expert only if there is text in it", function* () {
+    const pair = { prompt: "P", response_a: "one", response_b: "two", winner: "a" }
+    const odd = { feedback: { errors: ["e"] }, annotator: { age: 30 } }
+    const { said } = yield* imported([line({ ...pair, ...odd })])
+    assert.notMatch(said.stderr, /(?:rationale|expert) at/)
+    assert.match(said.stderr, /not used.*feedback.*annotator/i)
+    const { job } = yield* imported([line({ ...pair, ...odd, comment: "why", feedback: null }), line({ ...pair, prompt: "Q", annotator: { id: 7 } })]) // prettier-ignore
+    const printed = yield* votesOf(job)
+    assert.deepStrictEqual(
+      printed.map(({ expert, rationale }) => [expert, rationale]),
+      [
+        [null, "why"],
+        ["7", null],
+      ],
+    )
+  })
 
-  test("counts the numbers of a list that has too many, and names the element that may be the choice", () =>
-    Effect.gen(function* () {
-      const rows = [2, 1].map((best, i) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", preference: [best, 7, 8] })) // prettier-ignore
-      const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
-      assert.strictEqual(
-        (yield* readLines(`${job}/rejects.jsonl`))[0]?.["reason"],
-        "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
-      )
-      assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
-    }))
+  test("counts the numbers of a list that has too many, and names the element that may be the choice", function* () {
+    const rows = [2, 1].map((best, i) => line({ prompt: `P${i}`, response_a: "one", response_b: "two", preference: [best, 7, 8] })) // prettier-ignore
+    const { job } = yield* imported(rows, ["--choice-path", "preference", "--choice-as", "scores"])
+    assert.strictEqual(
+      (yield* readLines(`${job}/rejects.jsonl`))[0]?.["reason"],
+      "preference: expected a number for each of 2 completions, found 3 numbers; if one element is the choice, set --choice-path 'preference[0]', without --choice-as",
+    )
+    assert.deepInclude((yield* imported(rows, ["--choice-path", "preference[0]"])).report, { votes: 2 })
+  })
 
-  test("names a template of fixed words for a file without prompts, which reads it", () =>
-    Effect.gen(function* () {
-      const rows = ["a", "b"].map((winner, i) => line({ winner, response_a: `one ${i}`, response_b: "two", "#id": i }))
-      const { said } = yield* imported(rows)
-      const [, template = ""] = /--prompt-path '([^']*)'/.exec(said.stderr) ?? []
-      assert.strictEqual(template, "Which is better? ({#id})")
-      assert.deepInclude((yield* imported(rows, ["--prompt-path", template])).report, { votes: 2, items: 2 })
-    }))
+  test("names a template of fixed words for a file without prompts, which reads it", function* () {
+    const rows = ["a", "b"].map((winner, i) => line({ winner, response_a: `one ${i}`, response_b: "two", "#id": i }))
+    const { said } = yield* imported(rows)
+    const [, template = ""] = /--prompt-path '([^']*)'/.exec(said.stderr) ?? []
+    assert.strictEqual(template, "Which is better? ({#id})")
+    assert.deepInclude((yield* imported(rows, ["--prompt-path", template])).report, { votes: 2, items: 2 })
+  })
 
-  test("says what earlier imports rejected, and the manifest counts the records of all its inputs", () =>
-    Effect.gen(function* () {
-      const blank = line({ prompt: "P", response_a: "one", response_b: " ", winner: "model_a" })
-      const { folder, job, report } = yield* imported([vote(1, "ann", "model_a"), blank, vote(1, "ann", "model_a")])
-      assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
-      yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
-      const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
-      const told = "in the last run; earlier runs read 3 records of other files, and rejected 1"
-      assert.include(said.stdout, told)
-      yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
-      yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
-      const written = yield* cli(["export", "--dir", job])
-      assert.include(written.stdout, told.replace("3 records", "5 records"))
-      assert.lengthOf(yield* readLines(`${job}/rejects.jsonl`), 1)
-      const { counts, inputs } = yield* readJson(`${job}/dataset/manifest.json`)
-      assert.deepInclude(counts, { read: 6, submitted: 3 })
-      assert.strictEqual(
-        inputs.reduce((sum: number, { records }: { records: number }) => sum + records, 0),
-        6,
-      )
-      // Read again, a file adds nothing, and an export of it is up to date.
-      yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
-      assert.include((yield* cli(["export", "--dir", job])).stdout, "earlier runs read 5 records")
-    }))
-
-  test("gives the pairs of a service's votes, after prefstream export-votes, but for their task ids", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* temporaryDirectory
-      const job = `${folder}/job`
-      const gold = `${root}data/sample.jsonl`
-      const run = yield* cli(["run", gold, "--dir", job, "--expert", `gold:${gold}`, "--expert", "longest"])
-      assert.strictEqual(run.status, 0, run.stderr)
-      const printed = yield* cli(["export-votes", "--dir", job])
-      yield* fs.writeFileString(`${folder}/votes.jsonl`, printed.stdout)
-      const again = yield* cli(["import", `${folder}/votes.jsonl`, "--dir", `${folder}/again`, "--json"])
-      assert.deepInclude(JSON.parse(again.stdout), { rejected: 0, duplicates: 0, items: 72 })
-      const { pairs } = yield* exported(`${folder}/again`)
-      const before = yield* readLines(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`)
-      const withoutTask = (pair: Row) => ({ ...pair, task_id: undefined })
-      assert.deepStrictEqual(pairs.map(withoutTask), before.map(withoutTask))
-    }))
+  test("says what earlier imports rejected, and the manifest counts the records of all its inputs", function* () {
+    const blank = line({ prompt: "P", response_a: "one", response_b: " ", winner: "model_a" })
+    const { folder, job, report } = yield* imported([vote(1, "ann", "model_a"), blank, vote(1, "ann", "model_a")])
+    assert.deepInclude(report, { read: 3, rejected: 1, duplicates: 1, earlier: { read: 0, rejected: 0 } })
+    yield* write(`${folder}/later.jsonl`, [vote(1, "bob", "model_a"), vote(2, "bob", "model_a")])
+    const said = yield* cli(["import", `${folder}/later.jsonl`, "--dir", job])
+    const told = "in the last run; earlier runs read 3 records of other files, and rejected 1"
+    assert.include(said.stdout, told)
+    yield* write(`${folder}/last.jsonl`, [vote(3, "bob", "model_a")])
+    yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
+    const written = yield* cli(["export", "--dir", job])
+    assert.include(written.stdout, told.replace("3 records", "5 records"))
+    assert.lengthOf(yield* readLines(`${job}/rejects.jsonl`), 1)
+    const { counts, inputs } = yield* readJson(`${job}/dataset/manifest.json`)
+    assert.deepInclude(counts, { read: 6, submitted: 3 })
+    assert.strictEqual(
+      inputs.reduce((sum: number, { records }: { records: number }) => sum + records, 0),
+      6,
+    )
+    // Read again, a file adds nothing, and an export of it is up to date.
+    yield* cli(["import", `${folder}/last.jsonl`, "--dir", job])
+    assert.include((yield* cli(["export", "--dir", job])).stdout, "earlier runs read 5 records")
+  })
 })

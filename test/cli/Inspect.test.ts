@@ -1,440 +1,359 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { gzipSync } from "node:zlib"
 import { assert, describe } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { parquetWriteBuffer } from "hyparquet-writer"
-import { start, token } from "../service/support.ts"
-import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, itemLines, reportOf, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root } from "../support/process.ts"
+import { root, sample } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-const sample = `${root}data/sample.jsonl`
-
 describe("inspect", () => {
-  test("shows format, layout, counts, tasks and the first items, and writes nothing", () =>
-    Effect.gen(function* () {
-      const { status, stderr, stdout } = yield* cli([
-        "inspect",
-        sample,
-        "--batch-size",
-        "10",
-        "--votes",
-        "2",
-        "--show",
-        "1",
-      ])
-      assert.strictEqual(status, 0, stderr)
-      assert.match(stdout, /files +.*sample\.jsonl: JSONL\n/)
-      assert.match(stdout, /layout +items: prompt at "prompt", completions at "completions"/)
-      assert.match(stdout, /records +72 = 72 items \+ 0 duplicates \+ 0 rejected\n/)
-      // 72 items in tasks of 10, for each of two votes.
-      assert.match(stdout, /tasks +16 tasks in a first run, 2 votes of each item/)
-      assert.match(stdout, /72 of 72 with a gold answer/)
-      assert.match(stdout, /sample\.jsonl:1 {2}\(facts-001\)\n {2}prompt +Can the Great Wall/)
-      assert.strictEqual(stdout.match(/^ {2}prompt /gm)?.length, 1)
-      assert.strictEqual(stderr, "")
-    }))
+  test("shows format, layout, counts, tasks and the first items, and writes nothing", function* () {
+    const args = ["inspect", sample, "--batch-size", "10", "--votes", "2", "--show", "1"]
+    const { stderr, stdout } = yield* cli(args).pipe(ends(0))
+    assert.match(stdout, /files +.*sample\.jsonl: JSONL\n/)
+    assert.match(stdout, /layout +items: prompt at "prompt", completions at "completions"/)
+    assert.match(stdout, /records +72 = 72 items \+ 0 duplicates \+ 0 rejected\n/)
+    // 72 items in tasks of 10, for each of two votes.
+    assert.match(stdout, /tasks +16 tasks in a first run, 2 votes of each item/)
+    assert.match(stdout, /72 of 72 with a gold answer/)
+    assert.match(stdout, /sample\.jsonl:1 {2}\(facts-001\)\n {2}prompt +Can the Great Wall/)
+    assert.strictEqual(stdout.match(/^ {2}prompt /gm)?.length, 1)
+    assert.strictEqual(stderr, "")
+  })
 
-  test("says of files of votes that import reads them, and of others nothing", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const pair = { prompt: "P", response_a: "one", response_b: "two" }
-      const labelStudio = {
-        data: { prompt: "P", text1: "one", text2: "two" },
-        annotations: [{ completed_by: 1, result: [{ type: "pairwise", value: { selected: "left" } }] }],
-      }
-      const files: ReadonlyArray<readonly [name: string, record: object, said: RegExp | undefined]> = [
-        ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": prefstream import/],
-        ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": prefstream import/],
-        ["number", { ...pair, label: 0 }, /votes at "label": prefstream import/],
-        ["tool", labelStudio, /an export of Label Studio: prefstream import/],
-        ["gold", { ...pair, winner: "model_a" }, undefined],
-        ["items", pair, undefined],
-      ]
-      for (const [name, record, said] of files) {
-        yield* write(`${folder}/${name}.jsonl`, [JSON.stringify(record), JSON.stringify(record)])
-        const { stderr, stdout } = yield* cli(["inspect", `${folder}/${name}.jsonl`])
-        if (said === undefined) assert.notInclude(stdout, "prefstream import", name)
-        else assert.match(stdout + stderr, said, name)
-      }
-    }))
+  test("says of files of votes that import reads them, and of others nothing", function* () {
+    const folder = yield* temporaryDirectory
+    const pair = { prompt: "P", response_a: "one", response_b: "two" }
+    const labelStudio = {
+      data: { prompt: "P", text1: "one", text2: "two" },
+      annotations: [{ completed_by: 1, result: [{ type: "pairwise", value: { selected: "left" } }] }],
+    }
+    const files: ReadonlyArray<readonly [name: string, record: object, said: RegExp | undefined]> = [
+      ["expert", { ...pair, winner: "model_a", judge: "ann" }, /votes at "winner": prefstream import/],
+      ["columns", { ...pair, annotator_1: 1, annotator_2: 2 }, /votes at "annotator_1": prefstream import/],
+      ["number", { ...pair, label: 0 }, /votes at "label": prefstream import/],
+      ["tool", labelStudio, /an export of Label Studio: prefstream import/],
+      ["gold", { ...pair, winner: "model_a" }, undefined],
+      ["items", pair, undefined],
+    ]
+    for (const [name, record, said] of files) {
+      yield* write(`${folder}/${name}.jsonl`, [JSON.stringify(record), JSON.stringify(record)])
+      const { stderr, stdout } = yield* cli(["inspect", `${folder}/${name}.jsonl`])
+      if (said === undefined) assert.notInclude(stdout, "prefstream import", name)
+      else assert.match(stdout + stderr, said, name)
+    }
+  })
 
-  test("counts duplicates and ids that stand for other content as a run does", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      const [first] = itemLines(1)
-      yield* write(file, [...itemLines(3), first!, first!.replace("prompt 0", "another"), "{"])
-      const said = yield* cli(["inspect", file, "--json"])
-      const report = JSON.parse(said.stdout)
-      assert.deepStrictEqual(
-        [report.read, report.items, report.duplicates, report.rejected, report.tasks],
-        [6, 3, 1, 2, 1],
+  test("counts duplicates and ids that stand for other content as a run does", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    const [first] = itemLines(1)
+    yield* write(file, [...itemLines(3), first!, first!.replace("prompt 0", "another"), "{"])
+    const said = yield* cli(["inspect", file, "--json"])
+    const report = JSON.parse(said.stdout)
+    assert.deepStrictEqual(
+      [report.read, report.items, report.duplicates, report.rejected, report.tasks],
+      [6, 3, 1, 2, 1],
+    )
+    assert.deepStrictEqual(
+      (report.rejects as ReadonlyArray<{ code: string; first: { line: number } }>).map(({ code, first }) => [
+        code,
+        first.line,
+      ]),
+      [
+        ["conflicting_id", 5],
+        ["invalid_json", 6],
+      ],
+    )
+    assert.strictEqual(report.found.layout.split(":")[0], "items")
+  })
+
+  test("takes the same completions in another order for a duplicate, unless an id or --keep-reordered says otherwise", function* () {
+    const folder = yield* temporaryDirectory
+    const item = (completions: ReadonlyArray<string>, id?: string) =>
+      JSON.stringify({ id, prompt: "Which?", completions })
+    const file = `${folder}/items.jsonl`
+    const lines = [item(["b", "a"]), item(["a", "b"]), item(["a", "b"]), item(["b", "a"]), item(["a", "c"])]
+    yield* write(file, [...lines, item(["b", "a"], "1"), item(["a", "b"], "2")])
+    const countsOf = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
+      const { stdout } = yield* cli(["inspect", file, "--json", ...flags])
+      const { duplicates, items, read, rejected, reordered } = JSON.parse(stdout)
+      return { read, items, duplicates, reordered, rejected }
+    })
+    assert.deepStrictEqual(yield* countsOf(), { read: 7, items: 4, duplicates: 3, reordered: 2, rejected: 0 })
+    assert.deepStrictEqual(yield* countsOf("--keep-reordered"), {
+      read: 7,
+      items: 5,
+      duplicates: 2,
+      reordered: 0,
+      rejected: 0,
+    })
+    const { stdout } = yield* cli(["inspect", file])
+    assert.match(stdout, /7 = 4 items \+ 3 duplicates \(2 with the completions in another order\) \+ 0 rejected/)
+  })
+
+  test("rejects what the service does not take, in words and before anything is sent, as a run does", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    const item = (n: number) =>
+      JSON.stringify({ prompt: `p${n}`, completions: Array.from({ length: n }, (_, i) => `completion ${i}`) })
+    yield* write(file, [item(64), item(65)])
+    const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--expert", "first", "--json"])
+    const { rejected, rejects, submitted, tasks } = reportOf(run)
+    assert.deepStrictEqual(
+      [submitted, rejected, tasks.refused.tasks, rejects?.map(({ code }) => code)],
+      [1, 1, 0, ["too_many_completions"]],
+    )
+    const said = yield* cli(["inspect", file])
+    assert.match(said.stdout, /2 = 1 item \+ 0 duplicates \+ 1 rejected/)
+    assert.match(said.stdout, /1 too_many_completions, first .*:2: completions: expected at most 64, .*, found 65/)
+    assert.match(said.stdout, /1 task in a first run/)
+
+    for (const document of [undefined, "none", { paths: { "/v1/tasks": { post: { requestBody: [] } } } }]) {
+      const other = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
+      const elsewhere = yield* cli(["inspect", file, "--base-url", other.baseUrl])
+      assert.match(elsewhere.stdout, /2 = 2 items/)
+    }
+    const limited = yield* cli(["inspect", file, "--base-url", "https://host/v1", "--max-completions", "4"])
+    assert.match(limited.stdout, /2 too_many_completions, first .*:1: completions: expected at most 4,/)
+  })
+
+  test("says which models are known, and why none are; a run, if those of an earlier one were", function* () {
+    const folder = yield* temporaryDirectory
+    const batch = (first: number) =>
+      Effect.forEach(["a", "b"], (model) =>
+        write(
+          `${folder}/${model}${first}.jsonl`,
+          [first, first + 1].map((i) => JSON.stringify({ prompt: `p${i}`, response: `${model} ${i}` })),
+        ),
       )
-      assert.deepStrictEqual(
-        (report.rejects as ReadonlyArray<{ code: string; first: { line: number } }>).map(({ code, first }) => [
-          code,
-          first.line,
-        ]),
-        [
-          ["conflicting_id", 5],
-          ["invalid_json", 6],
-        ],
-      )
-      assert.strictEqual(report.found.layout.split(":")[0], "items")
-    }))
+    const run = () => cli(["run", `${folder}/*.jsonl`, "--dir", `${folder}/job`, "--expert", "longest"])
+    yield* batch(0)
+    const named = yield* cli(["inspect", `${folder}/*.jsonl`])
+    assert.match(named.stderr, /Models: named after the files/)
+    assert.match(named.stdout, /models +of 2 of 2 items/)
+    const first = yield* run()
+    assert.match(first.stderr, /Models: named after the files/)
+    assert.notMatch(first.stderr, /name no models/)
+    yield* batch(2)
+    const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
+    assert.match(unnamed.stderr, /Models: none, because only 0 of 4 prompts occur in most of the files/)
+    assert.match(unnamed.stdout, /models +none/)
+    const second = yield* run()
+    assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
+    assert.match(second.stderr, /the items of this run name no models, unlike those of an earlier run/)
+  })
 
-  test("takes the same completions in another order for a duplicate, unless an id or --keep-reordered says otherwise", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const item = (completions: ReadonlyArray<string>, id?: string) =>
-        JSON.stringify({ id, prompt: "Which?", completions })
-      const file = `${folder}/items.jsonl`
-      const lines = [item(["b", "a"]), item(["a", "b"]), item(["a", "b"]), item(["b", "a"]), item(["a", "c"])]
-      yield* write(file, [...lines, item(["b", "a"], "1"), item(["a", "b"], "2")])
-      const countsOf = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-        const { stdout } = yield* cli(["inspect", file, "--json", ...flags])
-        const { duplicates, items, read, rejected, reordered } = JSON.parse(stdout)
-        return { read, items, duplicates, reordered, rejected }
+  test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    const item = (id: number, n: number) =>
+      JSON.stringify({
+        id,
+        question: `p${id}`,
+        answers: Array.from({ length: n }, (_, i) => ({ text: `text ${i}`, by: `model ${i}`, score: i })),
+        gold: 1,
       })
-      assert.deepStrictEqual(yield* countsOf(), { read: 7, items: 4, duplicates: 3, reordered: 2, rejected: 0 })
-      assert.deepStrictEqual(yield* countsOf("--keep-reordered"), {
-        read: 7,
-        items: 5,
-        duplicates: 2,
-        reordered: 0,
-        rejected: 0,
-      })
-      const { stdout } = yield* cli(["inspect", file])
-      assert.match(stdout, /7 = 4 items \+ 3 duplicates \(2 with the completions in another order\) \+ 0 rejected/)
-    }))
+    yield* write(file, [item(0, 3), item(1, 80), item(2, 80)])
+    const paths = ["--prompt-path", "question", "--completions-path", "answers[].text", "--model-path", "answers[].by"]
+    const input = [file, ...paths, "--keep", "*"]
+    const said = yield* cli(["inspect", ...input, "--completions-per-item", "4"])
+    assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
+    assert.match(said.stdout, /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more in 2 of 3 items/)
+    assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
 
-  test("rejects what the service does not take, in words and before anything is sent, as a run does", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      const item = (n: number) =>
-        JSON.stringify({ prompt: `p${n}`, completions: Array.from({ length: n }, (_, i) => `completion ${i}`) })
-      yield* write(file, [item(64), item(65)])
-      const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--expert", "first", "--json"])
-      const { rejected, rejects, submitted, tasks } = reportOf(run)
-      assert.deepStrictEqual(
-        [submitted, rejected, tasks.refused.tasks, rejects?.map(({ code }) => code)],
-        [1, 1, 0, ["too_many_completions"]],
-      )
-      const said = yield* cli(["inspect", file])
-      assert.match(said.stdout, /2 = 1 item \+ 0 duplicates \+ 1 rejected/)
-      assert.match(said.stdout, /1 too_many_completions, first .*:2: completions: expected at most 64, .*, found 65/)
-      assert.match(said.stdout, /1 task in a first run/)
+    const run = (...flags: ReadonlyArray<string>) =>
+      cli(["run", ...input, "--dir", `${folder}/job`, "--expert", "longest", "--json", ...flags])
+    const first = reportOf(yield* run("--completions-per-item", "4"))
+    const rows = () => readFileSync(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`, "utf8").trim().split("\n")
+    assert.deepStrictEqual([first.status, first.submitted, rows().length], ["done", 3, 2 + 3 + 3])
+    for (const line of rows()) {
+      const row = JSON.parse(line)
+      const { answers, drawn_completions } = JSON.parse(row.metadata)
+      assert.strictEqual(row.chosen_model, row.chosen.replace("text", "model"))
+      assert.strictEqual(row.chosen, `text ${answers[row.chosen_index].score}`)
+      if (row.item_id === "0") assert.isUndefined(drawn_completions)
+      else assert.strictEqual(row.chosen, `text ${drawn_completions[row.chosen_index]}`)
+    }
+    const again = reportOf(yield* run("--completions-per-item", "6", "--completions-seed", "7"))
+    assert.deepStrictEqual([again.submitted, rows().length], [3, 8])
+    yield* cli(["ledger", "check", "--dir", `${folder}/job`]).pipe(ends(0))
+  })
 
-      for (const document of [undefined, "none", { paths: { "/v1/tasks": { post: { requestBody: [] } } } }]) {
-        const other = yield* ScriptedService.make(ScriptedService.obliging, {}, document)
-        const elsewhere = yield* cli(["inspect", file, "--base-url", other.baseUrl])
-        assert.match(elsewhere.stdout, /2 = 2 items/)
-      }
-      const limited = yield* cli(["inspect", file, "--base-url", "https://host/v1", "--max-completions", "4"])
-      assert.match(limited.stdout, /2 too_many_completions, first .*:1: completions: expected at most 4,/)
-    }))
-
-  test("asks a service that runs elsewhere for its limit, as a run does before it sends anything", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      const item = (n: number) =>
-        JSON.stringify({ prompt: `p${n}`, completions: Array.from({ length: n }, (_, i) => `completion ${i}`) })
-      yield* write(file, [item(3), item(4), item(5)])
-      const baseUrl = yield* start({
-        database: `${folder}/service.db`,
-        experts: ["first"],
-        limits: { completionsPerPrompt: 3 },
-      })
-      const env = to({ baseUrl: `${baseUrl}/v1`, token: Redacted.value(token) })
-      const said = yield* cli(["inspect", file], env)
-      assert.match(said.stdout, /3 = 1 item \+ 0 duplicates \+ 2 rejected/)
-      assert.match(said.stdout, /2 too_many_completions, first .*:2: completions: expected at most 3, .*, found 4/)
-      const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
-      const { rejects, submitted, tasks } = reportOf(run)
-      assert.deepStrictEqual(
-        [submitted, tasks.refused.tasks, rejects?.map(({ code, count }) => [code, count])],
-        [1, 0, [["too_many_completions", 2]]],
-      )
-    }))
-
-  test("says which models are known, and why none are; a run, if those of an earlier one were", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const batch = (first: number) =>
-        Effect.forEach(["a", "b"], (model) =>
-          write(
-            `${folder}/${model}${first}.jsonl`,
-            [first, first + 1].map((i) => JSON.stringify({ prompt: `p${i}`, response: `${model} ${i}` })),
-          ),
-        )
-      const run = () => cli(["run", `${folder}/*.jsonl`, "--dir", `${folder}/job`, "--expert", "longest"])
-      yield* batch(0)
-      const named = yield* cli(["inspect", `${folder}/*.jsonl`])
-      assert.match(named.stderr, /Models: named after the files/)
-      assert.match(named.stdout, /models +of 2 of 2 items/)
-      const first = yield* run()
-      assert.match(first.stderr, /Models: named after the files/)
-      assert.notMatch(first.stderr, /name no models/)
-      yield* batch(2)
-      const unnamed = yield* cli(["inspect", `${folder}/*.jsonl`])
-      assert.match(unnamed.stderr, /Models: none, because only 0 of 4 prompts occur in most of the files/)
-      assert.match(unnamed.stdout, /models +none/)
-      const second = yield* run()
-      assert.match(second.stderr, /Models: none, because only 0 of 4 prompts/)
-      assert.match(second.stderr, /the items of this run name no models, unlike those of an earlier run/)
-    }))
-
-  test("draws --completions-per-item of each item, as a run does, which buys nothing again under another draw", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      const item = (id: number, n: number) =>
-        JSON.stringify({
-          id,
-          question: `p${id}`,
-          answers: Array.from({ length: n }, (_, i) => ({ text: `text ${i}`, by: `model ${i}`, score: i })),
-          gold: 1,
-        })
-      yield* write(file, [item(0, 3), item(1, 80), item(2, 80)])
-      const paths = [
-        "--prompt-path",
-        "question",
-        "--completions-path",
-        "answers[].text",
-        "--model-path",
-        "answers[].by",
-      ]
-      const input = [file, ...paths, "--keep", "*"]
-      const said = yield* cli(["inspect", ...input, "--completions-per-item", "4"])
-      assert.match(said.stdout, /3 = 3 items \+ 0 duplicates \+ 0 rejected/)
-      assert.match(
-        said.stdout,
-        /3 completions \(1 item\), 4 completions \(2 items\)\n +drawn from more in 2 of 3 items/,
-      )
-      assert.match((yield* cli(["inspect", file, "--completions-seed", "1"])).stderr, /requires --completions-per-item/)
-
-      const run = (...flags: ReadonlyArray<string>) =>
-        cli(["run", ...input, "--dir", `${folder}/job`, "--expert", "longest", "--json", ...flags])
-      const first = reportOf(yield* run("--completions-per-item", "4"))
-      const rows = () =>
-        readFileSync(`${folder}/job/dataset/jsonl/train-00000-of-00001.jsonl`, "utf8").trim().split("\n")
-      assert.deepStrictEqual([first.status, first.submitted, rows().length], ["done", 3, 2 + 3 + 3])
-      for (const line of rows()) {
-        const row = JSON.parse(line)
-        const { answers, drawn_completions } = JSON.parse(row.metadata)
-        assert.strictEqual(row.chosen_model, row.chosen.replace("text", "model"))
-        assert.strictEqual(row.chosen, `text ${answers[row.chosen_index].score}`)
-        if (row.item_id === "0") assert.isUndefined(drawn_completions)
-        else assert.strictEqual(row.chosen, `text ${drawn_completions[row.chosen_index]}`)
-      }
-      const again = reportOf(yield* run("--completions-per-item", "6", "--completions-seed", "7"))
-      assert.deepStrictEqual([again.submitted, rows().length], [3, 8])
-      const checked = yield* cli(["ledger", "check", "--dir", `${folder}/job`])
-      assert.strictEqual(checked.status, 0, checked.stdout + checked.stderr)
-    }))
-
-  test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const item = (prompt: number, i: number) =>
-        JSON.stringify({ prompt: `prompt ${prompt}`, completions: [`a ${i}`, `b ${i}`] })
-      const orders = { row: (i: number) => Math.floor(i / 6), apart: (i: number) => i % 150 }
-      const tasks: Record<string, number> = {}
-      for (const [name, promptOf] of Object.entries(orders)) {
-        const file = `${folder}/${name}.jsonl`
-        yield* write(
-          file,
-          Array.from({ length: 900 }, (_, i) => item(promptOf(i), i)),
-        )
-        tasks[name] = JSON.parse((yield* cli(["inspect", file, "--json"])).stdout).tasks
-      }
-      assert.deepStrictEqual(tasks, { row: 48, apart: 45 })
-    }))
-
-  test("an input of which nothing can be used is not read for ever", () =>
-    Effect.gen(function* () {
-      const file = `${yield* temporaryDirectory}/items.jsonl.gz`
-      writeFileSync(file, gzipSync("{}\n".repeat(150_000)))
-      const { status, stdout } = yield* cli(["inspect", file])
-      assert.strictEqual(status, 1)
-      assert.match(stdout, /records +1\d\d,\d{3} = .*\n +all rejected so far: the rest was not read\n/)
-      const checked = yield* cli(["validate", file, "--show", "0"])
-      assert.strictEqual(checked.status, 5)
-      assert.match(checked.stderr, /the first 1\d\d,\d{3} records were all rejected\. Check the files/)
-      const whole = yield* cli(["validate", file, "--show", "0", "--max-rejects", "100%"])
-      assert.match(whole.stderr, /150,000 read = /)
-      assert.strictEqual(whole.status, 0)
-    }))
-
-  test("of a join, shows each file and where key, prompt and completions are looked for, or that they are not there", () =>
-    Effect.gen(function* () {
-      const joined = `${root}data/joined`
-      const files = [
-        `${joined}/prompts.jsonl`,
-        ...["aspen", "cedar"].flatMap((model) => ["--completions", `${joined}/completions/${model}.jsonl`]),
-      ]
-      const path = ["--completion-path", "choices[0].message.content"]
-      const { status, stdout } = yield* cli(["inspect", ...files, ...path, "--missing", "reject"])
-      assert.strictEqual(status, 0)
-      assert.strictEqual(stdout.match(/jsonl: JSONL$/gm)?.length, 3)
-      assert.include(
-        stdout,
-        'join by "id": prompt at "prompt", completions at "choices[0].message.content", models named after the files',
-      )
-      const misnamed = yield* cli(["inspect", ...files, ...path, "--key", "question_id"])
-      assert.strictEqual(misnamed.status, 2)
-      assert.match(misnamed.stderr, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /)
-      const suppressed = yield* cli(["inspect", ...files])
-      assert.match(
-        suppressed.stderr,
-        /aspen\.jsonl: found no completion .* --completion-path 'choices\[0\]\.message\.content'$/m,
-      )
-    }))
-
-  test("of a join, finds the completions as in other layouts", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const rows = (more: (i: number) => object) => [1, 2].map((i) => JSON.stringify({ id: `${i}`, ...more(i) }))
+  test("fills tasks although prompts repeat: 900 items of 150 prompts are 48 tasks, in a row or far apart", function* () {
+    const folder = yield* temporaryDirectory
+    const item = (prompt: number, i: number) =>
+      JSON.stringify({ prompt: `prompt ${prompt}`, completions: [`a ${i}`, `b ${i}`] })
+    const orders = { row: (i: number) => Math.floor(i / 6), apart: (i: number) => i % 150 }
+    const tasks: Record<string, number> = {}
+    for (const [name, promptOf] of Object.entries(orders)) {
+      const file = `${folder}/${name}.jsonl`
       yield* write(
-        `${folder}/prompts.jsonl`,
-        rows((i) => ({ prompt: `p${i}` })),
+        file,
+        Array.from({ length: 900 }, (_, i) => item(promptOf(i), i)),
       )
-      const files = [`${folder}/prompts.jsonl`]
-      for (const model of ["a", "b"]) {
-        yield* write(
-          `${folder}/${model}.jsonl`,
-          rows((i) => ({ response: `${model} ${i}`, output: i })),
-        )
-        files.push("--completions", `${folder}/${model}.jsonl`)
-      }
-      const found = yield* cli(["inspect", ...files])
-      assert.match(found.stdout, /completions at "response", models named after the files/)
-      assert.match(found.stdout, /2 = 2 items/)
-      for (const model of ["a", "b"]) {
-        yield* write(
-          `${folder}/${model}.jsonl`,
-          rows(() => ({ response: "a", output: "b" })),
-        )
-      }
-      const several = yield* cli(["inspect", ...files])
-      assert.strictEqual(several.status, 2)
-      assert.match(several.stderr, /the completions may be at "response", or at "output": set --completion-path/)
-    }))
+      tasks[name] = JSON.parse((yield* cli(["inspect", file, "--json"])).stdout).tasks
+    }
+    assert.deepStrictEqual(tasks, { row: 48, apart: 45 })
+  })
 
-  test("of several files, says that the others' formats are not known yet; of CSV, that a header may be missing", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      for (const name of ["a", "b", "c"]) yield* write(`${folder}/${name}.jsonl`, itemLines(2, name.charCodeAt(0)))
-      const said = yield* cli(["inspect", `${folder}/*.jsonl`])
-      assert.match(said.stdout, /a\.jsonl: JSONL\n +and 2 more files; their formats are detected as they are read\n/)
-      yield* write(`${folder}/data.csv`, ["What is 1 + 1?,Two.,Three.", "What is 2 + 2?,Four.,Five."])
-      const csv = yield* cli(["inspect", `${folder}/data.csv`])
-      assert.match(
-        csv.stderr,
-        /data\.csv: give --no-header if its first line has no names of columns; otherwise: found/,
+  test("an input of which nothing can be used is not read for ever", function* () {
+    const file = `${yield* temporaryDirectory}/items.jsonl.gz`
+    writeFileSync(file, gzipSync("{}\n".repeat(150_000)))
+    const { stdout } = yield* cli(["inspect", file]).pipe(ends(1))
+    assert.match(stdout, /records +1\d\d,\d{3} = .*\n +all rejected so far: the rest was not read\n/)
+    yield* cli(["validate", file, "--show", "0"]).pipe(
+      ends(5, /the first 1\d\d,\d{3} records were all rejected\. Check the files/),
+    )
+    const whole = yield* cli(["validate", file, "--show", "0", "--max-rejects", "100%"])
+    assert.match(whole.stderr, /150,000 read = /)
+    assert.strictEqual(whole.status, 0)
+  })
+
+  test("of a join, shows each file and where key, prompt and completions are looked for, or that they are not there", function* () {
+    const joined = `${root}data/joined`
+    const files = [
+      `${joined}/prompts.jsonl`,
+      ...["aspen", "cedar"].flatMap((model) => ["--completions", `${joined}/completions/${model}.jsonl`]),
+    ]
+    const path = ["--completion-path", "choices[0].message.content"]
+    const { stdout } = yield* cli(["inspect", ...files, ...path, "--missing", "reject"]).pipe(ends(0))
+    assert.strictEqual(stdout.match(/jsonl: JSONL$/gm)?.length, 3)
+    assert.include(
+      stdout,
+      'join by "id": prompt at "prompt", completions at "choices[0].message.content", models named after the files',
+    )
+    yield* cli(["inspect", ...files, ...path, "--key", "question_id"]).pipe(
+      ends(2, /prompts\.jsonl: --key: the first records have no "question_id"; they have "id", /),
+    )
+    const suppressed = yield* cli(["inspect", ...files])
+    assert.match(
+      suppressed.stderr,
+      /aspen\.jsonl: found no completion .* --completion-path 'choices\[0\]\.message\.content'$/m,
+    )
+  })
+
+  test("of a join, finds the completions as in other layouts", function* () {
+    const folder = yield* temporaryDirectory
+    const rows = (more: (i: number) => object) => [1, 2].map((i) => JSON.stringify({ id: `${i}`, ...more(i) }))
+    yield* write(
+      `${folder}/prompts.jsonl`,
+      rows((i) => ({ prompt: `p${i}` })),
+    )
+    const files = [`${folder}/prompts.jsonl`]
+    for (const model of ["a", "b"]) {
+      yield* write(
+        `${folder}/${model}.jsonl`,
+        rows((i) => ({ response: `${model} ${i}`, output: i })),
       )
-      const without = yield* cli(["inspect", `${folder}/data.csv`, "--no-header"])
-      assert.notMatch(without.stderr, /give --no-header/)
-    }))
+      files.push("--completions", `${folder}/${model}.jsonl`)
+    }
+    const found = yield* cli(["inspect", ...files])
+    assert.match(found.stdout, /completions at "response", models named after the files/)
+    assert.match(found.stdout, /2 = 2 items/)
+    for (const model of ["a", "b"]) {
+      yield* write(
+        `${folder}/${model}.jsonl`,
+        rows(() => ({ response: "a", output: "b" })),
+      )
+    }
+    yield* cli(["inspect", ...files]).pipe(
+      ends(2, /the completions may be at "response", or at "output": set --completion-path/),
+    )
+  })
 
-  test("ends with 1 where no record can be used, and with 2 where the layout can't be told", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      yield* write(`${folder}/bad.jsonl`, ['{"prompt":1,"completions":[]}'])
-      assert.strictEqual((yield* cli(["inspect", `${folder}/bad.jsonl`])).status, 1)
-      yield* write(`${folder}/junk.jsonl`, ["not JSON"])
-      const junk = yield* cli(["run", `${folder}/junk.jsonl`, "--expert", "first", "--dir", `${folder}/job`])
-      assert.match(junk.stderr, /^Found in .*junk\.jsonl: JSONL; no readable record at its start$/m)
-      yield* write(`${folder}/odd.jsonl`, ['{"x":"some text","y":"other text"}'])
-      const odd = yield* cli(["inspect", `${folder}/odd.jsonl`])
-      assert.strictEqual(odd.status, 2)
-      assert.match(odd.stderr, /odd\.jsonl: .*--/)
-      assert.strictEqual(odd.stderr.trimEnd().split("\n").length, 1)
-    }))
+  test("of several files, says that the others' formats are not known yet; of CSV, that a header may be missing", function* () {
+    const folder = yield* temporaryDirectory
+    for (const name of ["a", "b", "c"]) yield* write(`${folder}/${name}.jsonl`, itemLines(2, name.charCodeAt(0)))
+    const said = yield* cli(["inspect", `${folder}/*.jsonl`])
+    assert.match(said.stdout, /a\.jsonl: JSONL\n +and 2 more files; their formats are detected as they are read\n/)
+    yield* write(`${folder}/data.csv`, ["What is 1 + 1?,Two.,Three.", "What is 2 + 2?,Four.,Five."])
+    const csv = yield* cli(["inspect", `${folder}/data.csv`])
+    assert.match(csv.stderr, /data\.csv: give --no-header if its first line has no names of columns; otherwise: found/)
+    const without = yield* cli(["inspect", `${folder}/data.csv`, "--no-header"])
+    assert.notMatch(without.stderr, /give --no-header/)
+  })
+
+  test("ends with 1 where no record can be used, and with 2 where the layout can't be told", function* () {
+    const folder = yield* temporaryDirectory
+    yield* write(`${folder}/bad.jsonl`, ['{"prompt":1,"completions":[]}'])
+    assert.strictEqual((yield* cli(["inspect", `${folder}/bad.jsonl`])).status, 1)
+    yield* write(`${folder}/junk.jsonl`, ["not JSON"])
+    const junk = yield* cli(["run", `${folder}/junk.jsonl`, "--expert", "first", "--dir", `${folder}/job`])
+    assert.match(junk.stderr, /^Found in .*junk\.jsonl: JSONL; no readable record at its start$/m)
+    yield* write(`${folder}/odd.jsonl`, ['{"x":"some text","y":"other text"}'])
+    const odd = yield* cli(["inspect", `${folder}/odd.jsonl`]).pipe(ends(2, /odd\.jsonl: .*--/))
+    assert.strictEqual(odd.stderr.trimEnd().split("\n").length, 1)
+  })
 })
 
 describe("validate", () => {
-  test("prints each record that can't be used in a line, and ends by --max-rejects", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      yield* write(file, [
-        ...itemLines(97),
-        "{",
-        '{"prompt":" ","completions":["a","b"]}',
-        '{"prompt":"p","completions":["a"]}',
-      ])
-      const said = yield* cli(["validate", file])
-      assert.strictEqual(said.status, 5)
-      const lines = said.stdout.trimEnd().split("\n")
-      assert.deepStrictEqual(
-        lines.map((line) => line.slice(file.length).split(": ").slice(0, 2).join(": ")),
-        [":98: column 2", ":99: prompt", ":100: completions"],
-      )
-      assert.match(said.stderr, /100 read = 97 items \+ 0 duplicates \+ 3 rejected/)
-      for (const [limit, status] of [
-        ["2", 5],
-        ["3", 0],
-        ["2%", 5],
-        ["3%", 0],
-      ] as const) {
-        assert.strictEqual((yield* cli(["validate", file, "--max-rejects", limit])).status, status, limit)
-      }
-      assert.strictEqual((yield* cli(["validate", file, "--max-rejects", "1x"])).status, 2)
-    }))
+  test("prints each record that can't be used in a line, and ends by --max-rejects", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    yield* write(file, [
+      ...itemLines(97),
+      "{",
+      '{"prompt":" ","completions":["a","b"]}',
+      '{"prompt":"p","completions":["a"]}',
+    ])
+    const said = yield* cli(["validate", file]).pipe(ends(5))
+    const lines = said.stdout.trimEnd().split("\n")
+    assert.deepStrictEqual(
+      lines.map((line) => line.slice(file.length).split(": ").slice(0, 2).join(": ")),
+      [":98: column 2", ":99: prompt", ":100: completions"],
+    )
+    assert.match(said.stderr, /100 read = 97 items \+ 0 duplicates \+ 3 rejected/)
+    for (const [limit, status] of [
+      ["2", 5],
+      ["3", 0],
+      ["2%", 5],
+      ["3%", 0],
+    ] as const) {
+      assert.strictEqual((yield* cli(["validate", file, "--max-rejects", limit])).status, status, limit)
+    }
+    assert.strictEqual((yield* cli(["validate", file, "--max-rejects", "1x"])).status, 2)
+  })
 
-  test("keeps what is refused in a file, which is never the input", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      yield* write(file, [...itemLines(2), "{"])
-      const before = readFileSync(file, "utf8")
-      const refused = yield* cli([
-        "validate",
-        file,
-        "--rejects",
-        `${folder}/../${folder.split("/").at(-1)}/items.jsonl`,
-      ])
-      assert.strictEqual(refused.status, 2)
-      assert.strictEqual(readFileSync(file, "utf8"), before)
-      writeFileSync(`${folder}/rejects.jsonl`, "earlier")
-      assert.strictEqual((yield* cli(["validate", file, "--rejects", `${folder}/rejects.jsonl`])).status, 5)
-      const [reject] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
-      assert.deepStrictEqual(JSON.parse(reject!).raw, "{")
-      assert.isFalse(existsSync(`${folder}/rejects.jsonl.partial`))
-    }))
+  test("keeps what is refused in a file, which is never the input", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    yield* write(file, [...itemLines(2), "{"])
+    const before = readFileSync(file, "utf8")
+    yield* cli(["validate", file, "--rejects", `${folder}/../${folder.split("/").at(-1)}/items.jsonl`]).pipe(ends(2))
+    assert.strictEqual(readFileSync(file, "utf8"), before)
+    writeFileSync(`${folder}/rejects.jsonl`, "earlier")
+    assert.strictEqual((yield* cli(["validate", file, "--rejects", `${folder}/rejects.jsonl`])).status, 5)
+    const [reject] = readFileSync(`${folder}/rejects.jsonl`, "utf8").trimEnd().split("\n")
+    assert.deepStrictEqual(JSON.parse(reject!).raw, "{")
+    assert.isFalse(existsSync(`${folder}/rejects.jsonl.partial`))
+  })
 
-  test("--max-row-group-bytes bounds a row group of Parquet", () =>
-    Effect.gen(function* () {
-      const file = `${yield* temporaryDirectory}/rows.parquet`
-      const bytes = parquetWriteBuffer({
-        columnData: [
-          { name: "prompt", data: ["p", "q"] },
-          { name: "response_a", data: ["a", "b"] },
-          { name: "response_b", data: ["c", "d"] },
-        ],
-      })
-      writeFileSync(file, new Uint8Array(bytes))
-      const refused = yield* cli(["inspect", file, "--max-row-group-bytes", "100"])
-      assert.strictEqual(refused.status, 1)
-      assert.match(refused.stderr, /its columns need more than 100 bytes of memory; raise --max-row-group-bytes /)
-      assert.strictEqual((yield* cli(["inspect", file, "--max-row-group-bytes", "1MiB"])).status, 0)
-      const unreadable = yield* cli(["inspect", file, "--max-row-group-bytes", "1 GB"])
-      assert.strictEqual(unreadable.status, 2)
-      assert.match(unreadable.stderr, /a number of bytes, such as 512MiB or 2GiB/)
-    }))
+  test("--max-row-group-bytes bounds a row group of Parquet", function* () {
+    const file = `${yield* temporaryDirectory}/rows.parquet`
+    const bytes = parquetWriteBuffer({
+      columnData: [
+        { name: "prompt", data: ["p", "q"] },
+        { name: "response_a", data: ["a", "b"] },
+        { name: "response_b", data: ["c", "d"] },
+      ],
+    })
+    writeFileSync(file, new Uint8Array(bytes))
+    yield* cli(["inspect", file, "--max-row-group-bytes", "100"]).pipe(
+      ends(1, /its columns need more than 100 bytes of memory; raise --max-row-group-bytes /),
+    )
+    assert.strictEqual((yield* cli(["inspect", file, "--max-row-group-bytes", "1MiB"])).status, 0)
+    yield* cli(["inspect", file, "--max-row-group-bytes", "1 GB"]).pipe(
+      ends(2, /a number of bytes, such as 512MiB or 2GiB/),
+    )
+  })
 
-  test("of a file that can't be read to its end, tells that, and ends with 1", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.parquet`
-      writeFileSync(file, "PAR1 and nothing behind it")
-      const said = yield* cli(["validate", file])
-      assert.strictEqual(said.status, 1)
-      assert.match(said.stderr, /items\.parquet: cannot be read: /)
-    }))
+  test("of a file that can't be read to its end, tells that, and ends with 1", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.parquet`
+    writeFileSync(file, "PAR1 and nothing behind it")
+    yield* cli(["validate", file]).pipe(ends(1, /items\.parquet: cannot be read: /))
+  })
 })

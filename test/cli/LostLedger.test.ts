@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, itemLines, quick, to } from "../support/cli.ts"
+import { cli, ends, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -15,7 +15,7 @@ const finished = Effect.gen(function* () {
   const service = yield* ScriptedService.make(ScriptedService.obliging)
   const run = (env: Record<string, string> = {}, ...flags: ReadonlyArray<string>) =>
     cli(["run", file, "--dir", job, ...quick, ...flags], { ...to(service), ...env })
-  const requests = () => service.received.filter(({ method }) => method === "POST").length
+  const requests = () => service.received.filter(ScriptedService.isPost).length
   return { job, service, run, requests }
 })
 
@@ -38,42 +38,40 @@ const lost: ReadonlyArray<readonly [string, (ledger: string) => void]> = [
 
 describe("the ledger of a finished job", () => {
   for (const [what, lose] of lost) {
-    test(`${what}: every command that writes refuses it and says what is there, and --new-ledger goes on`, () =>
-      Effect.gen(function* () {
-        const { job, requests, run, service } = yield* finished
-        assert.strictEqual((yield* run()).status, 0)
-        const sent = requests()
-        const dataset = readFileSync(`${job}/dataset/manifest.json`, "utf8")
-        lose(`${job}/ledger.db`)
-        writeFileSync(`${job}/votes.jsonl`, '{"prompt":"p","completions":["a","b"],"choice":0}\n')
-        const votes = ["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", job]
-        for (const said of [yield* run(), yield* cli(votes)]) {
-          assert.strictEqual(said.status, 1)
-          assert.match(
-            said.stderr,
-            /prefstream: the ledger .*ledger\.db has no record of this job, .*settings\.yaml and .*manifest\.json.*--new-ledger/,
-          )
-        }
-        assert.oneOf((yield* cli(["collect", "--dir", job, ...quick], to(service))).status, [1, 2])
-        assert.strictEqual(requests(), sent)
-        assert.strictEqual(readFileSync(`${job}/dataset/manifest.json`, "utf8"), dataset)
-        assert.strictEqual((yield* run({}, "--new-ledger")).status, 0)
-        assert.isAbove(requests(), sent)
-        assert.strictEqual((yield* run()).status, 0)
-      }))
-  }
-
-  test("elsewhere: another ledger is refused as long as no other job is named", () =>
-    Effect.gen(function* () {
-      const { job, requests, run } = yield* finished
+    test(`${what}: every command that writes refuses it and says what is there, and --new-ledger goes on`, function* () {
+      const { job, requests, run, service } = yield* finished
       assert.strictEqual((yield* run()).status, 0)
       const sent = requests()
-      const elsewhere = yield* run({ PREFSTREAM_LEDGER: `${job}/other.db` })
-      assert.match(elsewhere.stderr, /other\.db has no record of this job/)
+      const dataset = readFileSync(`${job}/dataset/manifest.json`, "utf8")
+      lose(`${job}/ledger.db`)
+      writeFileSync(`${job}/votes.jsonl`, '{"prompt":"p","completions":["a","b"],"choice":0}\n')
+      const votes = ["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", job]
+      for (const said of [yield* run(), yield* cli(votes)]) {
+        assert.strictEqual(said.status, 1)
+        assert.match(
+          said.stderr,
+          /prefstream: the ledger .*ledger\.db has no record of this job, .*settings\.yaml and .*manifest\.json.*--new-ledger/,
+        )
+      }
+      assert.oneOf((yield* cli(["collect", "--dir", job, ...quick], to(service))).status, [1, 2])
       assert.strictEqual(requests(), sent)
-      assert.strictEqual((yield* run({}, "--job", "b")).status, 0)
+      assert.strictEqual(readFileSync(`${job}/dataset/manifest.json`, "utf8"), dataset)
+      assert.strictEqual((yield* run({}, "--new-ledger")).status, 0)
       assert.isAbove(requests(), sent)
-    }))
+      assert.strictEqual((yield* run()).status, 0)
+    })
+  }
+
+  test("elsewhere: another ledger is refused as long as no other job is named", function* () {
+    const { job, requests, run } = yield* finished
+    assert.strictEqual((yield* run()).status, 0)
+    const sent = requests()
+    const elsewhere = yield* run({ PREFSTREAM_LEDGER: `${job}/other.db` })
+    assert.match(elsewhere.stderr, /other\.db has no record of this job/)
+    assert.strictEqual(requests(), sent)
+    assert.strictEqual((yield* run({}, "--job", "b")).status, 0)
+    assert.isAbove(requests(), sent)
+  })
 })
 
 describe("a first run that was killed while it created the ledger", () => {
@@ -93,33 +91,28 @@ describe("a first run that was killed while it created the ledger", () => {
     ],
   ]
   for (const [when, kill, message] of killed) {
-    test(`${when}: status and export say so, and the same command begins`, () =>
-      Effect.gen(function* () {
-        const { job, run } = yield* finished
-        kill(job)
-        for (const command of ["status", "export", "resolve"]) {
-          const said = yield* cli([command, "--dir", job])
-          assert.strictEqual(said.status, 2)
-          assert.match(said.stderr, message)
-        }
-        assert.strictEqual((yield* run()).status, 0)
-      }))
+    test(`${when}: status and export say so, and the same command begins`, function* () {
+      const { job, run } = yield* finished
+      kill(job)
+      for (const command of ["status", "export", "resolve"]) {
+        yield* cli([command, "--dir", job]).pipe(ends(2, message))
+      }
+      assert.strictEqual((yield* run()).status, 0)
+    })
   }
 
-  test("before its first run, with or without settings: status says so, and the same command begins", () =>
-    Effect.gen(function* () {
-      for (const hasSettings of [false, true]) {
-        const { job, run } = yield* finished
-        assert.strictEqual((yield* run()).status, 0)
-        without(rows)(`${job}/ledger.db`)
-        rmSync(`${job}/dataset`, { recursive: true })
-        if (!hasSettings) rmSync(`${job}/settings.yaml`)
-        const said = yield* cli(["status", "--dir", job])
-        assert.strictEqual(said.status, 1)
-        assert.match(said.stdout, /^No run has read any input yet: .*Run the same command again/)
-        assert.strictEqual((yield* run()).status, 0)
-      }
-    }))
+  test("before its first run, with or without settings: status says so, and the same command begins", function* () {
+    for (const hasSettings of [false, true]) {
+      const { job, run } = yield* finished
+      assert.strictEqual((yield* run()).status, 0)
+      without(rows)(`${job}/ledger.db`)
+      rmSync(`${job}/dataset`, { recursive: true })
+      if (!hasSettings) rmSync(`${job}/settings.yaml`)
+      const said = yield* cli(["status", "--dir", job]).pipe(ends(1))
+      assert.match(said.stdout, /^No run has read any input yet: .*Run the same command again/)
+      assert.strictEqual((yield* run()).status, 0)
+    }
+  })
 })
 
 describe.skipIf(notInstalled)("a ledger in PostgreSQL", () => {
@@ -129,20 +122,19 @@ describe.skipIf(notInstalled)("a ledger in PostgreSQL", () => {
   })
   afterAll(() => server.close())
 
-  test("that was emptied is refused by run and worker, too", () =>
-    Effect.gen(function* () {
-      const { job, requests, run, service } = yield* finished
-      const schema = server.newSchema()
-      const env = { PREFSTREAM_LEDGER: server.url(schema) }
-      assert.strictEqual((yield* run(env)).status, 0)
-      const sent = requests()
-      server.psql(`DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}`)
-      const worker = yield* cli(["worker", `${job}/items.jsonl`, "--dir", job, ...quick], { ...to(service), ...env })
-      for (const said of [yield* run(env), worker]) {
-        assert.strictEqual(said.status, 1)
-        assert.match(said.stderr, /has no record of this job/)
-      }
-      assert.strictEqual(requests(), sent)
-      assert.strictEqual((yield* run(env, "--new-ledger")).status, 0)
-    }))
+  test("that was emptied is refused by run and worker, too", function* () {
+    const { job, requests, run, service } = yield* finished
+    const schema = server.newSchema()
+    const env = { PREFSTREAM_LEDGER: server.url(schema) }
+    assert.strictEqual((yield* run(env)).status, 0)
+    const sent = requests()
+    server.psql(`DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}`)
+    const worker = yield* cli(["worker", `${job}/items.jsonl`, "--dir", job, ...quick], { ...to(service), ...env })
+    for (const said of [yield* run(env), worker]) {
+      assert.strictEqual(said.status, 1)
+      assert.match(said.stderr, /has no record of this job/)
+    }
+    assert.strictEqual(requests(), sent)
+    assert.strictEqual((yield* run(env, "--new-ledger")).status, 0)
+  })
 })

@@ -1,8 +1,8 @@
 /** Output that can't be written, and output that nobody wants to read to its end. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, itemLines, quick, reportOf, write } from "../support/cli.ts"
-import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
+import { cli, ends, folderWithItems, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { copiesOf, test } from "../support/job.ts"
 import { spawned } from "../support/process.ts"
 import { prefstream, run, started } from "../support/program.ts"
 
@@ -12,8 +12,7 @@ const long = "x".repeat(90_000)
 const finished = copiesOf(
   Effect.fnUntraced(function* (job) {
     yield* write(`${job}/items.jsonl`, [JSON.stringify({ id: "a", prompt: long, completions: ["b", "c"] })])
-    const said = yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--quiet", ...quick])
-    assert.strictEqual(said.status, 0, said.stderr)
+    yield* cli(["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--quiet", ...quick]).pipe(ends(0))
   }),
 )
 
@@ -24,130 +23,100 @@ const redirected = (args: ReadonlyArray<string>, how: string) =>
     return spawned("sh", ["-c", command, ...prefstream, ...args]).ended
   })
 
+const parsed = (stderr: string): ReadonlyArray<{ time: string; level: string; message: string }> =>
+  stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line))
+
 describe("standard output", () => {
-  for (const args of [
-    ["status", "--json"],
-    ["export", "--json", "--force"],
-  ]) {
-    test(`that is full is a failure of ${args[0]}, and said`, () =>
-      Effect.gen(function* () {
-        const said = yield* redirected([...args, "--dir", yield* finished], ">/dev/full")
-        assert.match(said.stderr, /^prefstream: cannot write to standard output: ENOSPC.*\nstatus 1\n$/)
-      }))
-  }
+  test("that is full is a failure, and said, also in JSON", function* () {
+    const job = yield* finished
+    const said = yield* redirected(["status", "--json", "--dir", job], ">/dev/full")
+    assert.match(said.stderr, /^prefstream: cannot write to standard output: ENOSPC.*\nstatus 1\n$/)
+    const inJson = yield* redirected(["export", "--json", "--force", "--log-format=json", "--dir", job], ">/dev/full")
+    const { level, message } = parsed(inJson.stderr.replace(/status 1\n$/, "")).at(-1)!
+    assert.strictEqual(level, "error")
+    assert.include(message, "cannot write to standard output: ENOSPC")
+  })
 
-  test("of which a reader has read enough is none", () =>
-    Effect.gen(function* () {
-      const said = yield* redirected(["export", "--json", "--force", "--dir", yield* finished], "| head -c 9")
-      assert.deepStrictEqual([said.stdout, said.stderr], [`{"status"`, "status 0\n"])
-    }))
+  test("of which a reader has read enough is none", function* () {
+    const said = yield* redirected(["export", "--json", "--force", "--dir", yield* finished], "| head -c 9")
+    assert.deepStrictEqual([said.stdout, said.stderr], [`{"status"`, "status 0\n"])
+  })
 
-  test("is written to its end before the process ends, also with a status that is not 0", () =>
-    Effect.gen(function* () {
-      const job = yield* finished
-      const exported = yield* Effect.promise(() => run(["export", "--json", "--force", "--dir", job]))
-      assert.strictEqual(reportOf(exported).example?.prompt.length, long.length)
-      yield* write(`${job}/more.jsonl`, [JSON.stringify({ id: "d", prompt: long, completions: ["b", "c"] })])
-      const args = [
-        "run",
-        `${job}/more.jsonl`,
-        "--dir",
-        job,
-        "--expert",
-        "first",
-        "--turnaround",
-        "1h",
-        "--once",
-        "--json",
-      ]
-      const waiting = yield* Effect.promise(() => run(args))
-      assert.strictEqual(waiting.status, 3, waiting.stderr)
-      assert.strictEqual(reportOf(waiting).example?.prompt.length, long.length)
-    }))
+  test("is written to its end before the process ends, also with a status that is not 0", function* () {
+    const job = yield* finished
+    const exported = yield* Effect.promise(() => run(["export", "--json", "--force", "--dir", job]))
+    assert.strictEqual(reportOf(exported).example?.prompt.length, long.length)
+    yield* write(`${job}/more.jsonl`, [JSON.stringify({ id: "d", prompt: long, completions: ["b", "c"] })])
+    const slow = ["--expert", "first", "--turnaround", "1h", "--once", "--json"]
+    const waiting = yield* Effect.promise(() => run(["run", `${job}/more.jsonl`, "--dir", job, ...slow])).pipe(ends(3))
+    assert.strictEqual(reportOf(waiting).example?.prompt.length, long.length)
+  })
 })
 
 describe("--log-format json", () => {
-  const parsed = (stderr: string): ReadonlyArray<{ time: string; level: string; message: string }> =>
-    stderr
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line))
+  test("makes every line on stderr an object, also what --quiet held back, and leaves stdout as it is", function* () {
+    const job = yield* folderWithItems([...itemLines(3), "not JSON"])
+    const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--json", "--log-format", "json"]
+    const done = yield* Effect.promise(() => run(args))
+    assert.strictEqual(reportOf(done).read, 4)
+    const lines = parsed(done.stderr)
+    assert.include(
+      lines.map(({ message }) => message),
+      `Reading ${job}/items.jsonl; the job folder is ${job}/`,
+    )
+    for (const { level, time } of lines) {
+      assert.strictEqual(level, "info")
+      assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    }
 
-  test("makes every line on stderr an object, also what --quiet held back, and leaves stdout as it is", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      yield* write(`${job}/items.jsonl`, [...itemLines(3), "not JSON"])
-      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--json", "--log-format", "json"]
-      const done = yield* Effect.promise(() => run(args))
-      assert.strictEqual(reportOf(done).read, 4)
-      const lines = parsed(done.stderr)
-      assert.include(
-        lines.map(({ message }) => message),
-        `Reading ${job}/items.jsonl; the job folder is ${job}/`,
-      )
-      for (const { level, time } of lines) {
-        assert.strictEqual(level, "info")
-        assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-      }
+    const refused = yield* Effect.promise(() =>
+      run(["run", `${job}/missing.jsonl`, "--dir", job, "--expert", "first", "--quiet"], {
+        PREFSTREAM_LOG_FORMAT: "json",
+      }),
+    )
+    assert.isAbove(refused.status ?? 0, 0)
+    const last = parsed(refused.stderr).at(-1)
+    assert.strictEqual(last?.level, "error")
+    assert.include(last?.message, "missing.jsonl")
+  })
 
-      const refused = yield* Effect.promise(() =>
-        run(["run", `${job}/missing.jsonl`, "--dir", job, "--expert", "first", "--quiet"], {
-          PREFSTREAM_LOG_FORMAT: "json",
-        }),
-      )
-      assert.isAbove(refused.status ?? 0, 0)
-      const last = parsed(refused.stderr).at(-1)
-      assert.strictEqual(last?.level, "error")
-      assert.include(last?.message, "missing.jsonl")
-    }))
+  test("holds for progress, and for warnings of Node", function* () {
+    const job = yield* folderWithItems(3)
+    const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--turnaround", "1h"]
+    const running = yield* started([...args, "--log-format", "json"])
+    yield* Effect.promise(() => running.talks(/0 of 3 items judged/))
+    running.child.kill("SIGTERM")
+    const { stderr } = yield* Effect.promise(() => running.ended)
+    const progress = parsed(stderr).filter(({ message }) => message.startsWith("0 of 3 items judged, 3 submitted"))
+    assert.isNotEmpty(progress)
 
-  test("holds for progress, for warnings of Node, and for a full disk", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      yield* write(`${job}/items.jsonl`, itemLines(3))
-      const args = ["run", `${job}/items.jsonl`, "--dir", job, "--expert", "first", "--turnaround", "1h"]
-      const running = yield* started([...args, "--log-format", "json"])
-      yield* Effect.promise(() => running.talks(/0 of 3 items judged/))
-      running.child.kill("SIGTERM")
-      const { stderr } = yield* Effect.promise(() => running.ended)
-      const progress = parsed(stderr).filter(({ message }) => message.startsWith("0 of 3 items judged, 3 submitted"))
-      assert.isNotEmpty(progress)
+    // Node warns where a package.json does not say what kind of modules these are.
+    yield* write(`${job}/package.json`, ["{}"])
+    yield* write(`${job}/pipeline.ts`, ["export default 1"])
+    const typeless = yield* Effect.promise(() => run(["run", `${job}/pipeline.ts`, "--log-format", "json"]))
+    assert.include(parsed(typeless.stderr).find(({ level }) => level === "warning")?.message, "Warning: ")
+  })
 
-      // Node warns where a package.json does not say what kind of modules these are.
-      yield* write(`${job}/package.json`, ["{}"])
-      yield* write(`${job}/pipeline.ts`, ["export default 1"])
-      const typeless = yield* Effect.promise(() => run(["run", `${job}/pipeline.ts`, "--log-format", "json"]))
-      assert.include(parsed(typeless.stderr).find(({ level }) => level === "warning")?.message, "Warning: ")
-
-      const full = yield* redirected(["status", "--json", "--log-format=json", "--dir", job], ">/dev/full")
-      const [line] = parsed(full.stderr.replace(/status \d\n$/, ""))
-      assert.deepStrictEqual(line?.level, "error")
-      assert.include(line?.message, "cannot write to standard output: ENOSPC")
-    }))
-
-  test("reaches the runs of a schedule, and log lines have their level", () =>
-    Effect.gen(function* () {
-      const said = yield* Effect.promise(
-        () =>
+  test("reaches the runs of a schedule, and log lines have their level", function* () {
+    const said = yield* Effect.promise(
+      () =>
         run([
           "schedule", "--cron", "* * * * *", "--now", "--stop-on-failure", "--log-format=json",
           "--", "ledger", "check", "--dir", "nowhere",
         ]), // prettier-ignore
-      )
-      const lines = parsed(said.stderr)
-      assert.match(lines[0]?.message ?? "", /^starting: ledger check/)
-      assert.isTrue(lines.some(({ level, message }) => level === "error" && message.includes("nowhere")))
-    }))
+    )
+    const lines = parsed(said.stderr)
+    assert.match(lines[0]?.message ?? "", /^starting: ledger check/)
+    assert.isTrue(lines.some(({ level, message }) => level === "error" && message.includes("nowhere")))
+  })
 
-  test("is text or json", () =>
-    Effect.gen(function* () {
-      const said = yield* Effect.promise(() => run(["status", "--log-format", "xml"]))
-      assert.deepStrictEqual(
-        [said.status, said.stderr],
-        [2, 'prefstream: --log-format: expected text or json, found "xml"\n'],
-      )
-      const env = { PREFSTREAM_LOG_FORMAT: "json" }
-      const inJson = yield* Effect.promise(() => run(["status", "--log-format", "xml"], env))
-      assert.deepStrictEqual(parsed(inJson.stderr)[0]?.level, "error")
-    }))
+  test("is text or json", function* () {
+    const env = { PREFSTREAM_LOG_FORMAT: "json" }
+    const said = yield* Effect.promise(() => run(["status", "--log-format", "xml"], env)).pipe(ends(2))
+    const [{ level, message } = {}] = parsed(said.stderr)
+    assert.deepStrictEqual([level, message], ["error", '--log-format: expected text or json, found "xml"'])
+  })
 })

@@ -1,9 +1,9 @@
 /** How judgments become pairs, as the command line says it. */
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, quick, to, write } from "../support/cli.ts"
-import { jsonl } from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, ends, folderWithItems, quick, to } from "../support/cli.ts"
+import { pairsOf } from "../support/datasetReaders.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 const lines = ["a", "b"].map((id) => JSON.stringify({ id, prompt: `prompt ${id}`, completions: ["1", "2", "3", "4"] }))
@@ -19,47 +19,32 @@ const ranked: typeof ScriptedService.obliging = (request, before) => {
   return { status: 200, body: { task_id: "task_0", status: "completed", results } }
 }
 
-describe("--pairs", () => {
-  test("of run and export says which pairs the dataset has; a seed draws others", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      yield* write(`${job}/items.jsonl`, lines)
-      const service = yield* ScriptedService.make(ranked)
-      const pairs = Effect.fnUntraced(function* (command: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) {
-        const said = yield* cli([...command, "--dir", job, ...flags], to(service))
-        assert.strictEqual(said.status, 0, said.stderr)
-        const rows = yield* Effect.promise(() => jsonl(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`))
-        return rows.map(
-          ({ chosen, item_id, rejected, weight }) => `${item_id}: ${chosen}>${rejected} ${weight.toFixed(2)}`,
-        )
-      })
-      const each = (...of: ReadonlyArray<string>) => ["a", "b"].flatMap((id) => of.map((pair) => `${id}: ${pair}`))
-      const full = each("4>2 0.20", "4>3 0.20", "4>1 0.20", "2>1 0.20", "3>1 0.20")
-      assert.deepStrictEqual(
-        yield* pairs(["run", `${job}/items.jsonl`, "--no-shuffle", ...quick], "--pairs", "full-ranking"),
-        full,
-      )
-      assert.deepStrictEqual(
-        yield* pairs(["export"], "--pairs", "best-against-rest"),
-        each("4>1 0.33", "4>2 0.33", "4>3 0.33"),
-      )
-      const seeds = yield* Effect.forEach(Array.from({ length: 8 }), (_, seed) =>
-        pairs(["export"], "--pairs", "best-against-one", "--pair-seed", String(seed)),
-      )
-      for (const drawn of seeds) {
-        assert.deepStrictEqual(
-          drawn.map((pair) => pair.replace(/>\d/, ">")),
-          each("4> 1.00"),
-        )
-      }
-      assert.isAbove(new Set(seeds.map(String)).size, 1)
-    }))
-
-  test("refuses a seed where nothing is drawn", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      const said = yield* cli(["export", "--dir", job, "--pair-seed", "1"])
-      assert.strictEqual(said.status, 2)
-      assert.match(said.stderr, /--pair-seed requires --pairs best-against-one/)
-    }))
+test("--pairs of run and export says which pairs the dataset has; a seed draws others", function* () {
+  const job = yield* folderWithItems(lines)
+  const service = yield* ScriptedService.make(ranked)
+  const pairs = Effect.fnUntraced(function* (command: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) {
+    yield* cli([...command, "--dir", job, ...flags], to(service)).pipe(ends(0))
+    const rows = yield* pairsOf(job)
+    return rows.map(({ chosen, item_id, rejected, weight }) => `${item_id}: ${chosen}>${rejected} ${weight.toFixed(2)}`)
+  })
+  const each = (...of: ReadonlyArray<string>) => ["a", "b"].flatMap((id) => of.map((pair) => `${id}: ${pair}`))
+  const full = each("4>2 0.20", "4>3 0.20", "4>1 0.20", "2>1 0.20", "3>1 0.20")
+  assert.deepStrictEqual(
+    yield* pairs(["run", `${job}/items.jsonl`, "--no-shuffle", ...quick], "--pairs", "full-ranking"),
+    full,
+  )
+  assert.deepStrictEqual(
+    yield* pairs(["export"], "--pairs", "best-against-rest"),
+    each("4>1 0.33", "4>2 0.33", "4>3 0.33"),
+  )
+  const seeds = yield* Effect.forEach(Array.from({ length: 8 }), (_, seed) =>
+    pairs(["export"], "--pairs", "best-against-one", "--pair-seed", String(seed)),
+  )
+  for (const drawn of seeds) {
+    assert.deepStrictEqual(
+      drawn.map((pair) => pair.replace(/>\d/, ">")),
+      each("4> 1.00"),
+    )
+  }
+  assert.isAbove(new Set(seeds.map(String)).size, 1)
 })

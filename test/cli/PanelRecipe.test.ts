@@ -10,7 +10,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Schedule } from "effect"
 import { browser } from "../service/web/http.ts"
 import { joined, password } from "../service/web/support.ts"
-import { cliIn, cliStarted, reportOf } from "../support/cli.ts"
+import { cliIn, cliStarted, ends, reportOf } from "../support/cli.ts"
 import { jsonl } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
@@ -122,68 +122,66 @@ const workplace = Effect.gen(function* () {
 })
 
 describe("pipelines/panel.ts", () => {
-  test("says which variable it misses", () =>
-    Effect.gen(function* () {
-      const said = yield* cliIn(yield* workplace, wordsOf("run"), { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" })
-      assert.strictEqual(said.status, 2, said.stderr)
-      assert.match(said.stderr, /^prefstream: PREFSTREAM_TOKEN: expected .*; set it in the environment$/m)
-    }))
+  test("says which variable it misses", function* () {
+    yield* cliIn(yield* workplace, wordsOf("run"), { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1" }).pipe(
+      ends(2, /^prefstream: PREFSTREAM_TOKEN: expected .*; set it in the environment$/m),
+    )
+  })
 
-  test("makes a dataset of the votes of a judge and two people, once all are there", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* workplace
-      const model = yield* endpoint
-      assert.match(head, /PREFSTREAM_JUDGE_BASE_URL=\S+ npx prefstream serve/)
-      const service = yield* cliStarted(
-        // All that is added to the head's line: where it listens, what it stores, and no time to undo a vote.
-        [...wordsOf("serve"), "--port", "0", "--database", `${folder}/service.db`, "--undo-grace", "0s"],
-        { PREFSTREAM_JUDGE_BASE_URL: model.baseUrl },
-      )
-      const said = yield* service.says(/PREFSTREAM_BASE_URL=\S+\n[^]*PREFSTREAM_TOKEN=\S+\n/)
-      const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
-      const [, token = ""] = /PREFSTREAM_TOKEN=(\S+)/.exec(said) ?? []
-      const [, code = ""] = /#set-up=(\S+)/.exec(yield* service.talks(/#set-up=\S+\n/)) ?? []
-      const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
-      const run = cliIn(folder, [...wordsOf("run"), "--json"], env)
+  test("makes a dataset of the votes of a judge and two people, once all are there", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* workplace
+    const model = yield* endpoint
+    assert.match(head, /PREFSTREAM_JUDGE_BASE_URL=\S+ npx prefstream serve/)
+    const service = yield* cliStarted(
+      // All that is added to the head's line: where it listens, what it stores, and no time to undo a vote.
+      [...wordsOf("serve"), "--port", "0", "--database", `${folder}/service.db`, "--undo-grace", "0s"],
+      { PREFSTREAM_JUDGE_BASE_URL: model.baseUrl },
+    )
+    const said = yield* service.says(/PREFSTREAM_BASE_URL=\S+\n[^]*PREFSTREAM_TOKEN=\S+\n/)
+    const [, baseUrl = ""] = /PREFSTREAM_BASE_URL=(\S+)/.exec(said) ?? []
+    const [, token = ""] = /PREFSTREAM_TOKEN=(\S+)/.exec(said) ?? []
+    const [, code = ""] = /#set-up=(\S+)/.exec(yield* service.talks(/#set-up=\S+\n/)) ?? []
+    const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
+    const run = cliIn(folder, [...wordsOf("run"), "--json"], env)
 
-      // Thresholds are no matter before there are results.
-      const first = yield* run
-      assert.strictEqual(first.status, 3, first.stderr)
+    // Thresholds are no matter before there are results.
+    yield* run.pipe(ends(3))
 
-      const { origin } = new URL(baseUrl)
-      const operator = browser(origin)
-      assert.strictEqual(
-        (yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Op", password })).status,
-        200,
-      )
-      const votes = yield* Effect.forEach(["Ann", "Bob"], (name) =>
-        Effect.flatMap(joined(origin, operator, name), voteOnAll),
-      )
-      assert.isAtLeast(Math.min(...votes), items.length)
+    const { origin } = new URL(baseUrl)
+    const operator = browser(origin)
+    assert.strictEqual(
+      (yield* operator.ask("POST", "/dashboard/api/set-up", { code, name: "Op", password })).status,
+      200,
+    )
+    const votes = yield* Effect.forEach(["Ann", "Bob"], (name) =>
+      Effect.flatMap(joined(origin, operator, name), voteOnAll),
+    )
+    assert.isAtLeast(Math.min(...votes), items.length)
 
-      const last = yield* run.pipe(
+    const last = yield* run
+      .pipe(
         Effect.repeat({ until: ({ status }) => status === 0, schedule: Schedule.spaced("100 millis") }),
         Effect.timeout("30 seconds"),
       )
-      assert.strictEqual(last.status, 0, last.stderr)
-      assert.strictEqual(reportOf(last).tasks.completed?.items, votes[0])
-      const pairs = yield* Effect.promise(() => jsonl(`${folder}/panel/dataset/jsonl/train-00000-of-00001.jsonl`))
-      assert.isNotEmpty(pairs)
-      for (const { chosen, votes } of pairs) {
-        assert.strictEqual(votes, 3)
-        assert.isTrue(items.some((item) => bestOf(item) === chosen))
-      }
-      const card = yield* fs.readFileString(`${folder}/panel/dataset/README.md`)
-      assert.include(card, "qwen2.5:7b")
+      .pipe(ends(0))
+    assert.strictEqual(reportOf(last).tasks.completed?.items, votes[0])
+    const pairs = yield* Effect.promise(() => jsonl(`${folder}/panel/dataset/jsonl/train-00000-of-00001.jsonl`))
+    assert.isNotEmpty(pairs)
+    for (const { chosen, votes } of pairs) {
+      assert.strictEqual(votes, 3)
+      assert.isTrue(items.some((item) => bestOf(item) === chosen))
+    }
+    const card = yield* fs.readFileString(`${folder}/panel/dataset/README.md`)
+    assert.include(card, "qwen2.5:7b")
 
-      // Refused, failed and cut off requests were sent again.
-      assert.deepStrictEqual(
-        [...new Set(model.requests.map(({ model, url }) => `${url} ${String(model)}`))],
-        ["POST /v1/chat/completions qwen2.5:7b"],
-      )
-      const { stderr } = yield* service.stop()
-      assert.lengthOf(stderr.match(/wait for people; the first is/g) ?? [], 1)
-      assert.notMatch(stderr, /warning/)
-    }))
+    // Refused, failed and cut off requests were sent again.
+    assert.deepStrictEqual(
+      [...new Set(model.requests.map(({ model, url }) => `${url} ${String(model)}`))],
+      ["POST /v1/chat/completions qwen2.5:7b"],
+    )
+    const { stderr } = yield* service.stop()
+    assert.lengthOf(stderr.match(/wait for people; the first is/g) ?? [], 1)
+    assert.notMatch(stderr, /warning/)
+  })
 })

@@ -1,47 +1,51 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { start, token } from "../service/support.ts"
-import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, folderWithItems, quick, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
-describe("texts that are longer than the service takes", () => {
-  test("are rejected before anything is sent, with their places; characters are code points", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const file = `${folder}/items.jsonl`
-      const item = (prompt: string, ...completions: ReadonlyArray<string>) => JSON.stringify({ prompt, completions })
-      yield* write(file, [
-        item("😀".repeat(20), "a", "b"),
-        item("p".repeat(21), "a", "b"),
-        item("three", "a", "😀".repeat(10), "c".repeat(11)),
-        item("four", "a", "b"),
-      ])
-      const base = yield* start({
-        database: `${folder}/service.db`,
-        experts: ["first"],
-        limits: { promptCharacters: 20, completionCharacters: 10 },
-      })
-      const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
-      const said = yield* cli(["inspect", file], env)
-      assert.match(said.stdout, /4 = 2 items \+ 0 duplicates \+ 2 rejected/)
-      assert.match(said.stdout, /2 too_long, first .*:2: prompt: expected at most 20 characters, .*, found 21/)
-      const checked = yield* cli(["validate", file], env)
-      assert.strictEqual(checked.status, 5)
-      assert.match(checked.stdout, /:3: completions\[2\]: expected at most 10 characters, .*, found 11/)
-      const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
-      const { rejects, submitted, tasks } = reportOf(run)
-      assert.deepStrictEqual(
-        [submitted, tasks.refused.tasks, rejects?.map(({ code, count }) => [code, count])],
-        [2, 0, [["too_long", 2]]],
-      )
-      yield* write(file, [item("three", "a", "😀".repeat(10), "c".repeat(11))])
-      const third = yield* cli(["inspect", file], env)
-      assert.match(
-        third.stdout,
-        /1 too_long, first .*:1: completions\[2\]: expected at most 10 characters, .*, found 11/,
-      )
-    }))
+describe("items that are longer than the service takes", () => {
+  test("are rejected before anything is sent, with their places; characters are code points", function* () {
+    const folder = yield* temporaryDirectory
+    const file = `${folder}/items.jsonl`
+    const item = (prompt: string, ...completions: ReadonlyArray<string>) => JSON.stringify({ prompt, completions })
+    yield* write(file, [
+      item("😀".repeat(20), "a", "b"),
+      item("p".repeat(21), "a", "b"),
+      item("three", "a", "😀".repeat(10), "c".repeat(11)),
+      item("four", "a", "b"),
+      item("five", "a", "b", "c", "d"),
+    ])
+    const base = yield* start({
+      database: `${folder}/service.db`,
+      experts: ["first"],
+      limits: { promptCharacters: 20, completionCharacters: 10, completionsPerPrompt: 3 },
+    })
+    const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
+    const said = yield* cli(["inspect", file], env)
+    assert.match(said.stdout, /5 = 2 items \+ 0 duplicates \+ 3 rejected/)
+    assert.match(said.stdout, /1 too_many_completions, first .*:5: completions: expected at most 3, .*, found 4/)
+    assert.match(said.stdout, /2 too_long, first .*:2: prompt: expected at most 20 characters, .*, found 21/)
+    const checked = yield* cli(["validate", file], env).pipe(ends(5))
+    assert.match(checked.stdout, /:3: completions\[2\]: expected at most 10 characters, .*, found 11/)
+    const run = yield* cli(["run", file, "--dir", `${folder}/job`, "--json", ...quick], env)
+    const { rejects, submitted, tasks } = reportOf(run)
+    assert.deepStrictEqual(
+      [submitted, tasks.refused.tasks, rejects?.map(({ code, count }) => [code, count])],
+      [
+        2,
+        0,
+        [
+          ["too_long", 2],
+          ["too_many_completions", 1],
+        ],
+      ],
+    )
+    yield* write(file, [item("three", "a", "😀".repeat(10), "c".repeat(11))])
+    const third = yield* cli(["inspect", file], env)
+    assert.match(third.stdout, /1 too_long, first .*:1: completions\[2\]: expected at most 10 characters, .*, found 11/)
+  })
 })
 
 describe("Idempotency-Key", () => {
@@ -50,8 +54,7 @@ describe("Idempotency-Key", () => {
 
   /** A run whose first request is taken, and not answered. */
   const runOf = Effect.fnUntraced(function* (document: unknown, ...flags: ReadonlyArray<string>) {
-    const folder = yield* temporaryDirectory
-    yield* write(`${folder}/items.jsonl`, itemLines(2))
+    const folder = yield* folderWithItems(2)
     const service = yield* ScriptedService.make(
       (request, before) =>
         request.method === "POST" && before.length === 0
@@ -67,41 +70,38 @@ describe("Idempotency-Key", () => {
       ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--json", ...flags],
       to(service),
     )
-    return { said, tasks: reportOf(said).tasks, posts: service.received.filter(({ method }) => method === "POST") }
+    return { said, tasks: reportOf(said).tasks, posts: service.received.filter(ScriptedService.isPost) }
   })
 
-  test("is honored by a service that declares it, which is said; otherwise not, unless a flag says so", () =>
-    Effect.gen(function* () {
-      for (const document of [declaring([header]), { paths: { "/tasks": { parameters: [header], post: {} } } }]) {
-        const { posts, said, tasks } = yield* runOf(document)
-        assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [1, 0], said.stderr)
-        assert.lengthOf(posts, 2)
-        assert.match(said.stderr, /openapi\.json declares Idempotency-Key/)
-      }
-      const cookie = { ...header, in: "cookie" }
-      for (const [document, ...flags] of [
-        [undefined],
-        [declaring([cookie])],
-        [declaring("none")],
-        [declaring([header]), "--idempotency-key", "ignored"],
-      ] as const) {
-        const { posts, said, tasks } = yield* runOf(document, ...flags)
-        assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [0, 1], said.stderr)
-        assert.lengthOf(posts, 1)
-        assert.notMatch(said.stderr, /declares Idempotency-Key/)
-      }
-    }))
-
-  test("is honored by prefstream's own service", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      yield* write(`${folder}/items.jsonl`, itemLines(2))
-      const base = yield* start({ database: `${folder}/service.db`, experts: ["first"] })
-      const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
-      const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`], env)
+  test("is honored by a service that declares it, which is said; otherwise not, unless a flag says so", function* () {
+    for (const document of [declaring([header]), { paths: { "/tasks": { parameters: [header], post: {} } } }]) {
+      const { posts, said, tasks } = yield* runOf(document)
+      assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [1, 0], said.stderr)
+      assert.lengthOf(posts, 2)
       assert.match(said.stderr, /openapi\.json declares Idempotency-Key/)
-      const collected = yield* cli(["collect", "--dir", `${folder}/job`, ...quick], env)
-      assert.strictEqual(collected.status, 0, collected.stderr)
-      assert.match(collected.stderr, /openapi\.json declares Idempotency-Key/)
-    }))
+    }
+    const cookie = { ...header, in: "cookie" }
+    for (const [document, ...flags] of [
+      [undefined],
+      [declaring([cookie])],
+      [declaring("none")],
+      [declaring([header]), "--idempotency-key", "ignored"],
+    ] as const) {
+      const { posts, said, tasks } = yield* runOf(document, ...flags)
+      assert.deepStrictEqual([tasks.submitted.tasks, tasks.in_doubt.tasks], [0, 1], said.stderr)
+      assert.lengthOf(posts, 1)
+      assert.notMatch(said.stderr, /declares Idempotency-Key/)
+    }
+  })
+
+  test("is honored by prefstream's own service", function* () {
+    const folder = yield* folderWithItems(2)
+    const base = yield* start({ database: `${folder}/service.db`, experts: ["first"] })
+    const env = to({ baseUrl: `${base}/v1`, token: Redacted.value(token) })
+    const said = yield* cli(["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`], env)
+    assert.match(said.stderr, /openapi\.json declares Idempotency-Key/)
+    yield* cli(["collect", "--dir", `${folder}/job`, ...quick], env).pipe(
+      ends(0, /openapi\.json declares Idempotency-Key/),
+    )
+  })
 })

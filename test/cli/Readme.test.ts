@@ -10,7 +10,7 @@ import * as ExitStatus from "../../src/cli/output/ExitStatus.ts"
 import { cli, cliIn, cliWith } from "../support/cli.ts"
 import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root, spawned } from "../support/process.ts"
+import { root, sample, spawned } from "../support/process.ts"
 import { guides as allGuides } from "./guideLines.ts"
 import { reference } from "./reference.ts"
 
@@ -18,8 +18,6 @@ import { reference } from "./reference.ts"
 const guides = allGuides.filter((file) => !/^(CONTRIBUTING|test\/)/.test(file))
 const readme = guides.map((file) => readFileSync(`${root}${file}`, "utf8")).join("\n")
 const writesReference = process.env["WRITE_REFERENCE"] !== undefined
-const sample = `${root}data/sample.jsonl`
-
 /** The rows of the Markdown table whose first heading is this, as arrays of cells. */
 const tableUnder = (text: string, heading: string): ReadonlyArray<ReadonlyArray<string>> => {
   const lines = text.split("\n").map((line) => line.replace(/^ \* /, "").trim())
@@ -72,17 +70,16 @@ const commandLineIn = (line: string) => {
 }
 
 describe("README.md", () => {
-  test("npx in a clone starts what npm ci built, and builds nothing", () =>
-    Effect.gen(function* () {
-      const cache = yield* temporaryDirectory
-      const builtAt = () => statSync(`${root}dist/bin.js`).mtimeMs
-      const before = builtAt()
-      const { status, stdout } = yield* Effect.promise(
-        () => spawned("npx", ["--cache", cache, "--offline", "prefstream", "--version"]).ended,
-      )
-      assert.deepStrictEqual([status, builtAt()], [0, before])
-      assert.match(stdout, /^prefstream v/)
-    }))
+  test("npx in a clone starts what npm ci built, and builds nothing", function* () {
+    const cache = yield* temporaryDirectory
+    const builtAt = () => statSync(`${root}dist/bin.js`).mtimeMs
+    const before = builtAt()
+    const { status, stdout } = yield* Effect.promise(
+      () => spawned("npx", ["--cache", cache, "--offline", "prefstream", "--version"]).ended,
+    )
+    assert.deepStrictEqual([status, builtAt()], [0, before])
+    assert.match(stdout, /^prefstream v/)
+  })
 
   test("and each guide link to what is there", () =>
     Effect.sync(() => {
@@ -110,112 +107,94 @@ describe("README.md", () => {
       }
     }))
 
-  test("lists the commands that --help lists", () =>
-    Effect.gen(function* () {
-      const { stdout } = yield* cli(["--help"])
-      const [, listed = ""] = stdout.split("SUBCOMMANDS\n")
-      assert.isNotEmpty(commands)
-      assert.deepStrictEqual(
-        listed.split("\n").flatMap((line) => /^ {2}(\w[\w-]*) {2,}/.exec(line)?.[1] ?? []),
-        [...commands],
-      )
-    }))
+  test("lists the commands that --help lists", function* () {
+    const { stdout } = yield* cli(["--help"])
+    const [, listed = ""] = stdout.split("SUBCOMMANDS\n")
+    assert.isNotEmpty(commands)
+    assert.deepStrictEqual(
+      listed.split("\n").flatMap((line) => /^ {2}(\w[\w-]*) {2,}/.exec(line)?.[1] ?? []),
+      [...commands],
+    )
+  })
 
-  test("names flags only that a command has", () =>
-    Effect.gen(function* () {
-      const flags = flagsIn(readme)
-      assert.includeMembers([...flags], ["--dir", "--max-rejects", "--json"])
-      assert.includeMembers([...flagsIn(yield* allHelp)], [...flags])
-    }))
+  test("names flags only that a command has", function* () {
+    const flags = flagsIn(readme)
+    assert.includeMembers([...flags], ["--dir", "--max-rejects", "--json"])
+    assert.includeMembers([...flagsIn(yield* allHelp)], [...flags])
+  })
 
-  test("gives each command of its examples flags that this command has", () =>
-    Effect.gen(function* () {
-      const examples = [...readme.replaceAll("\\\n", " ").matchAll(/npx prefstream (\w+)([^`\n]*)/g)]
-      assert.isNotEmpty(examples)
-      for (const [example, command = "", rest = ""] of examples) {
-        assert.include(commands, command)
-        const verb = command === "ledger" ? `${command} ${rest.trim().split(" ")[0]}` : command
-        assert.includeMembers([...flagsIn(yield* helpOf(verb))], [...flagsIn(rest.split("#")[0] ?? "")], example)
-      }
-    }))
+  test("each command line of help is one that its command accepts, as far as files need not be there", function* () {
+    const folder = yield* temporaryDirectory
+    for (const name of ["data", "pipelines"]) symlinkSync(`${root}${name}`, `${folder}/${name}`)
+    const lines = (yield* allHelp).replaceAll("\\\n", " ").split("\n").flatMap(commandLineIn)
+    assert.isAbove(lines.length, 25)
+    for (const { args, env, line } of lines) {
+      const usual = { ...environment, ...(/^(submit|collect)$/.test(args[0] ?? "") ? address : {}) }
+      const said = yield* cliIn(folder, args, { ...usual, ...env }).pipe(Effect.provideService(DryRun, true))
+      // What stands there must be right; what is not there, or has not been run, may be missing.
+      const problems = said.stderr
+        .split("\n")
+        .filter((text) => text.startsWith("prefstream: "))
+        .filter(
+          (text) =>
+            !/[Nn]o such (file|folder)|no ledger|no dataset|no matching file|no readable|nothing to|no input|no item can be read|no region/.test(
+              text,
+            ),
+        )
+      assert.deepStrictEqual(problems, [], `${line}\n${said.stderr}`)
+    }
+  })
 
-  test("each command line of guides and help is one that its command accepts, as far as files need not be there", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      for (const name of ["data", "pipelines"]) symlinkSync(`${root}${name}`, `${folder}/${name}`)
-      const shell = [...readme.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, block = ""]) => block)
-      const lines = [...shell, yield* allHelp].join("\n").replaceAll("\\\n", " ").split("\n").flatMap(commandLineIn)
-      assert.isAbove(lines.length, 50)
-      for (const { args, env, line } of lines) {
-        const usual = { ...environment, ...(/^(submit|collect)$/.test(args[0] ?? "") ? address : {}) }
-        const said = yield* cliIn(folder, args, { ...usual, ...env }).pipe(Effect.provideService(DryRun, true))
-        // What stands there must be right; what is not there, or has not been run, may be missing.
-        const problems = said.stderr
-          .split("\n")
-          .filter((text) => text.startsWith("prefstream: "))
-          .filter(
-            (text) =>
-              !/[Nn]o such (file|folder)|no ledger|no dataset|no matching file|no readable|nothing to|no input|no item can be read|no region/.test(
-                text,
-              ),
-          )
-        assert.deepStrictEqual(problems, [], `${line}\n${said.stderr}`)
-      }
-    }))
+  test("the guide to the command line has all commands and flags (WRITE_REFERENCE=1 writes it)", function* () {
+    const file = `${root}src/cli/README.md`
+    const mark = "<!-- What follows is written by WRITE_REFERENCE=1 npx vitest run test/cli/Readme.test.ts -->\n"
+    const [before, found] = readFileSync(file, "utf8").split(mark)
+    const names = [...commands.filter((command) => command !== "ledger"), ...nested]
+    const helps = yield* Effect.forEach(names, (name) => Effect.map(helpOf(name), (help) => [name, help] as const))
+    const expected = reference(new Map(helps))
+    if (writesReference) writeFileSync(file, [before, expected].join(mark))
+    else assert.strictEqual(found, expected)
+  })
 
-  test("the guide to the command line has all commands and flags (WRITE_REFERENCE=1 writes it)", () =>
-    Effect.gen(function* () {
-      const file = `${root}src/cli/README.md`
-      const mark = "<!-- What follows is written by WRITE_REFERENCE=1 npx vitest run test/cli/Readme.test.ts -->\n"
-      const [before, found] = readFileSync(file, "utf8").split(mark)
-      const names = [...commands.filter((command) => command !== "ledger"), ...nested]
-      const helps = yield* Effect.forEach(names, (name) => Effect.map(helpOf(name), (help) => [name, help] as const))
-      const expected = reference(new Map(helps))
-      if (writesReference) writeFileSync(file, [before, expected].join(mark))
-      else assert.strictEqual(found, expected)
-    }))
+  test("has the exit statuses of src/cli/output/ExitStatus.ts, in the same words", function* () {
+    const promised = tableUnder(readme, "exit status")
+    assert.deepStrictEqual(
+      promised.map(([status]) => Number(status)),
+      Object.values(ExitStatus)
+        .filter((value) => typeof value === "number")
+        .toSorted((a, b) => a - b),
+    )
+    const documented = tableUnder(readFileSync(`${root}src/cli/output/ExitStatus.ts`, "utf8"), "status")
+    assert.deepStrictEqual(documented, promised)
+  })
 
-  test("has the exit statuses of src/cli/output/ExitStatus.ts, in the same words", () =>
-    Effect.gen(function* () {
-      const promised = tableUnder(readme, "exit status")
-      assert.deepStrictEqual(
-        promised.map(([status]) => Number(status)),
-        Object.values(ExitStatus)
-          .filter((value) => typeof value === "number")
-          .toSorted((a, b) => a - b),
-      )
-      const documented = tableUnder(readFileSync(`${root}src/cli/output/ExitStatus.ts`, "utf8"), "status")
-      assert.deepStrictEqual(documented, promised)
-    }))
-
-  test("and --help name environment variables that are read, and all of them", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      const read = new Set<string>()
-      const watching = ConfigProvider.make((path) => {
-        // Under PREFSTREAM_BASE is only looked whether the URL is there and empty.
-        if (path.join("_") !== "PREFSTREAM_BASE") read.add(path.join("_"))
-        return Effect.succeed(path.join("_") === "PREFSTREAM_TOKEN" ? ConfigProvider.makeValue("t") : undefined)
-      })
-      // Each ends at once, after it has read its settings.
-      for (const args of [
-        ["submit", sample],
-        ["collect", "--dir", job],
-        ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
-        ["export", "--dir", job],
-        ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
-        ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],
-      ]) {
-        assert.isAbove((yield* cliWith(args, watching)).status, 0)
-      }
-      // Asked for by the process around the command.
-      yield* Effect.provideService(LogFormat.applied([], 2, Effect.succeed(0)), ConfigProvider.ConfigProvider, watching)
-      assert.isNotEmpty(variablesIn(readme))
-      // The library itself reads the last one, for programs, too (`node/Thread`).
-      assert.includeMembers([...read, "PREFSTREAM_THREADS"], [...variablesIn(readme)])
-      assert.deepStrictEqual(
-        variablesIn(yield* allHelp),
-        [...read].filter((name) => name.startsWith("PREFSTREAM_")).toSorted(),
-      )
-    }))
+  test("and --help name environment variables that are read, and all of them", function* () {
+    const job = yield* temporaryDirectory
+    const read = new Set<string>()
+    const watching = ConfigProvider.make((path) => {
+      // Under PREFSTREAM_BASE is only looked whether the URL is there and empty.
+      if (path.join("_") !== "PREFSTREAM_BASE") read.add(path.join("_"))
+      return Effect.succeed(path.join("_") === "PREFSTREAM_TOKEN" ? ConfigProvider.makeValue("t") : undefined)
+    })
+    // Each ends at once, after it has read its settings.
+    for (const args of [
+      ["submit", sample],
+      ["collect", "--dir", job],
+      ["collect", "--dir", job, "--base-url", "http://127.0.0.1:1/v1", "--listen", "0"],
+      ["export", "--dir", job],
+      ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "nobody"],
+      ["serve", "--port", "0", "--database", `${job}/s.db`, "--expert", "judge:m"],
+    ]) {
+      assert.isAbove((yield* cliWith(args, watching)).status, 0)
+    }
+    // Asked for by the process around the command.
+    yield* Effect.provideService(LogFormat.applied([], 2, Effect.succeed(0)), ConfigProvider.ConfigProvider, watching)
+    assert.isNotEmpty(variablesIn(readme))
+    // The library itself reads the last one, for programs, too (`node/Thread`).
+    assert.includeMembers([...read, "PREFSTREAM_THREADS"], [...variablesIn(readme)])
+    assert.deepStrictEqual(
+      variablesIn(yield* allHelp),
+      [...read].filter((name) => name.startsWith("PREFSTREAM_")).toSorted(),
+    )
+  })
 })

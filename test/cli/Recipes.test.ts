@@ -2,8 +2,8 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import type { TaskRequest } from "../../src/domain/Task.ts"
-import { cliIn, itemLines, quick, reportOf, write } from "../support/cli.ts"
-import { jsonl } from "../support/datasetReaders.ts"
+import { cliIn, ends, itemLines, quick, reportOf, write } from "../support/cli.ts"
+import { jsonl, pairsOf } from "../support/datasetReaders.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { bin, root, runSources, startSources, until } from "../support/process.ts"
 import * as Labeling from "../support/Labeling.ts"
@@ -24,217 +24,187 @@ interface GoldItem {
   readonly gold: { readonly best_completion_index: number }
 }
 
-const pairsOf = (folder: string) => Effect.promise(() => jsonl(`${folder}/dataset/jsonl/train-00000-of-00001.jsonl`))
-
 describe("the example pipelines run", () => {
-  test("pipelines/quickstart.ts, through prefstream run, at its own service, whatever address the environment names; twice, with nothing submitted twice", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const report = Effect.fnUntraced(function* () {
-        const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" }
-        const said = yield* cliIn(folder, ["run", "pipelines/quickstart.ts", "--json"], env)
-        assert.strictEqual(said.status, 0, said.stderr)
-        return reportOf(said)
-      })
-      const first = yield* report()
-      assert.deepStrictEqual([first.read, first.known, first.dataset?.rows], [72, 0, 144])
-      const second = yield* report()
-      assert.deepStrictEqual([second.read, second.known], [72, 72])
-      assert.deepStrictEqual(second.dataset, first.dataset)
-      const pairs = yield* pairsOf(`${folder}/quickstart`)
-      assert.strictEqual(pairs.length, 144)
-      assert.isTrue(
-        pairs.every(({ rationale }) => rationale !== null),
-        "the experts answer from the gold answers",
-      )
-    }))
+  test("quickstart.ts twice, submitting nothing twice; joined.ts, with the same pairs; reannotate.ts, which judges them", function* () {
+    const folder = yield* workplace
+    const recipe = Effect.fnUntraced(function* (file: string, env: Record<string, string> = {}) {
+      const said = yield* cliIn(folder, ["run", file, "--json"], env).pipe(ends(0))
+      return reportOf(said)
+    })
+    // It has a service of its own, whatever address the environment names.
+    const env = { PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1", PREFSTREAM_TOKEN: "t" }
+    const first = yield* recipe("pipelines/quickstart.ts", env)
+    assert.deepStrictEqual([first.read, first.known, first.dataset?.rows], [72, 0, 144])
+    const second = yield* recipe("pipelines/quickstart.ts", env)
+    assert.deepStrictEqual([second.read, second.known], [72, 72])
+    assert.deepStrictEqual(second.dataset, first.dataset)
+    const pairs = yield* pairsOf(`${folder}/quickstart`)
+    assert.strictEqual(pairs.length, 144)
+    assert.isTrue(
+      pairs.every(({ rationale }) => rationale !== null),
+      "the experts answer from the gold answers",
+    )
 
-  test("pipelines/stages.ts, as a program of its own", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const said = yield* Effect.promise(() => runSources(["pipelines/stages.ts"], { cwd: folder }))
-      assert.strictEqual(said.status, 0, said.stderr)
-      const pairs = yield* pairsOf(`${folder}/stages`)
-      assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
-      assert.isNotEmpty(pairs)
-      assert.isAtMost(pairs.length, 72)
-      for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
-      assert.strictEqual(new Set(pairs.map(({ item_id }) => item_id)).size, pairs.length, "one pair for each item")
-      const own = yield* Effect.promise(() => jsonl(`${folder}/stages/dataset/formats/own/train.jsonl`))
-      assert.deepStrictEqual<unknown>(
-        own,
-        pairs.map(({ chosen, prompt, rejected }) => ({ input: prompt, outputs: [chosen, rejected] })),
-      )
-    }))
+    yield* recipe("pipelines/joined.ts")
+    const read = (file: string) => Effect.promise(() => jsonl(`${folder}/joined/dataset/${file}`))
+    const train = yield* read("jsonl/train-00000-of-00001.jsonl")
+    const test = yield* read("jsonl/test-00000-of-00001.jsonl")
+    const textsOf = (rows: ReadonlyArray<Record<string, unknown>>) =>
+      rows.map(({ chosen, prompt, rejected }) => JSON.stringify([prompt, chosen, rejected])).toSorted()
+    assert.deepStrictEqual(textsOf([...train, ...test]), textsOf(pairs))
+    assert.lengthOf(yield* read("formats/openrlhf-conversational/test.jsonl"), test.length)
+    assert.isNotEmpty(test)
 
-  test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const said = yield* Effect.promise(() =>
-        runSources([bin, "run", "pipelines/own-expert.ts", "--json"], { cwd: folder }),
-      )
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
-      for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
-    }))
+    yield* recipe("pipelines/reannotate.ts")
+    const judgedAgain = yield* pairsOf(`${folder}/reannotate`)
+    const before = new Set(pairs.map(({ chosen }) => chosen))
+    assert.strictEqual(judgedAgain.length, 144)
+    for (const { chosen, chosen_index, rejected } of judgedAgain) {
+      assert.isAtMost(chosen.length, rejected.length)
+      assert.strictEqual(chosen_index === 0, before.has(chosen), "0 where both agree")
+    }
+  })
 
-  test("pipelines/own-service.ts, with a client of a service of another shape, which is busy at times", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const service = yield* Labeling.make()
-      const said = yield* Effect.promise(() =>
-        runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
-          cwd: folder,
-          env: { LABELING_URL: service.url },
-        }),
-      )
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.deepStrictEqual([reportOf(said).submitted, reportOf(said).dataset?.rows], [72, 144])
-      assert.isAbove(service.refusals(), 0)
-      const keys = service.jobs().map(({ external_id }) => external_id)
-      assert.strictEqual(new Set(keys).size, keys.length)
-      for (const { chosen, rationale, rejected } of yield* pairsOf(`${folder}/own-service`)) {
-        assert.isAtMost(chosen.length, rejected.length)
-        assert.strictEqual(rationale, "The shortest.")
+  test("pipelines/stages.ts, as a program of its own", function* () {
+    const folder = yield* workplace
+    const said = yield* Effect.promise(() => runSources(["pipelines/stages.ts"], { cwd: folder })).pipe(ends(0))
+    const pairs = yield* pairsOf(`${folder}/stages`)
+    assert.strictEqual(said.stdout, `${pairs.length} pairs in stages/dataset\n`)
+    assert.isNotEmpty(pairs)
+    assert.isAtMost(pairs.length, 72)
+    for (const { prompt } of pairs) assert.isBelow(prompt.length, 200)
+    assert.strictEqual(new Set(pairs.map(({ item_id }) => item_id)).size, pairs.length, "one pair for each item")
+    const own = yield* Effect.promise(() => jsonl(`${folder}/stages/dataset/formats/own/train.jsonl`))
+    assert.deepStrictEqual<unknown>(
+      own,
+      pairs.map(({ chosen, prompt, rejected }) => ({ input: prompt, outputs: [chosen, rejected] })),
+    )
+  })
+
+  test("pipelines/own-expert.ts, with records and an expert of its own, in a process of its own", function* () {
+    const folder = yield* workplace
+    const said = yield* Effect.promise(() =>
+      runSources([bin, "run", "pipelines/own-expert.ts", "--json"], { cwd: folder }),
+    ).pipe(ends(0))
+    assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [20, 20])
+    for (const { chosen } of yield* pairsOf(`${folder}/own-expert`)) assert.match(chosen, /^\d+$/)
+  })
+
+  test("pipelines/own-service.ts, with a client of a service of another shape, which is busy at times", function* () {
+    const folder = yield* workplace
+    const service = yield* Labeling.make()
+    const said = yield* Effect.promise(() =>
+      runSources([bin, "run", "pipelines/own-service.ts", "--json", ...quick], {
+        cwd: folder,
+        env: { LABELING_URL: service.url },
+      }),
+    ).pipe(ends(0))
+    assert.deepStrictEqual([reportOf(said).submitted, reportOf(said).dataset?.rows], [72, 144])
+    assert.isAbove(service.refusals(), 0)
+    const keys = service.jobs().map(({ external_id }) => external_id)
+    assert.strictEqual(new Set(keys).size, keys.length)
+    for (const { chosen, rationale, rejected } of yield* pairsOf(`${folder}/own-service`)) {
+      assert.isAtMost(chosen.length, rejected.length)
+      assert.strictEqual(rationale, "The shortest.")
+    }
+  })
+
+  test("pipelines/own-service.ts, killed between a request and its answer: that task is in doubt, and none is paid for twice", function* () {
+    const folder = yield* workplace
+    const service = yield* Labeling.make(2)
+    yield* write(`${folder}/small.ts`, [
+      'import recipe from "./pipelines/own-service.ts"',
+      "export default { ...recipe, batch: { maxPrompts: 6, maxBytes: 1_000_000 } }",
+    ])
+    // One at a time: with more, another task may be claimed that the service never gets.
+    const args = [bin, "run", "small.ts", "--json", ...quick, "--concurrency", "1"]
+    const where = { cwd: folder, env: { LABELING_URL: service.url } }
+    const { child, ended } = startSources(args, where)
+    yield* Effect.promise(() => Promise.race([until("the third job", () => service.jobs().length >= 3), ended]))
+    child.kill("SIGKILL")
+    assert.strictEqual((yield* Effect.promise(() => ended)).signal, "SIGKILL")
+    const said = yield* Effect.promise(() => runSources(args, where)).pipe(ends(4))
+    assert.isAtLeast(reportOf(said).tasks.in_doubt.tasks, 1)
+    const texts = service.jobs().flatMap(({ questions }) => questions.map(({ text }) => text))
+    assert.lengthOf(texts, 72)
+    assert.strictEqual(new Set(texts).size, 72)
+  })
+
+  test("pipelines/promises.ts, as a program without Effect", function* () {
+    const folder = yield* workplace
+    const said = yield* Effect.promise(() => runSources(["pipelines/promises.ts"], { cwd: folder }))
+    assert.deepStrictEqual([said.status, said.stdout], [0, "done: 144 pairs, 0 rejected\n"], said.stderr)
+  })
+
+  test("pipelines/panel.ts, at a service with three experts, by which the dataset stands or falls", function* () {
+    const folder = yield* workplace
+    const lines = (yield* (yield* FileSystem.FileSystem).readFileString(`${root}data/sample.jsonl`)).trimEnd()
+    const items = lines.split("\n").map((line) => JSON.parse(line) as GoldItem)
+    const bestOf = new Map(
+      items.map(({ completions, gold, prompt }) => [prompt, completions[gold.best_completion_index]] as const),
+    )
+    /** Of so many experts, how many know. */
+    const judged =
+      (knowing: number) => (request: ScriptedService.Received, before: ReadonlyArray<ScriptedService.Received>) => {
+        if (request.method === "POST") return ScriptedService.obliging(request, before)
+        const taskId = request.path.split("/").at(-1)!
+        const task = before.filter(({ method }) => method === "POST")[Number(taskId.slice("task_".length))]!
+        const results = (JSON.parse(task.body) as TaskRequest).prompts.map(({ completions, prompt }) => {
+          const best = completions.indexOf(bestOf.get(prompt)!)
+          const other = (best + 1) % completions.length
+          const votes = ["ann", "bob", "judge:m"].map((expert, i) => ({
+            expert,
+            choice: i < knowing ? best : other,
+            order: completions.map((_, place) => place),
+            seconds: 1,
+          }))
+          return { prompt, best_completion_index: knowing > 1 ? best : other, annotations: { votes } }
+        })
+        return { status: 200, body: { task_id: taskId, status: "completed", results } }
       }
-    }))
-
-  test("pipelines/own-service.ts, killed between a request and its answer: that task is in doubt, and none is paid for twice", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const service = yield* Labeling.make(2)
-      yield* write(`${folder}/small.ts`, [
-        'import recipe from "./pipelines/own-service.ts"',
-        "export default { ...recipe, batch: { maxPrompts: 6, maxBytes: 1_000_000 } }",
-      ])
-      // One at a time: with more, another task may be claimed that the service never gets.
-      const args = [bin, "run", "small.ts", "--json", ...quick, "--concurrency", "1"]
-      const where = { cwd: folder, env: { LABELING_URL: service.url } }
-      const { child, ended } = startSources(args, where)
-      yield* Effect.promise(() => Promise.race([until("the third job", () => service.jobs().length >= 3), ended]))
-      child.kill("SIGKILL")
-      assert.strictEqual((yield* Effect.promise(() => ended)).signal, "SIGKILL")
-      const said = yield* Effect.promise(() => runSources(args, where))
-      assert.strictEqual(said.status, 4, said.stderr)
-      assert.isAtLeast(reportOf(said).tasks.in_doubt.tasks, 1)
-      const texts = service.jobs().flatMap(({ questions }) => questions.map(({ text }) => text))
-      assert.lengthOf(texts, 72)
-      assert.strictEqual(new Set(texts).size, 72)
-    }))
-
-  test("pipelines/joined.ts, with the same pairs as the same data in one file", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      for (const name of ["quickstart", "joined"]) {
-        const said = yield* cliIn(folder, ["run", `pipelines/${name}.ts`])
-        assert.strictEqual(said.status, 0, said.stderr)
+    for (const [knowing, status] of [
+      [3, 0],
+      [1, 6],
+    ] as const) {
+      const service = yield* ScriptedService.make(judged(knowing))
+      const env = { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: service.token }
+      const args = ["run", "pipelines/panel.ts", "--dir", `panel-${knowing}`, "--json"]
+      const said = yield* cliIn(folder, args, env)
+      assert.strictEqual(said.status, status, said.stderr)
+      if (status === 0) {
+        for (const { votes } of yield* pairsOf(`${folder}/panel-${knowing}`)) assert.strictEqual(votes, 3)
+      } else {
+        assert.match(said.stderr, /gold-accuracy/)
       }
-      const read = (file: string) => Effect.promise(() => jsonl(`${folder}/joined/dataset/${file}`))
-      const [train, test] = [
-        yield* read("jsonl/train-00000-of-00001.jsonl"),
-        yield* read("jsonl/test-00000-of-00001.jsonl"),
-      ]
-      const textsOf = (rows: ReadonlyArray<Record<string, unknown>>) =>
-        rows.map(({ chosen, prompt, rejected }) => JSON.stringify([prompt, chosen, rejected])).toSorted()
-      assert.deepStrictEqual(textsOf([...train, ...test]), textsOf(yield* pairsOf(`${folder}/quickstart`)))
-      assert.lengthOf(yield* read("formats/openrlhf-conversational/test.jsonl"), test.length)
-      assert.isNotEmpty(test)
-    }))
+    }
+  })
 
-  test("pipelines/reannotate.ts, which judges the pairs of quickstart by another rule", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      for (const name of ["quickstart", "reannotate"]) {
-        const said = yield* cliIn(folder, ["run", `pipelines/${name}.ts`])
-        assert.strictEqual(said.status, 0, said.stderr)
-      }
-      const pairs = yield* pairsOf(`${folder}/reannotate`)
-      const before = new Set((yield* pairsOf(`${folder}/quickstart`)).map(({ chosen }) => chosen))
-      assert.strictEqual(pairs.length, 144)
-      for (const { chosen, chosen_index, rejected } of pairs) {
-        assert.isAtMost(chosen.length, rejected.length)
-        assert.strictEqual(chosen_index === 0, before.has(chosen), "0 where both agree")
-      }
-    }))
-
-  test("pipelines/promises.ts, as a program without Effect", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const said = yield* Effect.promise(() => runSources(["pipelines/promises.ts"], { cwd: folder }))
-      assert.deepStrictEqual([said.status, said.stdout], [0, "done: 144 pairs, 0 rejected\n"], said.stderr)
-    }))
-
-  test("pipelines/panel.ts, at a service with three experts, by which the dataset stands or falls", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const lines = (yield* (yield* FileSystem.FileSystem).readFileString(`${root}data/sample.jsonl`)).trimEnd()
-      const items = lines.split("\n").map((line) => JSON.parse(line) as GoldItem)
-      const bestOf = new Map(
-        items.map(({ completions, gold, prompt }) => [prompt, completions[gold.best_completion_index]] as const),
-      )
-      /** Of so many experts, how many know. */
-      const judged =
-        (knowing: number) => (request: ScriptedService.Received, before: ReadonlyArray<ScriptedService.Received>) => {
-          if (request.method === "POST") return ScriptedService.obliging(request, before)
-          const taskId = request.path.split("/").at(-1)!
-          const task = before.filter(({ method }) => method === "POST")[Number(taskId.slice("task_".length))]!
-          const results = (JSON.parse(task.body) as TaskRequest).prompts.map(({ completions, prompt }) => {
-            const best = completions.indexOf(bestOf.get(prompt)!)
-            const other = (best + 1) % completions.length
-            const votes = ["ann", "bob", "judge:m"].map((expert, i) => ({
-              expert,
-              choice: i < knowing ? best : other,
-              order: completions.map((_, place) => place),
-              seconds: 1,
-            }))
-            return { prompt, best_completion_index: knowing > 1 ? best : other, annotations: { votes } }
-          })
-          return { status: 200, body: { task_id: taskId, status: "completed", results } }
-        }
-      for (const [knowing, status] of [
-        [3, 0],
-        [1, 6],
-      ] as const) {
-        const service = yield* ScriptedService.make(judged(knowing))
-        const env = { PREFSTREAM_BASE_URL: service.baseUrl, PREFSTREAM_TOKEN: service.token }
-        const args = ["run", "pipelines/panel.ts", "--dir", `panel-${knowing}`, "--json"]
-        const said = yield* Effect.promise(() => runSources([bin, ...args], { cwd: folder, env }))
-        assert.strictEqual(said.status, status, said.stderr)
-        if (status === 0) {
-          for (const { votes } of yield* pairsOf(`${folder}/panel-${knowing}`)) assert.strictEqual(votes, 3)
-        } else {
-          assert.match(said.stderr, /gold-accuracy/)
-        }
-      }
-    }))
-
-  test("pipelines/nightly.ts, which writes the dataset once a webhook has told of the result", () =>
-    Effect.gen(function* () {
-      const folder = yield* workplace
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${folder}/items`)
-      yield* write(`${folder}/items/today.jsonl`, itemLines(3))
-      let isJudged = false
-      const service = yield* ScriptedService.make((request, before) =>
-        request.method === "GET" && !isJudged
-          ? { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } }
-          : ScriptedService.obliging(request, before),
-      )
-      const env = {
-        PREFSTREAM_BASE_URL: service.baseUrl,
-        PREFSTREAM_TOKEN: service.token,
-        PREFSTREAM_WEBHOOK_SECRET: secret,
-        WEBHOOK_PORT: "0",
-      }
-      const { child, ended, says } = startSources(["pipelines/nightly.ts", "--now"], { cwd: folder, env })
-      const [, url = ""] = /webhooks are received at (http:\S+)/.exec(
-        yield* Effect.promise(() => says(/webhooks are received at http:\S+/)),
-      )!
-      isJudged = true
-      assert.strictEqual((yield* send(url, signed(completed(["task_0"])))).status, 204)
-      yield* Effect.promise(() => says(/the dataset has 3 pairs/))
-      assert.lengthOf(yield* pairsOf(`${folder}/nightly`), 3)
-      child.kill("SIGTERM")
-      yield* Effect.promise(() => ended)
-    }))
+  test("pipelines/nightly.ts, which writes the dataset once a webhook has told of the result", function* () {
+    const folder = yield* workplace
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(`${folder}/items`)
+    yield* write(`${folder}/items/today.jsonl`, itemLines(3))
+    let isJudged = false
+    const service = yield* ScriptedService.make((request, before) =>
+      request.method === "GET" && !isJudged
+        ? { status: 200, body: { task_id: request.path.split("/").at(-1), status: "pending" } }
+        : ScriptedService.obliging(request, before),
+    )
+    const env = {
+      PREFSTREAM_BASE_URL: service.baseUrl,
+      PREFSTREAM_TOKEN: service.token,
+      PREFSTREAM_WEBHOOK_SECRET: secret,
+      WEBHOOK_PORT: "0",
+    }
+    const { child, ended, says } = startSources(["pipelines/nightly.ts", "--now"], { cwd: folder, env })
+    const [, url = ""] = /webhooks are received at (http:\S+)/.exec(
+      yield* Effect.promise(() => says(/webhooks are received at http:\S+/)),
+    )!
+    isJudged = true
+    assert.strictEqual((yield* send(url, signed(completed(["task_0"])))).status, 204)
+    yield* Effect.promise(() => says(/the dataset has 3 pairs/))
+    assert.lengthOf(yield* pairsOf(`${folder}/nightly`), 3)
+    child.kill("SIGTERM")
+    yield* Effect.promise(() => ended)
+  })
 })

@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem, Result } from "effect"
 import { DryRun } from "../../src/cli/flags/PipelineFile.ts"
 import * as CronJob from "../../src/pipeline/CronJob.ts"
-import { cli } from "../support/cli.ts"
+import { cli, ends } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 
@@ -37,8 +37,7 @@ const assertRight = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
     PREFSTREAM_TOKEN: "token",
     PREFSTREAM_LEDGER: "postgres://me@127.0.0.1:1/prefs",
   }
-  const said = yield* Effect.provideService(cli(here, env), DryRun, true)
-  assert.strictEqual(said.status, 0, said.stderr)
+  yield* Effect.provideService(cli(here, env), DryRun, true).pipe(ends(0))
 })
 
 const wordsOf = (line: string): ReadonlyArray<string> => line.trim().split(/\s+/)
@@ -47,59 +46,46 @@ const assertCron = (expression: string, timeZone?: string) =>
   assert.isTrue(Result.isSuccess(CronJob.parse(expression, timeZone)), expression)
 
 describe("the README's scheduled jobs", () => {
-  test("the nightly line", () => assertRight(wordsOf(found(blocks("sh")[0], /^prefstream (.*)$/m))))
-
-  test("cron", () =>
-    Effect.gen(function* () {
-      const [crontab] = blocks("crontab")
-      const line = found(crontab, /^(\d.*)$/m)
-      // To cron a % is the end of the line.
-      assert.notInclude(line, "%")
-      assertCron(wordsOf(line).slice(0, 5).join(" "))
-      yield* assertRight(wordsOf(found(line, /\.bin\/prefstream (.*)$/)))
-      const shell = spawnSync("sh", ["-n", "-c", wordsOf(line).slice(5).join(" ")], { encoding: "utf8" })
-      assert.strictEqual(shell.status, 0, shell.stderr)
-    }))
+  test("cron", function* () {
+    const [crontab] = blocks("crontab")
+    const line = found(crontab, /^(\d.*)$/m)
+    // To cron a % is the end of the line.
+    assert.notInclude(line, "%")
+    assertCron(wordsOf(line).slice(0, 5).join(" "))
+    yield* assertRight(wordsOf(found(line, /\.bin\/prefstream (.*)$/)))
+    const shell = spawnSync("sh", ["-n", "-c", wordsOf(line).slice(5).join(" ")], { encoding: "utf8" })
+    assert.strictEqual(shell.status, 0, shell.stderr)
+  })
 
   test("systemd: the command", () => assertRight(wordsOf(found(blocks("ini")[0], /^ExecStart=\S+ (.*)$/m))))
 
-  test("Kubernetes", () =>
-    Effect.gen(function* () {
-      const [yaml] = blocks("yaml")
-      assertCron(found(yaml, /schedule: "(.*)"/), found(yaml, /timeZone: (\S+)/))
-      yield* assertRight(JSON.parse(found(yaml, /args: (\[.*\])$/m)) as ReadonlyArray<string>)
-    }))
+  test("Kubernetes", function* () {
+    const [yaml] = blocks("yaml")
+    assertCron(found(yaml, /schedule: "(.*)"/), found(yaml, /timeZone: (\S+)/))
+    yield* assertRight(JSON.parse(found(yaml, /args: (\[.*\])$/m)) as ReadonlyArray<string>)
+  })
 
-  test("workers", () =>
-    Effect.gen(function* () {
-      const [, , unit] = blocks("ini")
-      yield* assertRight(wordsOf(found(unit, /^ExecStart=\S+ (worker .*)$/m)))
-      const [, deployment] = blocks("yaml")
-      yield* assertRight(JSON.parse(found(deployment, /args: (\["worker".*\])$/m)) as ReadonlyArray<string>)
-    }))
-
-  test("schedule", () =>
-    Effect.gen(function* () {
-      const line = found(blocks("sh")[1], /^prefstream schedule (.*)$/m)
-      assertCron(found(line, /--cron '(.*?)'/), found(line, /--time-zone (\S+)/))
-      yield* assertRight(wordsOf(found(line, / -- (.*)$/)))
-    }))
+  test("workers", function* () {
+    const [, , unit] = blocks("ini")
+    yield* assertRight(wordsOf(found(unit, /^ExecStart=\S+ (worker .*)$/m)))
+    const [, deployment] = blocks("yaml")
+    yield* assertRight(JSON.parse(found(deployment, /args: (\["worker".*\])$/m)) as ReadonlyArray<string>)
+  })
 })
 
 describe.skipIf(!hasSystemd)("the README's systemd units (needs systemd-analyze)", () => {
-  test("have nothing that systemd finds fault with", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* temporaryDirectory
-      const units = blocks("ini")
-      const files: Array<string> = []
-      for (const unit of units) {
-        const name = found(unit, /^# \/etc\/systemd\/system\/(\S+)$/m)
-        files.push(`${folder}/${name}`)
-        yield* fs.writeFileString(`${folder}/${name}`, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
-      }
-      assert.lengthOf(files, 3)
-      const verified = spawnSync("systemd-analyze", ["verify", "--man=no", ...files], { encoding: "utf8" })
-      assert.deepStrictEqual([verified.status, verified.stderr], [0, ""])
-    }))
+  test("have nothing that systemd finds fault with", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* temporaryDirectory
+    const units = blocks("ini")
+    const files: Array<string> = []
+    for (const unit of units) {
+      const name = found(unit, /^# \/etc\/systemd\/system\/(\S+)$/m)
+      files.push(`${folder}/${name}`)
+      yield* fs.writeFileString(`${folder}/${name}`, unit.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`))
+    }
+    assert.lengthOf(files, 3)
+    const verified = spawnSync("systemd-analyze", ["verify", "--man=no", ...files], { encoding: "utf8" })
+    assert.deepStrictEqual([verified.status, verified.stderr], [0, ""])
+  })
 })

@@ -5,7 +5,7 @@ import { assert, describe } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { parse } from "yaml"
 import * as FileLock from "../../src/node/FileLock.ts"
-import { cli, cliIn, itemLines, reportOf, to, write } from "../support/cli.ts"
+import { cli, cliIn, ends, itemLines, reportOf, to, write } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { root } from "../support/process.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -31,116 +31,104 @@ title: From the file
 `
 
 const settingsOf = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>, env = {}) {
-  const { status, stderr, stdout } = yield* cliIn(folder, ["config", ...args, "--json"], env)
-  assert.strictEqual(status, 0, stderr)
+  const { stdout } = yield* cliIn(folder, ["config", ...args, "--json"], env).pipe(ends(0))
   const settings: ReadonlyArray<{ name: string; values: unknown; from: string }> = JSON.parse(stdout)
   return Object.fromEntries(settings.map(({ from, name, values }) => [name, [values, from]]))
 })
 
 describe("prefstream.yaml", () => {
-  test("is found upward, and its paths are those of its own folder", () =>
-    Effect.gen(function* () {
-      const { folder, inner } = yield* project(usual)
-      const said = yield* cliIn(inner, ["run", "--json"])
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [12, 12])
-      const card = readFileSync(`${folder}/job/dataset/README.md`, "utf8")
-      assert.include(card, "From the file")
-      assert.include(card, "test")
-    }))
+  test("is found upward, and its paths are those of its own folder", function* () {
+    const { folder, inner } = yield* project(usual)
+    const said = yield* cliIn(inner, ["run", "--json"]).pipe(ends(0))
+    assert.deepStrictEqual([reportOf(said).read, reportOf(said).dataset?.rows], [12, 12])
+    const card = readFileSync(`${folder}/job/dataset/README.md`, "utf8")
+    assert.include(card, "From the file")
+    assert.include(card, "test")
+  })
 
-  test("gives way to what is typed and to the environment, setting by setting", () =>
-    Effect.gen(function* () {
-      const { inner } = yield* project(`${usual}concurrency: 3\nrequests-per-second: 7\n`)
-      const env = { PREFSTREAM_CONCURRENCY: "5" }
-      const { concurrency, dir, files, "requests-per-second": rate } = yield* settingsOf(inner, ["--dir", "else"], env)
-      assert.deepStrictEqual(concurrency, [["5"], "PREFSTREAM_CONCURRENCY"])
-      assert.deepStrictEqual(rate, [["7"], "../../prefstream.yaml:9"])
-      assert.deepStrictEqual(files, [["../../items.jsonl"], "../../prefstream.yaml:2"])
-      assert.deepStrictEqual(dir, [["else"], "the command line"])
-    }))
+  test("gives way to what is typed and to the environment, setting by setting", function* () {
+    const { inner } = yield* project(`${usual}concurrency: 3\nrequests-per-second: 7\n`)
+    const env = { PREFSTREAM_CONCURRENCY: "5" }
+    const { concurrency, dir, files, "requests-per-second": rate } = yield* settingsOf(inner, ["--dir", "else"], env)
+    assert.deepStrictEqual(concurrency, [["5"], "PREFSTREAM_CONCURRENCY"])
+    assert.deepStrictEqual(rate, [["7"], "../../prefstream.yaml:9"])
+    assert.deepStrictEqual(files, [["../../items.jsonl"], "../../prefstream.yaml:2"])
+    assert.deepStrictEqual(dir, [["else"], "the command line"])
+  })
 
-  test("has settings of one command under its name", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project(`${usual}export:\n  title: Of export\n  format: [trl, openrlhf]\n`)
-      assert.deepStrictEqual((yield* settingsOf(folder, [])).title, [["From the file"], "prefstream.yaml:7"])
-      const { format, title } = yield* settingsOf(folder, ["export"])
-      assert.deepStrictEqual(
-        [format, title],
-        [
-          [["trl", "openrlhf"], "prefstream.yaml:10"],
-          [["Of export"], "prefstream.yaml:9"],
-        ],
-      )
-    }))
+  test("has settings of one command under its name", function* () {
+    const { folder } = yield* project(`${usual}export:\n  title: Of export\n  format: [trl, openrlhf]\n`)
+    assert.deepStrictEqual((yield* settingsOf(folder, [])).title, [["From the file"], "prefstream.yaml:7"])
+    const { format, title } = yield* settingsOf(folder, ["export"])
+    assert.deepStrictEqual(
+      [format, title],
+      [
+        [["trl", "openrlhf"], "prefstream.yaml:10"],
+        [["Of export"], "prefstream.yaml:9"],
+      ],
+    )
+  })
 
-  test("has a section for the subcommands of ledger; a text of several lines is one line of the table", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("dir: a\nledger: { dir: b }\nguidelines: |\n  One.\n  Two.\n")
-      for (const [args, dir] of [
-        [["ledger", "check"], "b"],
-        [["status"], "a"],
-      ] as const) {
-        assert.deepStrictEqual((yield* settingsOf(folder, args)).dir?.[0], [dir])
+  test("has a section for the subcommands of ledger; a text of several lines is one line of the table", function* () {
+    const { folder } = yield* project("dir: a\nledger: { dir: b }\nguidelines: |\n  One.\n  Two.\n")
+    for (const [args, dir] of [
+      [["ledger", "check"], "b"],
+      [["status"], "a"],
+    ] as const) {
+      assert.deepStrictEqual((yield* settingsOf(folder, args)).dir?.[0], [dir])
+    }
+    const { stdout } = yield* cliIn(folder, ["config"])
+    assert.match(stdout, /^guidelines +One\. Two\. +prefstream\.yaml:3$/m)
+  })
+
+  test("gives way also where what is typed goes with no such setting", function* () {
+    const { folder } = yield* project(`${usual}listen: 8485\nwebhook-path: /x\nguidelines: Be kind.\n`)
+    yield* cliIn(folder, ["run", "--once", "--guidelines-file", "prefstream.yaml", "--json"]).pipe(ends(0))
+  })
+
+  test("prefstream config shows no password, neither as a table nor as JSON", function* () {
+    const { folder } = yield* project("")
+    for (const [url, shown] of [
+      ["postgres://me:word@host/db?sslmode=require", "postgres://me:***@host/db?sslmode=require"],
+      ["postgres://me:word/:@host/db", "postgres://me:***@host/db"],
+      ["postgres://host/db?user=me&password=word&port=1", "postgres://host/db?user=me&password=***&port=1"],
+      ["ledger.db", "ledger.db"],
+    ] as const) {
+      for (const args of [["config"], ["config", "--json"]]) {
+        const { stderr, stdout } = yield* cliIn(folder, args, { PREFSTREAM_LEDGER: url })
+        assert.include(stdout, shown)
+        assert.notMatch(stdout + stderr, /word(?!=)/)
       }
-      const { stdout } = yield* cliIn(folder, ["config"])
-      assert.match(stdout, /^guidelines +One\. Two\. +prefstream\.yaml:3$/m)
-    }))
+    }
+  })
 
-  test("gives way also where what is typed goes with no such setting", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project(`${usual}listen: 8485\nwebhook-path: /x\nguidelines: Be kind.\n`)
-      const said = yield* cliIn(folder, ["run", "--once", "--guidelines-file", "prefstream.yaml", "--json"])
-      assert.strictEqual(said.status, 0, said.stderr)
-    }))
+  test("has flags that a command requires, and switches with a short name", function* () {
+    const { folder } = yield* project("cron: often\nquiet: true\n")
+    yield* cliIn(folder, ["schedule", "--", "run", "items.jsonl"]).pipe(
+      ends(2, /--cron: .*\(cron is set in prefstream\.yaml:1\)$/m),
+    )
+    assert.deepStrictEqual((yield* settingsOf(folder, [])).quiet, [true, "prefstream.yaml:2"])
+    const { folder: empty } = yield* project("")
+    const without = yield* cliIn(empty, ["schedule", "--", "run", "items.jsonl"])
+    assert.match(without.stderr, /^prefstream: Missing required flag: --cron$/m)
+  })
 
-  test("prefstream config shows no password, neither as a table nor as JSON", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("")
-      for (const [url, shown] of [
-        ["postgres://me:word@host/db?sslmode=require", "postgres://me:***@host/db?sslmode=require"],
-        ["postgres://me:word/:@host/db", "postgres://me:***@host/db"],
-        ["postgres://host/db?user=me&password=word&port=1", "postgres://host/db?user=me&password=***&port=1"],
-        ["ledger.db", "ledger.db"],
-      ] as const) {
-        for (const args of [["config"], ["config", "--json"]]) {
-          const { stderr, stdout } = yield* cliIn(folder, args, { PREFSTREAM_LEDGER: url })
-          assert.include(stdout, shown)
-          assert.notMatch(stdout + stderr, /word(?!=)/)
-        }
-      }
-    }))
+  test("may be another file, by PREFSTREAM_CONFIG", function* () {
+    const { folder, inner } = yield* project("votes: 2")
+    yield* (yield* FileSystem.FileSystem).writeFileString(`${folder}/other.yaml`, "votes: 4")
+    const env = { PREFSTREAM_CONFIG: `${folder}/other.yaml` }
+    assert.deepStrictEqual((yield* settingsOf(inner, [], env)).votes, [["4"], "../../other.yaml:1"])
+    const missing = yield* cliIn(inner, ["run"], { PREFSTREAM_CONFIG: "none.yaml" })
+    assert.deepStrictEqual([missing.status, missing.stdout], [2, ""])
+    assert.include(missing.stderr, "PREFSTREAM_CONFIG: there is no file none.yaml")
+  })
 
-  test("has flags that a command requires, and switches with a short name", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("cron: often\nquiet: true\n")
-      const schedule = yield* cliIn(folder, ["schedule", "--", "run", "items.jsonl"])
-      assert.strictEqual(schedule.status, 2)
-      assert.match(schedule.stderr, /--cron: .*\(cron is set in prefstream\.yaml:1\)$/m)
-      assert.deepStrictEqual((yield* settingsOf(folder, [])).quiet, [true, "prefstream.yaml:2"])
-      const { folder: empty } = yield* project("")
-      const without = yield* cliIn(empty, ["schedule", "--", "run", "items.jsonl"])
-      assert.match(without.stderr, /^prefstream: Missing required flag: --cron$/m)
-    }))
-
-  test("may be another file, by PREFSTREAM_CONFIG", () =>
-    Effect.gen(function* () {
-      const { folder, inner } = yield* project("votes: 2")
-      yield* (yield* FileSystem.FileSystem).writeFileString(`${folder}/other.yaml`, "votes: 4")
-      const env = { PREFSTREAM_CONFIG: `${folder}/other.yaml` }
-      assert.deepStrictEqual((yield* settingsOf(inner, [], env)).votes, [["4"], "../../other.yaml:1"])
-      const missing = yield* cliIn(inner, ["run"], { PREFSTREAM_CONFIG: "none.yaml" })
-      assert.deepStrictEqual([missing.status, missing.stdout], [2, ""])
-      assert.include(missing.stderr, "PREFSTREAM_CONFIG: there is no file none.yaml")
-    }))
-
-  test("is not read beside a pipeline file, nor for help", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("nonsense: 1")
-      for (const args of [["run", "--help"], ["help", "run"], ["--version"], ["run", "missing.ts"]]) {
-        assert.notInclude((yield* cliIn(folder, args)).stderr, "nonsense")
-      }
-    }))
+  test("is not read beside a pipeline file, nor for help", function* () {
+    const { folder } = yield* project("nonsense: 1")
+    for (const args of [["run", "--help"], ["help", "run"], ["--version"], ["run", "missing.ts"]]) {
+      assert.notInclude((yield* cliIn(folder, args)).stderr, "nonsense")
+    }
+  })
 
   const wrong: ReadonlyArray<readonly [yaml: string, message: string]> = [
     ["votes: 1\nvots: 3", 'prefstream.yaml:2: there is no setting "vots"'],
@@ -159,146 +147,124 @@ describe("prefstream.yaml", () => {
     ["ledger: postgres://me:word@host/db", "prefstream.yaml:1: ledger: files are copied and committed: set a password in PGPASSWORD"],
     ["export: { ledger: 'postgresql://host/db?user=me&password=word' }", "set a password in PGPASSWORD"],
   ] // prettier-ignore
-  test("that is wrong: the message names file, line, key, and what was expected", () =>
-    Effect.gen(function* () {
-      for (const [yaml, message] of wrong) {
-        const { folder } = yield* project(yaml)
-        const said = yield* cliIn(folder, ["run", "items.jsonl", "--expert", "first"])
-        assert.deepStrictEqual([said.status, said.stdout], [2, ""], yaml)
-        assert.include(said.stderr, message)
-        assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(`${folder}/prefstream-job`))
-      }
-    }))
+  test("that is wrong: the message names file, line, key, and what was expected", function* () {
+    for (const [yaml, message] of wrong) {
+      const { folder } = yield* project(yaml)
+      const said = yield* cliIn(folder, ["run", "items.jsonl", "--expert", "first"])
+      assert.deepStrictEqual([said.status, said.stdout], [2, ""], yaml)
+      assert.include(said.stderr, message)
+      assert.isFalse(yield* (yield* FileSystem.FileSystem).exists(`${folder}/prefstream-job`))
+    }
+  })
 
-  test("has a schema for editors", () =>
-    Effect.gen(function* () {
-      const { stdout } = yield* cli(["config", "--schema"])
-      const validate = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(stdout))
-      for (const yaml of [
-        `${usual}votes: 3\nserve: { port: 8484 }`,
-        "price: { default: 0.4, judge: 0.01 }\nthreshold: { kappa: 0.2 }\nformat: [trl]\nrun: { dir: a }",
-      ]) {
-        assert.isTrue(validate(parse(yaml)), JSON.stringify(validate.errors))
-      }
-      for (const yaml of [
-        "vots: 3",
-        "once: perhaps",
-        "batch-size: many",
-        "serve: { prt: 1 }",
-        "title: [a, b]",
-        "json: true",
-      ]) {
-        assert.isFalse(validate(parse(yaml)), yaml)
-      }
-    }))
+  test("has a schema for editors", function* () {
+    const { stdout } = yield* cli(["config", "--schema"])
+    const validate = new Ajv({ allowUnionTypes: true }).compile(JSON.parse(stdout))
+    for (const yaml of [
+      `${usual}votes: 3\nserve: { port: 8484 }`,
+      "price: { default: 0.4, judge: 0.01 }\nthreshold: { kappa: 0.2 }\nformat: [trl]\nrun: { dir: a }",
+    ]) {
+      assert.isTrue(validate(parse(yaml)), JSON.stringify(validate.errors))
+    }
+    for (const yaml of [
+      "vots: 3",
+      "once: perhaps",
+      "batch-size: many",
+      "serve: { prt: 1 }",
+      "title: [a, b]",
+      "json: true",
+    ]) {
+      assert.isFalse(validate(parse(yaml)), yaml)
+    }
+  })
 })
 
 describe("a job folder", () => {
-  test("keeps what the last run was given; a bare export and collect go on with it, and say so", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("title: From the file\nformat: openrlhf")
-      const run = ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--format", "trl", "--once", "--json"]
-      assert.strictEqual((yield* cliIn(folder, run)).status, 0)
-      const fs = yield* FileSystem.FileSystem
-      assert.strictEqual(
-        yield* fs.readFileString(`${folder}/job/settings.yaml`),
-        "# What the last run of this job was given. collect, export, leaderboard, plan, resolve, status and ledger go on with it.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
-      )
-      const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
-      assert.deepStrictEqual(
-        [format, once, title],
-        [[["trl"], "job/settings.yaml:2"], undefined, [["From the file"], "prefstream.yaml:1"]],
-      )
-      yield* fs.remove(`${folder}/job/dataset`, { recursive: true })
-      const again = yield* cliIn(folder, ["export", "--dir", "job", "--json"])
-      assert.strictEqual(again.status, 0, again.stderr)
-      assert.include(again.stderr, "Using settings of the last run: --format (see settings.yaml in the job folder)\n")
-      assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["trl"])
+  test("keeps what the last run was given; a bare export and collect go on with it, and say so", function* () {
+    const { folder } = yield* project("title: From the file\nformat: openrlhf")
+    const run = ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--format", "trl", "--once", "--json"]
+    assert.strictEqual((yield* cliIn(folder, run)).status, 0)
+    const fs = yield* FileSystem.FileSystem
+    assert.strictEqual(
+      yield* fs.readFileString(`${folder}/job/settings.yaml`),
+      "# What the last run of this job was given. collect, export, leaderboard, plan, resolve, status and ledger go on with it.\nformat: trl\nproject:\n  prefstream.yaml: ../prefstream.yaml\n  title: From the file\n",
+    )
+    const { format, once, title } = yield* settingsOf(folder, ["export", "--dir", "job"])
+    assert.deepStrictEqual(
+      [format, once, title],
+      [[["trl"], "job/settings.yaml:2"], undefined, [["From the file"], "prefstream.yaml:1"]],
+    )
+    yield* fs.remove(`${folder}/job/dataset`, { recursive: true })
+    const again = yield* cliIn(folder, ["export", "--dir", "job", "--json"]).pipe(ends(0))
+    assert.include(again.stderr, "Using settings of the last run: --format (see settings.yaml in the job folder)\n")
+    assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["trl"])
 
-      const other = yield* cliIn(folder, ["export", "--dir", "job", "--format", "openrlhf"])
-      assert.notInclude(other.stderr, "last run")
-      assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["openrlhf"])
+    const other = yield* cliIn(folder, ["export", "--dir", "job", "--format", "openrlhf"])
+    assert.notInclude(other.stderr, "last run")
+    assert.deepStrictEqual(yield* fs.readDirectory(`${folder}/job/dataset/formats`), ["openrlhf"])
 
-      // A run begins anew, and what it is not given is not kept.
-      assert.strictEqual(
-        (yield* cliIn(
-          folder,
-          run.filter((word) => !/^(--format|trl)$/.test(word)),
-        )).status,
-        0,
-      )
-      assert.isUndefined((yield* settingsOf(folder, ["status", "--dir", "job"])).format)
-    }))
+    // A run begins anew, and what it is not given is not kept.
+    yield* cliIn(
+      folder,
+      run.filter((word) => !/^(--format|trl)$/.test(word)),
+    ).pipe(ends(0))
+    assert.isUndefined((yield* settingsOf(folder, ["status", "--dir", "job"])).format)
+  })
 
-  test("keeps what prefstream.yaml said: export and collect from another folder go on with it; submit keeps what it has no flags for", () =>
-    Effect.gen(function* () {
-      const yaml = `${usual}run: { format: trl }\npoll-min: 2s\n`
-      const { folder } = yield* project(yaml)
-      const fs = yield* FileSystem.FileSystem
-      assert.strictEqual((yield* cliIn(folder, ["run", "--once", "--title", "Typed"])).status, 0)
-      const manifest = `${folder}/job/dataset/manifest.json`
-      const before = yield* fs.readFileString(manifest)
-      const other = yield* temporaryDirectory
-      yield* fs.writeFileString(`${other}/prefstream.yaml`, "format: openrlhf\nsplit: { test: 0.1 }")
-      for (const from of [other, folder]) {
-        const again = yield* cliIn(from, ["export", "--dir", `${folder}/job`])
-        assert.strictEqual(again.status, 0, again.stderr)
-        assert.strictEqual(yield* fs.readFileString(manifest), before)
-      }
-      assert.deepStrictEqual((yield* settingsOf(other, ["collect", "--dir", `${folder}/job`]))["poll-min"]?.[0], ["2s"])
+  test("keeps what prefstream.yaml said: export and collect from another folder go on with it; submit keeps what it has no flags for", function* () {
+    const yaml = `${usual}run: { format: trl }\npoll-min: 2s\n`
+    const { folder } = yield* project(yaml)
+    const fs = yield* FileSystem.FileSystem
+    assert.strictEqual((yield* cliIn(folder, ["run", "--once", "--title", "Typed"])).status, 0)
+    const manifest = `${folder}/job/dataset/manifest.json`
+    const before = yield* fs.readFileString(manifest)
+    const other = yield* temporaryDirectory
+    yield* fs.writeFileString(`${other}/prefstream.yaml`, "format: openrlhf\nsplit: { test: 0.1 }")
+    for (const from of [other, folder]) {
+      yield* cliIn(from, ["export", "--dir", `${folder}/job`]).pipe(ends(0))
+      assert.strictEqual(yield* fs.readFileString(manifest), before)
+    }
+    assert.deepStrictEqual((yield* settingsOf(other, ["collect", "--dir", `${folder}/job`]))["poll-min"]?.[0], ["2s"])
 
-      // The same file is read again.
-      yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml.replace("test: 0.5", "test: 0.2"))
-      assert.deepStrictEqual((yield* settingsOf(folder, ["export"])).split?.[0], ["test=0.2"])
-      assert.deepStrictEqual((yield* settingsOf(other, ["export", "--dir", `${folder}/job`])).split?.[0], ["test=0.5"])
+    // The same file is read again.
+    yield* fs.writeFileString(`${folder}/prefstream.yaml`, yaml.replace("test: 0.5", "test: 0.2"))
+    assert.deepStrictEqual((yield* settingsOf(folder, ["export"])).split?.[0], ["test=0.2"])
+    assert.deepStrictEqual((yield* settingsOf(other, ["export", "--dir", `${folder}/job`])).split?.[0], ["test=0.5"])
 
-      const service = yield* ScriptedService.make(() => ({ status: 402, body: {} }))
-      yield* cliIn(other, ["submit", `${folder}/gold.jsonl`, "--dir", `${folder}/job`, "--moved"], to(service))
-      const { format, split, title } = yield* settingsOf(other, ["export", "--dir", `${folder}/job`])
-      assert.deepStrictEqual([format?.[0], split?.[0], title?.[0]], [["trl"], ["test=0.5"], ["Typed"]])
-    }))
+    const service = yield* ScriptedService.make(() => ({ status: 402, body: {} }))
+    yield* cliIn(other, ["submit", `${folder}/gold.jsonl`, "--dir", `${folder}/job`, "--moved"], to(service))
+    const { format, split, title } = yield* settingsOf(other, ["export", "--dir", `${folder}/job`])
+    assert.deepStrictEqual([format?.[0], split?.[0], title?.[0]], [["trl"], ["test=0.5"], ["Typed"]])
+  })
 
-  test("is left alone by a run that finds another one at work", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("")
-      const fs = yield* FileSystem.FileSystem
-      yield* fs.makeDirectory(`${folder}/job`)
-      yield* FileLock.acquire(`${folder}/job/ledger.db`)
-      const said = yield* cliIn(folder, [
-        "run",
-        "items.jsonl",
-        "--dir",
-        "job",
-        "--expert",
-        "first",
-        "--title",
-        "Second",
-      ])
-      assert.strictEqual(said.status, 75)
-      assert.isFalse(yield* fs.exists(`${folder}/job/settings.yaml`))
-    }))
+  test("is left alone by a run that finds another one at work", function* () {
+    const { folder } = yield* project("")
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(`${folder}/job`)
+    yield* FileLock.acquire(`${folder}/job/ledger.db`)
+    yield* cliIn(folder, ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--title", "Second"]).pipe(
+      ends(75),
+    )
+    assert.isFalse(yield* fs.exists(`${folder}/job/settings.yaml`))
+  })
 
-  test("keeps the pipeline file, too", () =>
-    Effect.gen(function* () {
-      const job = `${yield* temporaryDirectory}/job`
-      const run = yield* cli(["run", `${root}pipelines/quickstart.ts`, "--dir", job])
-      assert.strictEqual(run.status, 0, run.stderr)
-      const { files } = yield* settingsOf(root, ["export", "--dir", job])
-      assert.deepStrictEqual(files, [[`${root}pipelines/quickstart.ts`], `${job}/settings.yaml:2`])
-      const again = yield* cli(["export", "--dir", job])
-      assert.strictEqual(again.status, 0, again.stderr)
-    }))
+  test("keeps the pipeline file, too", function* () {
+    const job = `${yield* temporaryDirectory}/job`
+    yield* cli(["run", `${root}pipelines/quickstart.ts`, "--dir", job]).pipe(ends(0))
+    const { files } = yield* settingsOf(root, ["export", "--dir", job])
+    assert.deepStrictEqual(files, [[`${root}pipelines/quickstart.ts`], `${job}/settings.yaml:2`])
+    yield* cli(["export", "--dir", job]).pipe(ends(0))
+  })
 
-  test("keeps no secret and no address of a file, and nothing of another job in the same folder", () =>
-    Effect.gen(function* () {
-      const { folder } = yield* project("")
-      const ledger = ["--ledger", "a.db", "--title", "A"]
-      const run = ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--webhook-path", "/x", "--listen", "0"]
-      yield* cliIn(folder, [...run, ...ledger], { PREFSTREAM_WEBHOOK_SECRET: "whsec_c2VjcmV0" })
-      yield* cliIn(folder, ["run", "items.jsonl", "--dir", "job", "--expert", "first", ...ledger])
-      const kept = yield* (yield* FileSystem.FileSystem).readFileString(`${folder}/job/settings.yaml`)
-      assert.deepStrictEqual(parse(kept), { ledger: "../a.db", title: "A" })
-      assert.deepStrictEqual((yield* settingsOf(folder, ["status", "--dir", "job"])).ledger?.[0], ["a.db"])
-      assert.isUndefined((yield* settingsOf(folder, ["export", "--dir", "job"], { PREFSTREAM_JOB: "b" })).title)
-    }))
+  test("keeps no secret and no address of a file, and nothing of another job in the same folder", function* () {
+    const { folder } = yield* project("")
+    const ledger = ["--ledger", "a.db", "--title", "A"]
+    const run = ["run", "items.jsonl", "--dir", "job", "--expert", "first", "--webhook-path", "/x", "--listen", "0"]
+    yield* cliIn(folder, [...run, ...ledger], { PREFSTREAM_WEBHOOK_SECRET: "whsec_c2VjcmV0" })
+    yield* cliIn(folder, ["run", "items.jsonl", "--dir", "job", "--expert", "first", ...ledger])
+    const kept = yield* (yield* FileSystem.FileSystem).readFileString(`${folder}/job/settings.yaml`)
+    assert.deepStrictEqual(parse(kept), { ledger: "../a.db", title: "A" })
+    assert.deepStrictEqual((yield* settingsOf(folder, ["status", "--dir", "job"])).ledger?.[0], ["a.db"])
+    assert.isUndefined((yield* settingsOf(folder, ["export", "--dir", "job"], { PREFSTREAM_JOB: "b" })).title)
+  })
 })

@@ -1,8 +1,9 @@
 import { Console as NodeConsole } from "node:console"
 import { Writable } from "node:stream"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe } from "@effect/vitest"
 import { Console, Duration, Effect, Exit, Fiber, Latch, type Option, Queue } from "effect"
 import { TestClock } from "effect/testing"
+import { clockTest } from "../support/job.ts"
 import * as Signals from "../../src/cli/Signals.ts"
 import * as Stop from "../../src/pipeline/Stop.ts"
 
@@ -37,20 +38,16 @@ const finishing = (latch: Latch.Latch) =>
   )
 
 describe("a command that is not stopped", () => {
-  it.effect("ends with its status", () =>
-    Effect.gen(function* () {
-      const { said, status } = yield* supervised(Effect.succeed(3))
-      assert.strictEqual(yield* status, 3)
-      assert.deepStrictEqual(said(), [""])
-    }),
-  )
+  clockTest("ends with its status", function* () {
+    const { said, status } = yield* supervised(Effect.succeed(3))
+    assert.strictEqual(yield* status, 3)
+    assert.deepStrictEqual(said(), [""])
+  })
 
-  it.effect("fails as it fails", () =>
-    Effect.gen(function* () {
-      const { fiber } = yield* supervised(Effect.fail("no"))
-      assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.fail("no"))
-    }),
-  )
+  clockTest("fails as it fails", function* () {
+    const { fiber } = yield* supervised(Effect.fail("no"))
+    assert.deepStrictEqual(yield* Fiber.await(fiber), Exit.fail("no"))
+  })
 })
 
 describe("a signal", () => {
@@ -59,109 +56,93 @@ describe("a signal", () => {
     ["SIGINT", 130],
     ["SIGTERM", 143],
   ] as const) {
-    it.effect(`${signal} ends a command that has nothing under way with ${expected}, at once`, () =>
-      Effect.gen(function* () {
-        const { said, send, status } = yield* supervised(Effect.never)
-        yield* send(signal)
-        assert.strictEqual(yield* status, expected)
-        assert.deepStrictEqual(said(), ["prefstream: stopped; the next run continues from here"])
-      }),
-    )
+    clockTest(`${signal} ends a command that has nothing under way with ${expected}, at once`, function* () {
+      const { said, send, status } = yield* supervised(Effect.never)
+      yield* send(signal)
+      assert.strictEqual(yield* status, expected)
+      assert.deepStrictEqual(said(), ["prefstream: stopped; the next run continues from here"])
+    })
   }
 
-  it.effect("lets what is under way finish, and says what it waits for", () =>
-    Effect.gen(function* () {
-      const latch = yield* Latch.make()
-      const { said, send, status } = yield* supervised(finishing(latch))
-      yield* send("SIGTERM")
-      yield* TestClock.adjust("5 seconds")
-      assert.deepStrictEqual(said(), [
-        "prefstream: SIGTERM: waiting for 3 requests to finish, at most 1m 5s; a second signal ends immediately",
-      ])
-      yield* latch.open
-      assert.strictEqual(yield* status, 143)
-      assert.match(said().at(-1)!, /stopped; the next run continues from here/)
-    }),
-  )
+  clockTest("lets what is under way finish, and says what it waits for", function* () {
+    const latch = yield* Latch.make()
+    const { said, send, status } = yield* supervised(finishing(latch))
+    yield* send("SIGTERM")
+    yield* TestClock.adjust("5 seconds")
+    assert.deepStrictEqual(said(), [
+      "prefstream: SIGTERM: waiting for 3 requests to finish, at most 1m 5s; a second signal ends immediately",
+    ])
+    yield* latch.open
+    assert.strictEqual(yield* status, 143)
+    assert.match(said().at(-1)!, /stopped; the next run continues from here/)
+  })
 
-  it.effect("ends the command when its grace time is over, and says what is left", () =>
-    Effect.gen(function* () {
-      const { fiber, said, send, status } = yield* supervised(
-        Stop.withOptions({ grace: Duration.seconds(3) })(finishing(yield* Latch.make())),
-      )
-      yield* send("SIGINT")
-      yield* TestClock.adjust("2999 millis")
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      assert.strictEqual(yield* status, 130)
-      assert.strictEqual(
-        said().at(-1),
-        "prefstream: the grace time is over; left unfinished: 3 requests; the next run continues from here",
-      )
-    }),
-  )
+  clockTest("ends the command when its grace time is over, and says what is left", function* () {
+    const { fiber, said, send, status } = yield* supervised(
+      Stop.withOptions({ grace: Duration.seconds(3) })(finishing(yield* Latch.make())),
+    )
+    yield* send("SIGINT")
+    yield* TestClock.adjust("2999 millis")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    assert.strictEqual(yield* status, 130)
+    assert.strictEqual(
+      said().at(-1),
+      "prefstream: the grace time is over; left unfinished: 3 requests; the next run continues from here",
+    )
+  })
 
-  it.effect("a second one ends it at once, with the status of the first", () =>
-    Effect.gen(function* () {
-      const { said, send, status } = yield* supervised(finishing(yield* Latch.make()))
-      yield* send("SIGTERM")
-      yield* TestClock.adjust("1 second")
-      yield* send("SIGINT")
-      assert.strictEqual(yield* status, 143)
-      assert.match(said().at(-1)!, /SIGINT: ended immediately; left unfinished: 3 requests;/)
-    }),
-  )
+  clockTest("a second one ends it at once, with the status of the first", function* () {
+    const { said, send, status } = yield* supervised(finishing(yield* Latch.make()))
+    yield* send("SIGTERM")
+    yield* TestClock.adjust("1 second")
+    yield* send("SIGINT")
+    assert.strictEqual(yield* status, 143)
+    assert.match(said().at(-1)!, /SIGINT: ended immediately; left unfinished: 3 requests;/)
+  })
 
-  it.effect("that npm or a terminal delivers twice is one", () =>
-    Effect.gen(function* () {
-      const { fiber, send, status } = yield* supervised(finishing(yield* Latch.make()))
-      yield* send("SIGINT")
-      yield* send("SIGINT")
-      yield* TestClock.adjust("499 millis")
-      yield* send("SIGINT")
-      assert.isUndefined(fiber.pollUnsafe())
-      yield* TestClock.adjust("1 millis")
-      yield* send("SIGINT")
-      assert.strictEqual(yield* status, 130)
-    }),
-  )
+  clockTest("that npm or a terminal delivers twice is one", function* () {
+    const { fiber, send, status } = yield* supervised(finishing(yield* Latch.make()))
+    yield* send("SIGINT")
+    yield* send("SIGINT")
+    yield* TestClock.adjust("499 millis")
+    yield* send("SIGINT")
+    assert.isUndefined(fiber.pollUnsafe())
+    yield* TestClock.adjust("1 millis")
+    yield* send("SIGINT")
+    assert.strictEqual(yield* status, 130)
+  })
 
-  it.effect("is the normal end of what has no end of its own; but not of what it is doing just then", () =>
-    Effect.gen(function* () {
-      const server = yield* supervised(Stop.withOptions({ isNormalEnd: true })(Effect.never))
-      yield* server.send("SIGTERM")
-      assert.strictEqual(yield* server.status, 0)
-      assert.deepStrictEqual(server.said(), ["prefstream: stopped"])
-      const atWork = yield* supervised(
-        Effect.never.pipe(Stop.withOptions({ isNormalEnd: false }), Stop.withOptions({ isNormalEnd: true })),
-      )
-      yield* atWork.send("SIGTERM")
-      assert.strictEqual(yield* atWork.status, 143)
-    }),
-  )
+  clockTest("is the normal end of what has no end of its own; but not of what it is doing just then", function* () {
+    const server = yield* supervised(Stop.withOptions({ isNormalEnd: true })(Effect.never))
+    yield* server.send("SIGTERM")
+    assert.strictEqual(yield* server.status, 0)
+    assert.deepStrictEqual(server.said(), ["prefstream: stopped"])
+    const atWork = yield* supervised(
+      Effect.never.pipe(Stop.withOptions({ isNormalEnd: false }), Stop.withOptions({ isNormalEnd: true })),
+    )
+    yield* atWork.send("SIGTERM")
+    assert.strictEqual(yield* atWork.status, 143)
+  })
 
-  it.effect("is not held up by a command that can't say what is under way", () =>
-    Effect.gen(function* () {
-      const mute: Effect.Effect<Option.Option<string>> = Effect.never
-      const { said, send, status } = yield* supervised(
-        Effect.uninterruptible(Effect.never).pipe(Stop.withOptions({ inFlight: mute, grace: Duration.seconds(3) })),
-      )
-      yield* send("SIGTERM")
-      yield* TestClock.adjust("6 seconds")
-      assert.strictEqual(yield* status, 143)
-      assert.match(said()[0]!, /waiting for work in flight to finish/)
-    }),
-  )
+  clockTest("is not held up by a command that can't say what is under way", function* () {
+    const mute: Effect.Effect<Option.Option<string>> = Effect.never
+    const { said, send, status } = yield* supervised(
+      Effect.uninterruptible(Effect.never).pipe(Stop.withOptions({ inFlight: mute, grace: Duration.seconds(3) })),
+    )
+    yield* send("SIGTERM")
+    yield* TestClock.adjust("6 seconds")
+    assert.strictEqual(yield* status, 143)
+    assert.match(said()[0]!, /waiting for work in flight to finish/)
+  })
 
-  it.effect("does not hide a failure that stopping brought about", () =>
-    Effect.gen(function* () {
-      const { fiber, send } = yield* supervised(
-        Effect.never.pipe(Effect.onInterrupt(() => Effect.die("a bug in what is done at the end"))),
-      )
-      yield* send("SIGTERM")
-      const exit = yield* Fiber.await(fiber)
-      assert(Exit.isFailure(exit))
-      assert.include(String(exit.cause), "a bug in what is done at the end")
-    }),
-  )
+  clockTest("does not hide a failure that stopping brought about", function* () {
+    const { fiber, send } = yield* supervised(
+      Effect.never.pipe(Effect.onInterrupt(() => Effect.die("a bug in what is done at the end"))),
+    )
+    yield* send("SIGTERM")
+    const exit = yield* Fiber.await(fiber)
+    assert(Exit.isFailure(exit))
+    assert.include(String(exit.cause), "a bug in what is done at the end")
+  })
 })

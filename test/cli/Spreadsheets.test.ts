@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli } from "../support/cli.ts"
+import { cli, ends } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 
 const starts = ["=1+1", "+1", "-1", "@SUM(1)", "\tx", "\rx", "'=1", "''-1", "'", "plain", "'plain", " =1"]
@@ -14,8 +14,7 @@ const imported = Effect.gen(function* () {
     JSON.stringify({ id: `${text}${i}`, prompt: `${text} ${i}`, completions: ["a", "b"], models: [text || "m", "other"], expert: text, choice: 0, rationale: text }),
   ) // prettier-ignore
   writeFileSync(`${job}/votes.jsonl`, `${votes.join("\n")}\n`)
-  const said = yield* cli(["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", `${job}/job`])
-  assert.strictEqual(said.status, 0, said.stderr)
+  yield* cli(["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", `${job}/job`]).pipe(ends(0))
   return job
 })
 
@@ -23,38 +22,34 @@ const isFormula = /(?:^|,)"?[=+\-@\t\r][^,\n]*[a-zA-Z(]/m
 
 describe("export-votes --as csv", () => {
   for (const flags of [[], ["--raw"]]) {
-    test(`${flags.join()} is read back exactly${flags.length === 0 ? ", and has no formula" : ""}`, () =>
-      Effect.gen(function* () {
-        const job = yield* imported
-        const { stdout: original } = yield* cli(["export-votes", "--dir", `${job}/job`])
-        const { stdout: csv } = yield* cli(["export-votes", "--dir", `${job}/job`, "--as", "csv", ...flags])
-        assert.strictEqual(isFormula.test(csv), flags.length > 0)
-        writeFileSync(`${job}/votes.csv`, csv)
-        const said = yield* cli(["import", `${job}/votes.csv`, "--dir", `${job}/again`])
-        assert.strictEqual(said.status, 0, said.stderr)
-        const { stdout: again } = yield* cli(["export-votes", "--dir", `${job}/again`])
-        assert.strictEqual(again, original)
-      }))
+    test(`${flags.join()} is read back exactly${flags.length === 0 ? ", and has no formula" : ""}`, function* () {
+      const job = yield* imported
+      const { stdout: original } = yield* cli(["export-votes", "--dir", `${job}/job`])
+      const { stdout: csv } = yield* cli(["export-votes", "--dir", `${job}/job`, "--as", "csv", ...flags])
+      assert.strictEqual(isFormula.test(csv), flags.length > 0)
+      writeFileSync(`${job}/votes.csv`, csv)
+      yield* cli(["import", `${job}/votes.csv`, "--dir", `${job}/again`]).pipe(ends(0))
+      const { stdout: again } = yield* cli(["export-votes", "--dir", `${job}/again`])
+      assert.strictEqual(again, original)
+    })
   }
 
-  test("apostrophes of a foreign table stay", () =>
-    Effect.gen(function* () {
-      const job = yield* temporaryDirectory
-      writeFileSync(`${job}/votes.csv`, "prompt,response_a,response_b,choice,rationale\n'=p,a,b,response_a,'-x\n")
-      yield* cli(["import", `${job}/votes.csv`, "--dir", `${job}/job`])
-      const { stdout } = yield* cli(["export-votes", "--dir", `${job}/job`])
-      const [row] = stdout.split("\n").map((line): unknown => (line === "" ? undefined : JSON.parse(line)))
-      assert.deepInclude(row, { prompt: "'=p", rationale: "'-x" })
-    }))
+  test("apostrophes of a foreign table stay", function* () {
+    const job = yield* temporaryDirectory
+    writeFileSync(`${job}/votes.csv`, "prompt,response_a,response_b,choice,rationale\n'=p,a,b,response_a,'-x\n")
+    yield* cli(["import", `${job}/votes.csv`, "--dir", `${job}/job`])
+    const { stdout } = yield* cli(["export-votes", "--dir", `${job}/job`])
+    const [row] = stdout.split("\n").map((line): unknown => (line === "" ? undefined : JSON.parse(line)))
+    assert.deepInclude(row, { prompt: "'=p", rationale: "'-x" })
+  })
 })
 
-test("leaderboard --csv: names are no formulas, numbers stay, and --raw has the names as they are", () =>
-  Effect.gen(function* () {
-    const job = yield* temporaryDirectory
-    const vote = { prompt: "p", completions: ["a", "b"], models: ["=cmd|x!A0", "m2"], expert: "e", choice: 0 }
-    writeFileSync(`${job}/votes.jsonl`, `${JSON.stringify(vote)}\n`)
-    yield* cli(["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", `${job}/job`])
-    const table = ["leaderboard", "--dir", `${job}/job`, "--csv", "--resamples", "0"]
-    assert.match((yield* cli(table)).stdout, /^1,1,'=cmd\|x!A0,\d/m)
-    assert.match((yield* cli([...table, "--raw"])).stdout, /^1,1,=cmd\|x!A0,\d/m)
-  }))
+test("leaderboard --csv: names are no formulas, numbers stay, and --raw has the names as they are", function* () {
+  const job = yield* temporaryDirectory
+  const vote = { prompt: "p", completions: ["a", "b"], models: ["=cmd|x!A0", "m2"], expert: "e", choice: 0 }
+  writeFileSync(`${job}/votes.jsonl`, `${JSON.stringify(vote)}\n`)
+  yield* cli(["import", `${job}/votes.jsonl`, "--choice-as", "index", "--dir", `${job}/job`])
+  const table = ["leaderboard", "--dir", `${job}/job`, "--csv", "--resamples", "0"]
+  assert.match((yield* cli(table)).stdout, /^1,1,'=cmd\|x!A0,\d/m)
+  assert.match((yield* cli([...table, "--raw"])).stdout, /^1,1,=cmd\|x!A0,\d/m)
+})

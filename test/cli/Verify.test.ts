@@ -1,70 +1,65 @@
+import { createHash } from "node:crypto"
 import { assert, describe } from "@effect/vitest"
-import { Effect, FileSystem } from "effect"
-import { cli } from "../support/cli.ts"
+import { FileSystem } from "effect"
+import { cli, ends } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
-import { root } from "../support/process.ts"
-
-const sample = `${root}data/sample.jsonl`
+import { sample } from "../support/process.ts"
 
 describe("prefstream verify", () => {
-  test("ends with 0 for what a job wrote, and with 1 and a line for each finding where it was changed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const job = yield* temporaryDirectory
-      const run = yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`])
-      assert.strictEqual(run.status, 0, run.stderr)
+  test("ends with 0 for what a job wrote, and with 1 and a line for each finding where it was changed", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const job = yield* temporaryDirectory
+    yield* cli(["run", sample, "--dir", job, "--expert", `gold:${sample}`]).pipe(ends(0))
 
-      const good = yield* cli(["verify", `${job}/dataset`])
-      assert.strictEqual(good.status, 0, good.stdout + good.stderr)
-      assert.match(good.stdout, /dataset has no errors: 144 pairs in \d+ files\.\n$/)
+    const good = yield* cli(["verify", `${job}/dataset`]).pipe(ends(0))
+    assert.match(good.stdout, /dataset has no errors: 144 pairs in \d+ files\.\n$/)
 
-      const { inputs, judges } = JSON.parse(yield* fs.readFileString(`${job}/dataset/manifest.json`))
-      assert.deepStrictEqual(judges, { experts: 0, rules: [], gold_files: [sample], models: [] })
-      assert.deepInclude(inputs[0], { file: sample, records: 72 })
-      const card = yield* fs.readFileString(`${job}/dataset/README.md`)
-      assert.include(card, `Judged by the gold file \`${sample}\` at the embedded service.`)
-      assert.include(card, `72 items were judged with 72 votes of the gold file \`${sample}\`.`)
-      assert.include(card, `| ${sample} | 72 | `)
+    const { counts, inputs, judges, settings } = JSON.parse(yield* fs.readFileString(`${job}/dataset/manifest.json`))
+    assert.deepStrictEqual(judges, { experts: 0, rules: [], gold_files: [sample], models: [] })
+    const bytes = yield* fs.readFile(sample)
+    const sha256 = createHash("sha256").update(bytes).digest("hex")
+    assert.deepStrictEqual(inputs, [{ file: sample, bytes: bytes.length, records: 72, sha256 }])
+    assert.deepInclude(settings, { pairs: { strategy: "best-against-rest" }, aggregate: "majority" })
+    assert.deepStrictEqual(counts, { read: 72, submitted: 72, judged: 72, kept: 72, pairs: 144 })
+    const card = yield* fs.readFileString(`${job}/dataset/README.md`)
+    assert.include(card, `Judged by the gold file \`${sample}\` at the embedded service.`)
+    assert.include(card, `72 items were judged with 72 votes of the gold file \`${sample}\`.`)
+    assert.include(card, `| ${sample} | 72 | `)
 
-      yield* fs.remove(`${job}/dataset/README.md`)
-      yield* fs.writeFileString(`${job}/dataset/notes\u001b.txt`, "mine")
-      const bad = yield* cli(["verify", `${job}/dataset`])
-      assert.strictEqual(bad.status, 1)
-      const lines = bad.stdout.trimEnd().split("\n")
-      assert.strictEqual(lines.length, 2)
-      assert.match(lines[0]!, /^notes\uFFFD\.txt: expected no entry of/)
-      assert.match(lines[1]!, /^README\.md: expected a file/)
+    yield* fs.remove(`${job}/dataset/README.md`)
+    yield* fs.writeFileString(`${job}/dataset/notes\u001b.txt`, "mine")
+    const bad = yield* cli(["verify", `${job}/dataset`]).pipe(ends(1))
+    const lines = bad.stdout.trimEnd().split("\n")
+    assert.strictEqual(lines.length, 2)
+    assert.match(lines[0]!, /^notes\uFFFD\.txt: expected no entry of/)
+    assert.match(lines[1]!, /^README\.md: expected a file/)
 
-      const json = yield* cli(["verify", `${job}/dataset`, "--json"])
-      assert.strictEqual(json.status, 1)
-      const { findings, rows } = JSON.parse(json.stdout)
-      assert.strictEqual(rows, 144)
-      assert.deepInclude(findings[1], { file: "README.md", row: null, field: null })
-    }))
+    const json = yield* cli(["verify", `${job}/dataset`, "--json"]).pipe(ends(1))
+    const { findings, rows } = JSON.parse(json.stdout)
+    assert.strictEqual(rows, 144)
+    assert.deepInclude(findings[1], { file: "README.md", row: null, field: null })
+  })
 
-  test("prints a warning of what a trainer cuts, and ends with 0", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const folder = yield* temporaryDirectory
-      const vote = { prompt: "Is it?", completions: ["Yes", "Yet"], winner: "Yes", annotator: "a" }
-      yield* fs.writeFileString(`${folder}/votes.jsonl`, `${JSON.stringify(vote)}\n`)
-      const job = `${folder}/job`
-      yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job])
-      yield* cli(["export", "--dir", job, "--format", "trl-implicit"])
-      const { status, stdout } = yield* cli(["verify", `${job}/dataset`])
-      assert.match(
-        stdout,
-        /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*"Yes" is cut to "s" \(in this row alone\)\n.* has no errors: 1 pair in/,
-      )
-      assert.strictEqual(status, 0)
-    }))
+  test("prints a warning of what a trainer cuts, and ends with 0", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* temporaryDirectory
+    const vote = { prompt: "Is it?", completions: ["Yes", "Yet"], winner: "Yes", annotator: "a" }
+    yield* fs.writeFileString(`${folder}/votes.jsonl`, `${JSON.stringify(vote)}\n`)
+    const job = `${folder}/job`
+    yield* cli(["import", `${folder}/votes.jsonl`, "--dir", job])
+    yield* cli(["export", "--dir", job, "--format", "trl-implicit"])
+    const { status, stdout } = yield* cli(["verify", `${job}/dataset`])
+    assert.match(
+      stdout,
+      /^warning: formats\/trl-implicit\/train\.jsonl:1: chosen: .*"Yes" is cut to "s" \(in this row alone\)\n.* has no errors: 1 pair in/,
+    )
+    assert.strictEqual(status, 0)
+  })
 
-  test("ends with 1 where there is no dataset, and with 2 where there is no folder", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const none = yield* cli(["verify", folder])
-      assert.strictEqual(none.status, 1)
-      assert.match(none.stdout, /^manifest\.json: expected the manifest of a dataset/)
-      assert.strictEqual((yield* cli(["verify", `${folder}/nowhere`])).status, 2)
-    }))
+  test("ends with 1 where there is no dataset, and with 2 where there is no folder", function* () {
+    const folder = yield* temporaryDirectory
+    const none = yield* cli(["verify", folder]).pipe(ends(1))
+    assert.match(none.stdout, /^manifest\.json: expected the manifest of a dataset/)
+    assert.strictEqual((yield* cli(["verify", `${folder}/nowhere`])).status, 2)
+  })
 })

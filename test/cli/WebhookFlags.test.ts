@@ -2,8 +2,8 @@ import { createHmac } from "node:crypto"
 import { networkInterfaces } from "node:os"
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import { cli, cliStarted, itemLines, reportOf, to, write } from "../support/cli.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { cli, cliStarted, ends, folderWithItems, itemLines, reportOf, to, write } from "../support/cli.ts"
+import { test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import { completed, deliver, otherSecret, secret, send } from "../support/webhooks.ts"
 
@@ -11,15 +11,12 @@ const seldom = ["--poll-min", "5h", "--poll-max", "10h", "--requests-per-second"
 
 /** A job of three items in tasks of one, and a service that completes them at once. */
 const jobOf = Effect.gen(function* () {
-  const job = yield* temporaryDirectory
-  yield* write(`${job}/items.jsonl`, itemLines(3))
+  const job = yield* folderWithItems(3)
   const service = yield* ScriptedService.make(ScriptedService.obliging)
   return { job, service, args: [`${job}/items.jsonl`, "--dir", job, "--batch-size", "1"] }
 })
 
 const hasIPv6 = Object.values(networkInterfaces()).some((found) => found?.some(({ address }) => address === "::1"))
-
-const isPost = ({ method }: ScriptedService.Received) => method === "POST"
 
 /** A command that receives webhooks, and where. */
 const receiving = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env: Record<string, string>) {
@@ -30,45 +27,44 @@ const receiving = Effect.fnUntraced(function* (args: ReadonlyArray<string>, env:
 })
 
 describe("--listen", () => {
-  test("has run and collect wait for webhooks, at the address that they tell, and end with the last result", () =>
-    Effect.gen(function* () {
-      const { args, job, service } = yield* jobOf
-      const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: ` ${otherSecret}  ${secret}\n` }
-      assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
-      for (const command of [
-        ["collect", "--dir", job, "--json"],
-        ["run", ...args, "--json"],
-      ]) {
-        const { ended, url } = yield* receiving([...command, ...seldom, "--listen", "127.0.0.1:0"], env)
-        assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/webhook$/)
-        if (command[0] === "run") {
-          yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.filter(isPost).length === 4 })
-          assert.strictEqual(yield* deliver(url, completed(["task_3"])), 204)
-        } else {
-          assert.strictEqual(yield* deliver(url, completed(["task_0", "task_1"]), { secret: otherSecret }), 204)
-          assert.strictEqual(yield* deliver(url, completed(["task_2"])), 204)
-        }
-        const said = yield* ended
-        assert.strictEqual(said.status, 0, said.stderr)
-        assert.strictEqual(reportOf(said).tasks.completed.tasks, command[0] === "run" ? 4 : 3)
-        assert.notInclude(said.stderr, secret)
-        // For the second: one more item, in a task of its own.
-        yield* write(`${job}/items.jsonl`, itemLines(4))
+  test("has run and collect wait for webhooks, at the address that they tell, and end with the last result", function* () {
+    const { args, job, service } = yield* jobOf
+    const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: ` ${otherSecret}  ${secret}\n` }
+    assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
+    for (const command of [
+      ["collect", "--dir", job, "--json"],
+      ["run", ...args, "--json"],
+    ]) {
+      const { ended, url } = yield* receiving([...command, ...seldom, "--listen", "127.0.0.1:0"], env)
+      assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/webhook$/)
+      if (command[0] === "run") {
+        yield* Effect.repeat(Effect.yieldNow, {
+          until: () => service.received.filter(ScriptedService.isPost).length === 4,
+        })
+        assert.strictEqual(yield* deliver(url, completed(["task_3"])), 204)
+      } else {
+        assert.strictEqual(yield* deliver(url, completed(["task_0", "task_1"]), { secret: otherSecret }), 204)
+        assert.strictEqual(yield* deliver(url, completed(["task_2"])), 204)
       }
-    }))
+      const said = yield* ended.pipe(ends(0))
+      assert.strictEqual(reportOf(said).tasks.completed.tasks, command[0] === "run" ? 4 : 3)
+      assert.notInclude(said.stderr, secret)
+      // For the second: one more item, in a task of its own.
+      yield* write(`${job}/items.jsonl`, itemLines(4))
+    }
+  })
 
-  test("is told where it stands at a path of one's own, and in an IPv6 address where there is IPv6", () =>
-    Effect.gen(function* () {
-      const { args, service } = yield* jobOf
-      const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: secret }
-      const host = hasIPv6 ? "[::1]" : "127.0.0.1"
-      const flags = ["--listen", `${host}:0`, "--webhook-path", "/hooks/annotation", ...seldom]
-      const { stop, url } = yield* receiving(["run", ...args, ...flags], env)
-      assert.strictEqual(url.replace(/:\d+\//, "/"), `http://${host}/hooks/annotation`)
-      // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
-      const said = yield* stop()
-      assert.match(said.stderr, /stopped; the next run continues from here/)
-    }))
+  test("is told where it stands at a path of one's own, and in an IPv6 address where there is IPv6", function* () {
+    const { args, service } = yield* jobOf
+    const env = { ...to(service), PREFSTREAM_WEBHOOK_SECRET: secret }
+    const host = hasIPv6 ? "[::1]" : "127.0.0.1"
+    const flags = ["--listen", `${host}:0`, "--webhook-path", "/hooks/annotation", ...seldom]
+    const { stop, url } = yield* receiving(["run", ...args, ...flags], env)
+    assert.strictEqual(url.replace(/:\d+\//, "/"), `http://${host}/hooks/annotation`)
+    // Stopped while it listens: it goes at once, and leaves what a later run goes on from.
+    const said = yield* stop()
+    assert.match(said.stderr, /stopped; the next run continues from here/)
+  })
 
   const listening = ["--listen", "0"]
   const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, Record<string, string>, RegExp]> = [
@@ -98,78 +94,74 @@ describe("--listen", () => {
     ["at a port that is a name", ["--listen", "localhost:http"], {}, /--listen.*a port, or an address and a port/],
   ] // prettier-ignore
   for (const [name, flags, env, message] of wrong) {
-    test(`${name} is refused by run and collect, and no secret is repeated`, () =>
-      Effect.gen(function* () {
-        const { args, job, service } = yield* jobOf
-        for (const command of [
-          ["run", ...args],
-          ["collect", "--dir", job],
-        ]) {
-          const said = yield* cli([...command, ...flags], { ...to(service), PREFSTREAM_WEBHOOK_SECRET: secret, ...env })
-          assert.strictEqual(said.status, 2, said.stderr)
-          assert.match(said.stderr, message)
-          assert.notMatch(said.stderr, /hunter2|aHVudGVyMg|MfKQ9r8G/)
-        }
-        assert.deepStrictEqual(service.received, [])
-      }))
+    test(`${name} is refused by run and collect, and no secret is repeated`, function* () {
+      const { args, job, service } = yield* jobOf
+      for (const command of [
+        ["run", ...args],
+        ["collect", "--dir", job],
+      ]) {
+        const said = yield* cli([...command, ...flags], {
+          ...to(service),
+          PREFSTREAM_WEBHOOK_SECRET: secret,
+          ...env,
+        }).pipe(ends(2, message))
+        assert.notMatch(said.stderr, /hunter2|aHVudGVyMg|MfKQ9r8G/)
+      }
+      assert.deepStrictEqual(service.received, [])
+    })
   }
 
-  test("takes the scheme and what belongs to it from the environment, and a flag before it", () =>
-    Effect.gen(function* () {
-      const { args, job, service } = yield* jobOf
-      const env = {
-        ...to(service),
-        // Two, of which one has spaces; each in a line.
-        PREFSTREAM_WEBHOOK_SECRET: "one of them\nanother\n",
-        PREFSTREAM_WEBHOOK_SCHEME: "github",
-        PREFSTREAM_WEBHOOK_HEADER: "X-Other",
-        PREFSTREAM_WEBHOOK_TASK_IDS: "nowhere finished[*].task",
-        PREFSTREAM_WEBHOOK_DELIVERY_ID: "id",
-        PREFSTREAM_WEBHOOK_TOLERANCE: "",
-      }
-      assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
-      const flags = ["--listen", "127.0.0.1:0", "--webhook-header", "x-signature", ...seldom]
-      const { ended, url } = yield* receiving(["collect", "--dir", job, "--json", ...flags], env)
-      const sent = (payload: unknown, key: string) => {
-        const body = JSON.stringify(payload)
-        const signature = createHmac("sha256", key).update(body).digest("hex")
-        return Effect.map(send(url, { body, headers: { "x-signature": signature } }), ({ status }) => status)
-      }
-      const finished = (task: string, id: number) => ({ id, finished: [{ task }] })
-      assert.strictEqual(yield* sent(finished("task_0", 1), "guessed"), 401)
-      assert.strictEqual(yield* sent(finished("task_0", 1), "one of them"), 204)
-      assert.strictEqual(yield* sent(finished("task_1", 2), "another"), 204)
-      assert.strictEqual(yield* sent({ id: 2, event: "all" }, "another"), 204)
-      assert.deepInclude(yield* send(new URL("/healthz", url).href, { method: "GET" }), { status: 200 })
-      assert.strictEqual(yield* sent(finished("task_2", 3), "another"), 204)
-      const said = yield* ended
-      assert.strictEqual(said.status, 0, said.stderr)
-      assert.match(said.stderr, /a webhook delivery was refused: its signature fits none of the secrets$/m)
-      assert.strictEqual(service.received.filter((request) => !isPost(request)).length, 3)
-    }))
+  test("takes the scheme and what belongs to it from the environment, and a flag before it", function* () {
+    const { args, job, service } = yield* jobOf
+    const env = {
+      ...to(service),
+      // Two, of which one has spaces; each in a line.
+      PREFSTREAM_WEBHOOK_SECRET: "one of them\nanother\n",
+      PREFSTREAM_WEBHOOK_SCHEME: "github",
+      PREFSTREAM_WEBHOOK_HEADER: "X-Other",
+      PREFSTREAM_WEBHOOK_TASK_IDS: "nowhere finished[*].task",
+      PREFSTREAM_WEBHOOK_DELIVERY_ID: "id",
+      PREFSTREAM_WEBHOOK_TOLERANCE: "",
+    }
+    assert.strictEqual((yield* cli(["submit", ...args, ...seldom], env)).status, 0)
+    const flags = ["--listen", "127.0.0.1:0", "--webhook-header", "x-signature", ...seldom]
+    const { ended, url } = yield* receiving(["collect", "--dir", job, "--json", ...flags], env)
+    const sent = (payload: unknown, key: string) => {
+      const body = JSON.stringify(payload)
+      const signature = createHmac("sha256", key).update(body).digest("hex")
+      return Effect.map(send(url, { body, headers: { "x-signature": signature } }), ({ status }) => status)
+    }
+    const finished = (task: string, id: number) => ({ id, finished: [{ task }] })
+    assert.strictEqual(yield* sent(finished("task_0", 1), "guessed"), 401)
+    assert.strictEqual(yield* sent(finished("task_0", 1), "one of them"), 204)
+    assert.strictEqual(yield* sent(finished("task_1", 2), "another"), 204)
+    assert.strictEqual(yield* sent({ id: 2, event: "all" }, "another"), 204)
+    assert.deepInclude(yield* send(new URL("/healthz", url).href, { method: "GET" }), { status: 200 })
+    assert.strictEqual(yield* sent(finished("task_2", 3), "another"), 204)
+    yield* ended.pipe(ends(0, /a webhook delivery was refused: its signature fits none of the secrets$/m))
+    assert.strictEqual(service.received.filter((request) => !ScriptedService.isPost(request)).length, 3)
+  })
 
-  test("is refused for a single look, and with the embedded service", () =>
-    Effect.gen(function* () {
-      const { args, job, service } = yield* jobOf
-      const flags = ["--listen", "0"]
-      const once = yield* cli(["collect", "--dir", job, "--once", ...flags], to(service))
-      assert.deepStrictEqual([once.status, once.stdout], [2, ""])
-      assert.match(once.stderr, /--listen cannot be combined with --once/)
-      const embedded = yield* cli(["run", ...args, ...flags])
-      assert.deepStrictEqual([embedded.status, embedded.stdout], [2, ""])
-      assert.match(embedded.stderr, /--listen requires a base URL/)
-    }))
+  test("is refused for a single look, and with the embedded service", function* () {
+    const { args, job, service } = yield* jobOf
+    const flags = ["--listen", "0"]
+    const once = yield* cli(["collect", "--dir", job, "--once", ...flags], to(service))
+    assert.deepStrictEqual([once.status, once.stdout], [2, ""])
+    assert.match(once.stderr, /--listen cannot be combined with --once/)
+    const embedded = yield* cli(["run", ...args, ...flags])
+    assert.deepStrictEqual([embedded.status, embedded.stdout], [2, ""])
+    assert.match(embedded.stderr, /--listen requires a base URL/)
+  })
 
-  test("at a port that is in use ends the command before anything is sent", () =>
-    Effect.gen(function* () {
-      const { args, service } = yield* jobOf
-      const { port } = new URL(service.baseUrl)
-      const said = yield* cli(["run", ...args, "--listen", port], {
-        ...to(service),
-        PREFSTREAM_WEBHOOK_SECRET: secret,
-      })
-      assert.deepStrictEqual([said.status, said.stdout], [1, ""])
-      assert.match(said.stderr, new RegExp(`cannot receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
-      assert.deepStrictEqual(service.received, [])
-    }))
+  test("at a port that is in use ends the command before anything is sent", function* () {
+    const { args, service } = yield* jobOf
+    const { port } = new URL(service.baseUrl)
+    const said = yield* cli(["run", ...args, "--listen", port], {
+      ...to(service),
+      PREFSTREAM_WEBHOOK_SECRET: secret,
+    })
+    assert.deepStrictEqual([said.status, said.stdout], [1, ""])
+    assert.match(said.stderr, new RegExp(`cannot receive webhooks at 127\\.0\\.0\\.1:${port}: the port is in use`))
+    assert.deepStrictEqual(service.received, [])
+  })
 })

@@ -4,7 +4,7 @@ import { basename, dirname } from "node:path"
 import { afterAll, assert, beforeAll, describe } from "@effect/vitest"
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { version } from "../../src/node/Version.ts"
-import { cli, cliStarted, itemLines, quick, to } from "../support/cli.ts"
+import { cli, cliStarted, ends, itemLines, quick, to } from "../support/cli.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
 import { spawned } from "../support/process.ts"
@@ -17,45 +17,39 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
   })
   afterAll(() => server.close())
 
-  test("ends its reading at too many rejects, says so, and does not read again", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const schema = server.newSchema()
-      const file = `${folder}/items.jsonl`
-      writeFileSync(file, `${itemLines(2).join("\n")}\nno JSON\n`)
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const worker = yield* cliStarted(["worker", file, "--dir", folder, "--max-rejects", "0", ...quick], {
-        ...to(service),
-        PREFSTREAM_LEDGER: server.url(schema),
-      })
-      const stderr = yield* worker.talks(/reading ended: .*reject/)
-      assert.notInclude(stderr, "starts again in")
-      yield* worker.stop()
-      assert.strictEqual(server.psql("SELECT COUNT(*) FROM run", schema), "1")
-    }))
+  test("ends its reading at too many rejects, says so, and does not read again", function* () {
+    const folder = yield* temporaryDirectory
+    const schema = server.newSchema()
+    const file = `${folder}/items.jsonl`
+    writeFileSync(file, `${itemLines(2).join("\n")}\nno JSON\n`)
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const worker = yield* cliStarted(["worker", file, "--dir", folder, "--max-rejects", "0", ...quick], {
+      ...to(service),
+      PREFSTREAM_LEDGER: server.url(schema),
+    })
+    const stderr = yield* worker.talks(/reading ended: .*reject/)
+    assert.notInclude(stderr, "starts again in")
+    yield* worker.stop()
+    assert.strictEqual(server.psql("SELECT COUNT(*) FROM run", schema), "1")
+  })
 
-  test("refuses the ledger of a newer version, and leaves it as it is", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const schema = server.newSchema()
-      const file = `${folder}/items.jsonl`
-      writeFileSync(file, `${itemLines(2).join("\n")}\n`)
-      const env = { PREFSTREAM_LEDGER: server.url(schema) }
-      const ran = yield* cli(["run", file, "--dir", folder, ...quick], env)
-      assert.strictEqual(ran.status, 0, ran.stderr)
-      server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (99, 'of_the_future')", schema)
-      const { status, stderr } = yield* cli(["worker", file, "--dir", folder], {
-        ...env,
-        PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1",
-        PREFSTREAM_TOKEN: "token",
-      })
-      assert.strictEqual(status, 1)
-      assert.match(
-        stderr,
-        /^prefstream: the ledger has version 99, this prefstream knows versions up to \d+: install a newer/m,
-      )
-      assert.strictEqual(server.psql("SELECT COUNT(*) FROM part_owner", schema), "0")
-    }))
+  test("refuses the ledger of a newer version, and leaves it as it is", function* () {
+    const folder = yield* temporaryDirectory
+    const schema = server.newSchema()
+    const file = `${folder}/items.jsonl`
+    writeFileSync(file, `${itemLines(2).join("\n")}\n`)
+    const env = { PREFSTREAM_LEDGER: server.url(schema) }
+    yield* cli(["run", file, "--dir", folder, ...quick], env).pipe(ends(0))
+    server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (99, 'of_the_future')", schema)
+    yield* cli(["worker", file, "--dir", folder], {
+      ...env,
+      PREFSTREAM_BASE_URL: "http://127.0.0.1:1/v1",
+      PREFSTREAM_TOKEN: "token",
+    }).pipe(
+      ends(1, /^prefstream: the ledger has version 99, this prefstream knows versions up to \d+: install a newer/m),
+    )
+    assert.strictEqual(server.psql("SELECT COUNT(*) FROM part_owner", schema), "0")
+  })
 
   const parts = 8
 
@@ -90,90 +84,87 @@ describe.skipIf(notInstalled)("prefstream worker", () => {
       }
     }).pipe(Effect.delay(Duration.millis(250)), Effect.repeat({ until: (count) => count >= atLeast }))
 
-  test("has all parts of its job, whoever works a job of that number in another schema", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const schemas = [server.newSchema(), server.newSchema()]
-      const workers = yield* Effect.forEach(schemas, (schema) => startWorker(service, schema))
-      for (const [i, schema] of schemas.entries()) yield* has(schema, workers[i]!, parts)
-      yield* Effect.forEach(workers, ({ stop }) => stop(), { concurrency: 2 })
-    }))
+  test("has all parts of its job, whoever works a job of that number in another schema", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const schemas = [server.newSchema(), server.newSchema()]
+    const workers = yield* Effect.forEach(schemas, (schema) => startWorker(service, schema))
+    for (const [i, schema] of schemas.entries()) yield* has(schema, workers[i]!, parts)
+    yield* Effect.forEach(workers, ({ stop }) => stop(), { concurrency: 2 })
+  })
 
-  test("that is stopped lets go of its parts at once, and waits for the answer to what it is sending", () =>
-    Effect.gen(function* () {
-      const [asked, released] = [yield* Latch.make(), yield* Latch.make()]
-      const context = yield* Effect.context()
-      const service = yield* ScriptedService.make(async (request, before) => {
-        if (request.method === "POST") {
-          asked.openUnsafe()
-          await Effect.runPromiseWith(context)(released.await)
-        }
-        return ScriptedService.obliging(request, before)
-      })
-      const schema = server.newSchema()
-      const first = yield* startWorker(service, schema)
-      yield* asked.await
-      const second = yield* startWorker(service, schema)
-      yield* has(schema, second, 1)
-      const stopping = yield* Effect.forkChild(first.stop(), { startImmediately: true })
-      yield* has(schema, second, parts)
-      assert.isUndefined(stopping.pollUnsafe())
-      assert.strictEqual(server.psql("SELECT state FROM task", schema), "submitting")
-      yield* released.open
-      yield* Fiber.join(stopping)
-      assert.include(["submitted", "completed"], server.psql("SELECT state FROM task", schema))
-      assert.strictEqual(service.received.filter(({ method }) => method === "POST").length, 1)
-      yield* second.stop()
-    }))
-
-  test("works beside one of another version of prefstream, until a newer one has changed the ledger", () =>
-    Effect.gen(function* () {
-      const [released, context] = [yield* Latch.make(), yield* Effect.context()]
-      const service = yield* ScriptedService.make(async (request, before) => {
-        if (request.method === "POST") await Effect.runPromiseWith(context)(released.await)
-        return ScriptedService.obliging(request, before)
-      })
-      const schema = server.newSchema()
-      const flags = [4 * parts, "--batch-size", "1", "--concurrency", "4", ...quick] as const
-      const one = yield* startWorker(service, schema, ...flags)
-      yield* has(schema, one, 1)
-
-      const { program, scoped } = yield* Effect.promise(() => import("../support/program.ts"))
-      // Within the package, of which it finds the files.
-      const bundle = yield* Effect.acquireRelease(
-        Effect.sync(() => mkdtempSync(`${dirname(dirname(program))}/unfinished-`)),
-        (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
-      )
-      cpSync(dirname(program), bundle, { recursive: true })
-      const other = `${bundle}/${basename(program)}`
-      for (const file of readdirSync(bundle).filter((name) => name.endsWith(".js"))) {
-        const text = readFileSync(`${bundle}/${file}`, "utf8")
-        writeFileSync(`${bundle}/${file}`, text.replace(`version: "${version}"`, 'version: "99.0.0"'))
+  test("that is stopped lets go of its parts at once, and waits for the answer to what it is sending", function* () {
+    const [asked, released] = [yield* Latch.make(), yield* Latch.make()]
+    const context = yield* Effect.context()
+    const service = yield* ScriptedService.make(async (request, before) => {
+      if (request.method === "POST") {
+        asked.openUnsafe()
+        await Effect.runPromiseWith(context)(released.await)
       }
-      const ran = (args: ReadonlyArray<string>, env = {}) =>
-        scoped(() => spawned(process.execPath, [other, ...args], { env }))
-      const printed = yield* ran(["--version"])
-      assert.include((yield* Effect.promise(() => printed.ended)).stdout, "99.0.0")
+      return ScriptedService.obliging(request, before)
+    })
+    const schema = server.newSchema()
+    const first = yield* startWorker(service, schema)
+    yield* asked.await
+    const second = yield* startWorker(service, schema)
+    yield* has(schema, second, 1)
+    const stopping = yield* Effect.forkChild(first.stop(), { startImmediately: true })
+    yield* has(schema, second, parts)
+    assert.isUndefined(stopping.pollUnsafe())
+    assert.strictEqual(server.psql("SELECT state FROM task", schema), "submitting")
+    yield* released.open
+    yield* Fiber.join(stopping)
+    assert.include(["submitted", "completed"], server.psql("SELECT state FROM task", schema))
+    assert.strictEqual(service.received.filter(ScriptedService.isPost).length, 1)
+    yield* second.stop()
+  })
 
-      const two = yield* ran(...(yield* worker(service, schema, ...flags)))
-      const second = nameIn(yield* Effect.promise(() => two.talks(/Worker (\S+) of/)))
-      const seen = (condition: string, count: number) =>
-        Effect.sync(() =>
-          Number(server.psql(`SELECT COUNT(*) FROM task JOIN part_owner USING (job, part) WHERE ${condition}`, schema)),
-        ).pipe(Effect.delay(Duration.millis(250)), Effect.repeat({ until: (found) => found >= count }))
-      for (const { name } of [one, second]) {
-        yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
-      }
-      const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
-      assert.match(status.stdout, /^ *requests +the workers have taken those of the next [\d.]+ m?s$/m)
-      yield* released.open
-      yield* seen("state = 'completed'", 4 * parts)
-      assert.strictEqual(service.received.filter(({ method }) => method === "POST").length, 4 * parts)
+  test("works beside one of another version of prefstream, until a newer one has changed the ledger", function* () {
+    const [released, context] = [yield* Latch.make(), yield* Effect.context()]
+    const service = yield* ScriptedService.make(async (request, before) => {
+      if (request.method === "POST") await Effect.runPromiseWith(context)(released.await)
+      return ScriptedService.obliging(request, before)
+    })
+    const schema = server.newSchema()
+    const flags = [4 * parts, "--batch-size", "1", "--concurrency", "4", ...quick] as const
+    const one = yield* startWorker(service, schema, ...flags)
+    yield* has(schema, one, 1)
 
-      server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (99, 'of_the_future')", schema)
-      for (const { status, stderr } of [yield* one.ended, yield* Effect.promise(() => two.ended)]) {
-        assert.strictEqual(status, 1)
-        assert.match(stderr, /the ledger has version 99, this prefstream knows versions up to \d+: install a newer/)
-      }
-    }))
+    const { program, scoped } = yield* Effect.promise(() => import("../support/program.ts"))
+    // Within the package, of which it finds the files.
+    const bundle = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(`${dirname(dirname(program))}/unfinished-`)),
+      (folder) => Effect.sync(() => rmSync(folder, { recursive: true })),
+    )
+    cpSync(dirname(program), bundle, { recursive: true })
+    const other = `${bundle}/${basename(program)}`
+    for (const file of readdirSync(bundle).filter((name) => name.endsWith(".js"))) {
+      const text = readFileSync(`${bundle}/${file}`, "utf8")
+      writeFileSync(`${bundle}/${file}`, text.replace(`version: "${version}"`, 'version: "99.0.0"'))
+    }
+    const ran = (args: ReadonlyArray<string>, env = {}) =>
+      scoped(() => spawned(process.execPath, [other, ...args], { env }))
+    const printed = yield* ran(["--version"])
+    assert.include((yield* Effect.promise(() => printed.ended)).stdout, "99.0.0")
+
+    const two = yield* ran(...(yield* worker(service, schema, ...flags)))
+    const second = nameIn(yield* Effect.promise(() => two.talks(/Worker (\S+) of/)))
+    const seen = (condition: string, count: number) =>
+      Effect.sync(() =>
+        Number(server.psql(`SELECT COUNT(*) FROM task JOIN part_owner USING (job, part) WHERE ${condition}`, schema)),
+      ).pipe(Effect.delay(Duration.millis(250)), Effect.repeat({ until: (found) => found >= count }))
+    for (const { name } of [one, second]) {
+      yield* seen(`state = 'submitting' AND owner = '${name}' AND claim_epoch = epoch`, 1)
+    }
+    const status = yield* cli(["status"], { PREFSTREAM_LEDGER: server.url(schema) })
+    assert.match(status.stdout, /^ *requests +the workers have taken those of the next [\d.]+ m?s$/m)
+    yield* released.open
+    yield* seen("state = 'completed'", 4 * parts)
+    assert.strictEqual(service.received.filter(ScriptedService.isPost).length, 4 * parts)
+
+    server.psql("INSERT INTO prefstream_migration (migration_id, name) VALUES (99, 'of_the_future')", schema)
+    for (const { status, stderr } of [yield* one.ended, yield* Effect.promise(() => two.ended)]) {
+      assert.strictEqual(status, 1)
+      assert.match(stderr, /the ledger has version 99, this prefstream knows versions up to \d+: install a newer/)
+    }
+  })
 })

@@ -110,17 +110,16 @@ describe("the order of completions", () => {
       }).pipe(Effect.scoped, Effect.provide(platform)),
   )
 
-  test("keeps one who always takes the first place from having a favourite in the data", () =>
-    Effect.gen(function* () {
-      const input = items(400, (i) => ({ completions: ["a", "b", "c", "d"].map((text) => `${text} ${i}`) }))
-      const chosen = Effect.fnUntraced(function* (options: SubmitOptions) {
-        const { items } = yield* judgedBy("first", records(input), options)
-        return countsOf(items.map(({ judgments: [judgment] }) => judgment.bestCompletionIndex))
-      })
-      assert.isBelow(chiSquare(yield* chosen({})), likelyOfFour)
-      assert.isBelow(chiSquare(yield* chosen({ shuffleSeed: 9 })), likelyOfFour)
-      assert.deepStrictEqual(yield* chosen({ shuffleSeed: false }), [400, 0, 0, 0])
-    }))
+  test("keeps one who always takes the first place from having a favourite in the data", function* () {
+    const input = items(400, (i) => ({ completions: ["a", "b", "c", "d"].map((text) => `${text} ${i}`) }))
+    const chosen = Effect.fnUntraced(function* (options: SubmitOptions) {
+      const { items } = yield* judgedBy("first", records(input), options)
+      return countsOf(items.map(({ judgments: [judgment] }) => judgment.bestCompletionIndex))
+    })
+    assert.isBelow(chiSquare(yield* chosen({})), likelyOfFour)
+    assert.isBelow(chiSquare(yield* chosen({ shuffleSeed: 9 })), likelyOfFour)
+    assert.deepStrictEqual(yield* chosen({ shuffleSeed: false }), [400, 0, 0, 0])
+  })
 })
 
 describe("gold items", () => {
@@ -129,156 +128,151 @@ describe("gold items", () => {
     .split("\n")
     .map((line) => JSON.parse(line) as PromptItem)
 
-  test("are judged like others, told apart from them, and in no account of the input", () =>
-    Effect.gen(function* () {
-      const gold = { items: sample.slice(40), rate: 0.3 }
-      const input = Source.make(sample.slice(0, 40)).records
-      const { items, prompts, report } = yield* judgedBy(`gold:${root}data/sample.jsonl`, input, { votes: 2, gold })
-      const checks = items.filter(({ isCheck }) => isCheck)
-      assert.isAbove(checks.length, 5)
-      assert.strictEqual(items.length, 40 + checks.length)
-      assert.deepInclude(report, { read: 40, submitted: 40, rejected: 0, not_submitted: 0, gold: checks.length })
-      assert.strictEqual(report.tasks.completed.items, 2 * items.length)
-      assert.sameMembers(
-        prompts.map(({ prompt }) => prompt),
-        sample.slice(0, 40).map(({ prompt }) => prompt),
+  test("are judged like others, told apart from them, and in no account of the input", function* () {
+    const gold = { items: sample.slice(40), rate: 0.3 }
+    const input = Source.make(sample.slice(0, 40)).records
+    const { items, prompts, report } = yield* judgedBy(`gold:${root}data/sample.jsonl`, input, { votes: 2, gold })
+    const checks = items.filter(({ isCheck }) => isCheck)
+    assert.isAbove(checks.length, 5)
+    assert.strictEqual(items.length, 40 + checks.length)
+    assert.deepInclude(report, { read: 40, submitted: 40, rejected: 0, not_submitted: 0, gold: checks.length })
+    assert.strictEqual(report.tasks.completed.items, 2 * items.length)
+    assert.sameMembers(
+      prompts.map(({ prompt }) => prompt),
+      sample.slice(0, 40).map(({ prompt }) => prompt),
+    )
+    const known = new Map(sample.map((item) => [item.prompt, item]))
+    for (const { completions, gold, isCheck, itemId, judgments, prompt } of items) {
+      const { completions: asGiven, gold: answer, id } = known.get(prompt)!
+      assert.deepStrictEqual([completions, gold], [asGiven, answer])
+      assert.deepStrictEqual(
+        judgments.map(({ bestCompletionIndex }) => completions[bestCompletionIndex]),
+        [1, 2].map(() => completions[answer!.best_completion_index]),
       )
-      const known = new Map(sample.map((item) => [item.prompt, item]))
-      for (const { completions, gold, isCheck, itemId, judgments, prompt } of items) {
-        const { completions: asGiven, gold: answer, id } = known.get(prompt)!
-        assert.deepStrictEqual([completions, gold], [asGiven, answer])
-        assert.deepStrictEqual(
-          judgments.map(({ bestCompletionIndex }) => completions[bestCompletionIndex]),
-          [1, 2].map(() => completions[answer!.best_completion_index]),
-        )
-        assert.strictEqual(isCheck, itemId.startsWith("gold:"))
-        if (isCheck) assert.include(itemId, id!)
-      }
-    }))
+      assert.strictEqual(isCheck, itemId.startsWith("gold:"))
+      if (isCheck) assert.include(itemId, id!)
+    }
+  })
 })
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
 
 const bodies = (service: ScriptedService.ScriptedService) =>
-  service.received.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body) as TaskRequest)
+  service.received.filter(ScriptedService.isPost).map(({ body }) => JSON.parse(body) as TaskRequest)
 
 describe("votes", () => {
-  test("are in tasks of their own with keys of their own; more of them than before are for new items", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(ScriptedService.obliging, { concurrency: 1 })
-      const process = inProcess(directory, service.profile)
-      yield* submit(records(items(2)), { batch }).pipe(process)
-      const report = yield* submit(records(items(4)), { batch, votes: 3 }).pipe(
-        Effect.andThen(RunReport.make({})),
-        process,
-      )
-      assert.deepStrictEqual(
-        bodies(service).map(({ prompts }) => prompts.map(({ prompt }) => prompt)),
-        [
-          [0, 1],
-          [2, 3],
-          [2, 3],
-          [2, 3],
-        ].map((numbers) => numbers.map((i) => `prompt ${i}`)),
-      )
-      const keys = service.received.map(({ headers }) => headers["idempotency-key"])
-      assert.strictEqual(new Set(keys).size, 4)
-      assert.deepInclude(report, { read: 4, submitted: 4, known: 2, not_submitted: 0, votes: 3 })
-      assert.deepStrictEqual(report.tasks.submitted, { tasks: 4, items: 8 })
-    }))
+  test("are in tasks of their own with keys of their own; more of them than before are for new items", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(ScriptedService.obliging, { concurrency: 1 })
+    const process = inProcess(directory, service.profile)
+    yield* submit(records(items(2)), { batch }).pipe(process)
+    const report = yield* submit(records(items(4)), { batch, votes: 3 }).pipe(
+      Effect.andThen(RunReport.make({})),
+      process,
+    )
+    assert.deepStrictEqual(
+      bodies(service).map(({ prompts }) => prompts.map(({ prompt }) => prompt)),
+      [
+        [0, 1],
+        [2, 3],
+        [2, 3],
+        [2, 3],
+      ].map((numbers) => numbers.map((i) => `prompt ${i}`)),
+    )
+    const keys = service.received.map(({ headers }) => headers["idempotency-key"])
+    assert.strictEqual(new Set(keys).size, 4)
+    assert.deepInclude(report, { read: 4, submitted: 4, known: 2, not_submitted: 0, votes: 3 })
+    assert.deepStrictEqual(report.tasks.submitted, { tasks: 4, items: 8 })
+  })
 
-  test("that are too large are halved alike, with the keys of tasks that were planned so", () =>
-    Effect.gen(function* () {
-      const keysOf = Effect.fnUntraced(function* (most: number, maxPrompts: number) {
-        const isLarge = ({ body }: ScriptedService.Received) => (JSON.parse(body) as TaskRequest).prompts.length > most
-        const service = yield* ScriptedService.make(
-          (request, before) =>
-            isLarge(request)
-              ? { status: 413, body: { title: "too large", status: 413 } }
-              : ScriptedService.obliging(
-                  request,
-                  before.filter((earlier) => !isLarge(earlier)),
-                ),
-          { concurrency: 1 },
-        )
-        const directory = yield* temporaryDirectory
-        const judged = yield* Effect.gen(function* () {
-          yield* submit(records(items(4)), { batch: { maxPrompts, maxBytes: 1_000_000 }, votes: 2 })
-          return yield* (yield* Ledger).counts
-        }).pipe(inProcess(directory, service.profile))
-        const { findings } = yield* LedgerCheck.check({ job: defaultJob }).pipe(
-          Effect.provide(SqliteClient.layer({ filename: `${directory}/ledger.db` })),
-        )
-        assert.deepStrictEqual(findings, [])
-        assert.deepStrictEqual(judged.submitted, { tasks: 4, items: 8 })
-        return service.received
-          .filter((request) => !isLarge(request))
-          .map(({ body, headers }) => [headers["idempotency-key"], body])
-      })
-      assert.sameDeepMembers(yield* keysOf(2, 4), yield* keysOf(2, 2))
-    }))
-
-  test("of which some are refused leave the item with the others; where all are, it is rejected, once", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const refused = { status: 422, body: { title: "no", status: 422 } }
-      let second = 0
-      const service = yield* ScriptedService.make(
-        (request, before) => {
-          if (/prompt [01]/.test(request.body)) return refused
-          // The task, and its two halves.
-          if (/prompt [23]/.test(request.body) && second++ < 3) return refused
-          return ScriptedService.obliging(request, before)
-        },
-        { concurrency: 1 },
-      )
-      const report = yield* Effect.gen(function* () {
-        yield* submit(records(items(4)), { batch, votes: 2, maxRejects: 2 })
-        yield* RejectsFile.write(directory)
-        return yield* RunReport.make({})
-      }).pipe(inProcess(directory, service.profile))
-      assert.deepInclude(report, { read: 4, submitted: 2, rejected: 2, not_submitted: 0 })
-      assert.deepStrictEqual(report.tasks.refused, { tasks: 6, items: 6 })
-      const lines = readFileSync(`${directory}/rejects.jsonl`, "utf8").trimEnd().split("\n")
-      const raws = lines.map((line) => JSON.parse((JSON.parse(line) as { readonly raw: string }).raw) as PromptItem)
-      assert.deepStrictEqual(
-        raws.map(({ completions, prompt }) => ({ prompt, completions })),
-        items(2).map(({ item }) => item),
-      )
-    }))
-
-  test("of an item are given together, those that are there, in the order of the items", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
+  test("that are too large are halved alike, with the keys of tasks that were planned so", function* () {
+    const keysOf = Effect.fnUntraced(function* (most: number, maxPrompts: number) {
+      const isLarge = ({ body }: ScriptedService.Received) => (JSON.parse(body) as TaskRequest).prompts.length > most
       const service = yield* ScriptedService.make(
         (request, before) =>
-          request.path.endsWith("/task_3")
-            ? { status: 200, body: { task_id: "task_3", status: "pending" } }
-            : ScriptedService.obliging(request, before),
+          isLarge(request)
+            ? { status: 413, body: { title: "too large", status: 413 } }
+            : ScriptedService.obliging(
+                request,
+                before.filter((earlier) => !isLarge(earlier)),
+              ),
         { concurrency: 1 },
       )
-      const found = yield* Effect.gen(function* () {
-        yield* submit(records(items(4)), { batch, votes: 3 })
-        yield* collect({ once: true })
-        const turnarounds = yield* Stream.runCollect((yield* Ledger).turnarounds(Option.some(1)))
-        assert.strictEqual(turnarounds.length, 5)
-        assert.isTrue(turnarounds.every((millis) => millis >= 0))
-        return yield* Stream.runCollect(Results.items())
+      const directory = yield* temporaryDirectory
+      const judged = yield* Effect.gen(function* () {
+        yield* submit(records(items(4)), { batch: { maxPrompts, maxBytes: 1_000_000 }, votes: 2 })
+        return yield* (yield* Ledger).counts
       }).pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual(
-        found.map(({ judgments, prompt }) => [prompt, judgments.map(({ vote }) => vote)]),
-        [
-          ["prompt 0", [1, 2, 3]],
-          ["prompt 1", [1, 2, 3]],
-          ["prompt 2", [2, 3]],
-          ["prompt 3", [2, 3]],
-        ],
+      const { findings } = yield* LedgerCheck.check({ job: defaultJob }).pipe(
+        Effect.provide(SqliteClient.layer({ filename: `${directory}/ledger.db` })),
       )
-      const settings = yield* Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        return yield* sql`SELECT votes, shuffle_seed FROM run`
-      }).pipe(Effect.provide(SqliteClient.layer({ filename: `${directory}/ledger.db` })))
-      assert.deepStrictEqual(settings, [{ votes: 3, shuffle_seed: 0 }])
-    }))
+      assert.deepStrictEqual(findings, [])
+      assert.deepStrictEqual(judged.submitted, { tasks: 4, items: 8 })
+      return service.received
+        .filter((request) => !isLarge(request))
+        .map(({ body, headers }) => [headers["idempotency-key"], body])
+    })
+    assert.sameDeepMembers(yield* keysOf(2, 4), yield* keysOf(2, 2))
+  })
+
+  test("of which some are refused leave the item with the others; where all are, it is rejected, once", function* () {
+    const directory = yield* temporaryDirectory
+    const refused = { status: 422, body: { title: "no", status: 422 } }
+    let second = 0
+    const service = yield* ScriptedService.make(
+      (request, before) => {
+        if (/prompt [01]/.test(request.body)) return refused
+        // The task, and its two halves.
+        if (/prompt [23]/.test(request.body) && second++ < 3) return refused
+        return ScriptedService.obliging(request, before)
+      },
+      { concurrency: 1 },
+    )
+    const report = yield* Effect.gen(function* () {
+      yield* submit(records(items(4)), { batch, votes: 2, maxRejects: 2 })
+      yield* RejectsFile.write(directory)
+      return yield* RunReport.make({})
+    }).pipe(inProcess(directory, service.profile))
+    assert.deepInclude(report, { read: 4, submitted: 2, rejected: 2, not_submitted: 0 })
+    assert.deepStrictEqual(report.tasks.refused, { tasks: 6, items: 6 })
+    const lines = readFileSync(`${directory}/rejects.jsonl`, "utf8").trimEnd().split("\n")
+    const raws = lines.map((line) => JSON.parse((JSON.parse(line) as { readonly raw: string }).raw) as PromptItem)
+    assert.deepStrictEqual(
+      raws.map(({ completions, prompt }) => ({ prompt, completions })),
+      items(2).map(({ item }) => item),
+    )
+  })
+
+  test("of an item are given together, those that are there, in the order of the items", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(
+      (request, before) =>
+        request.path.endsWith("/task_3")
+          ? { status: 200, body: { task_id: "task_3", status: "pending" } }
+          : ScriptedService.obliging(request, before),
+      { concurrency: 1 },
+    )
+    const found = yield* Effect.gen(function* () {
+      yield* submit(records(items(4)), { batch, votes: 3 })
+      yield* collect({ once: true })
+      const turnarounds = yield* Stream.runCollect((yield* Ledger).turnarounds(Option.some(1)))
+      assert.strictEqual(turnarounds.length, 5)
+      assert.isTrue(turnarounds.every((millis) => millis >= 0))
+      return yield* Stream.runCollect(Results.items())
+    }).pipe(inProcess(directory, service.profile))
+    assert.deepStrictEqual(
+      found.map(({ judgments, prompt }) => [prompt, judgments.map(({ vote }) => vote)]),
+      [
+        ["prompt 0", [1, 2, 3]],
+        ["prompt 1", [1, 2, 3]],
+        ["prompt 2", [2, 3]],
+        ["prompt 3", [2, 3]],
+      ],
+    )
+    const settings = yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return yield* sql`SELECT votes, shuffle_seed FROM run`
+    }).pipe(Effect.provide(SqliteClient.layer({ filename: `${directory}/ledger.db` })))
+    assert.deepStrictEqual(settings, [{ votes: 3, shuffle_seed: 0 }])
+  })
 })

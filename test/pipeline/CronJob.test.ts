@@ -3,6 +3,7 @@ import { Clock, DateTime, Duration, Effect, Fiber, Logger, Result } from "effect
 import { TestClock } from "effect/testing"
 import * as CronJob from "../../src/pipeline/CronJob.ts"
 import * as WallClock from "../support/wallClock.ts"
+import { clockTest } from "../support/job.ts"
 
 const cronOf = (expression: string, zone = "UTC") => Result.getOrThrow(CronJob.parse(expression, zone))
 
@@ -42,157 +43,138 @@ const runsOf = (lines: ReadonlyArray<string>) =>
   lines.flatMap((line) => (line.startsWith("runs at ") ? [line.slice("runs at ".length)] : []))
 
 describe("a job by a cron expression", () => {
-  it.effect("runs at its times, and says the next one", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: "0 2 * * *" })
-      assert.deepStrictEqual(lines, ["next run at 2026-11-22T02:00:00+00:00"])
-      yield* TestClock.adjust("11 hours")
-      assert.deepStrictEqual(lines.slice(1), [
-        "runs at 2026-11-22T02:00+00:00",
-        "next run at 2026-11-23T02:00:00+00:00",
-      ])
-      yield* TestClock.adjust("1 day")
-      assert.deepStrictEqual(lines.slice(3), [
-        "runs at 2026-11-23T02:00+00:00",
-        "next run at 2026-11-24T02:00:00+00:00",
-      ])
-    }),
-  )
+  clockTest("runs at its times, and says the next one", function* () {
+    const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: "0 2 * * *" })
+    assert.deepStrictEqual(lines, ["next run at 2026-11-22T02:00:00+00:00"])
+    yield* TestClock.adjust("11 hours")
+    assert.deepStrictEqual(lines.slice(1), ["runs at 2026-11-22T02:00+00:00", "next run at 2026-11-23T02:00:00+00:00"])
+    yield* TestClock.adjust("1 day")
+    assert.deepStrictEqual(lines.slice(3), ["runs at 2026-11-23T02:00+00:00", "next run at 2026-11-24T02:00:00+00:00"])
+  })
 
-  it.effect("runs at once, too, if told so", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: "0 2 * * *", now: true })
-      assert.deepStrictEqual(lines, ["runs at 2026-11-21T15:00+00:00", "next run at 2026-11-22T02:00:00+00:00"])
-    }),
-  )
+  clockTest("runs at once, too, if told so", function* () {
+    const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: "0 2 * * *", now: true })
+    assert.deepStrictEqual(lines, ["runs at 2026-11-21T15:00+00:00", "next run at 2026-11-22T02:00:00+00:00"])
+  })
 
-  it.effect("never overlaps: times that come while it runs are skipped, and said", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-11-21T00:59:00Z", {
-        cron: "0 * * * *",
-        takes: ["150 minutes", "30 minutes"],
-      })
-      yield* TestClock.adjust("4 hours")
-      assert.deepStrictEqual(lines, [
-        "next run at 2026-11-21T01:00:00+00:00",
-        "runs at 2026-11-21T01:00+00:00",
-        "skipped 2 runs, from 2026-11-21T02:00:00+00:00 to 2026-11-21T03:00:00+00:00: the previous run had not finished",
-        "next run at 2026-11-21T04:00:00+00:00",
-        "runs at 2026-11-21T04:00+00:00",
-        "next run at 2026-11-21T05:00:00+00:00",
-      ])
-    }),
-  )
+  clockTest("never overlaps: times that come while it runs are skipped, and said", function* () {
+    const { lines } = yield* scheduled("2026-11-21T00:59:00Z", {
+      cron: "0 * * * *",
+      takes: ["150 minutes", "30 minutes"],
+    })
+    yield* TestClock.adjust("4 hours")
+    assert.deepStrictEqual(lines, [
+      "next run at 2026-11-21T01:00:00+00:00",
+      "runs at 2026-11-21T01:00+00:00",
+      "skipped 2 runs, from 2026-11-21T02:00:00+00:00 to 2026-11-21T03:00:00+00:00: the previous run had not finished",
+      "next run at 2026-11-21T04:00:00+00:00",
+      "runs at 2026-11-21T04:00+00:00",
+      "next run at 2026-11-21T05:00:00+00:00",
+    ])
+  })
 
-  it.effect("makes up once for times that the machine slept through, within half a minute", () =>
-    Effect.gen(function* () {
-      // While a machine sleeps, timers stand still and the wall clock goes on.
+  clockTest("makes up once for times that the machine slept through, within half a minute", function* () {
+    // While a machine sleeps, timers stand still and the wall clock goes on.
+    const wall = yield* WallClock.make
+    const { lines } = yield* wall.provide(scheduled("2026-11-21T00:50:00Z", { cron: "0 * * * *" }))
+    yield* TestClock.adjust("5 minutes")
+    wall.setForward(Duration.toMillis("215 minutes"))
+    yield* TestClock.adjust("30 seconds")
+    assert.deepStrictEqual(lines, [
+      "next run at 2026-11-21T01:00:00+00:00",
+      "starting 3h 30m 30s late, and skipping 3 missed runs: the machine slept, or its clock changed",
+      "runs at 2026-11-21T04:30:30+00:00",
+      "next run at 2026-11-21T05:00:00+00:00",
+    ])
+  })
+
+  clockTest("goes on where the clock is set back: no run comes later, and no daily one twice", function* () {
+    const after = Effect.fnUntraced(function* (cron: string, ...adjust: ReadonlyArray<Duration.Input>) {
       const wall = yield* WallClock.make
-      const { lines } = yield* wall.provide(scheduled("2026-11-21T00:50:00Z", { cron: "0 * * * *" }))
-      yield* TestClock.adjust("5 minutes")
-      wall.setForward(Duration.toMillis("215 minutes"))
-      yield* TestClock.adjust("30 seconds")
-      assert.deepStrictEqual(lines, [
-        "next run at 2026-11-21T01:00:00+00:00",
-        "starting 3h 30m 30s late, and skipping 3 missed runs: the machine slept, or its clock changed",
-        "runs at 2026-11-21T04:30:30+00:00",
-        "next run at 2026-11-21T05:00:00+00:00",
-      ])
-    }),
-  )
+      const { fiber, lines } = yield* wall.provide(scheduled("2026-11-21T05:59:00Z", { cron, takes: ["5 seconds"] }))
+      yield* TestClock.adjust("62 seconds")
+      wall.setBack(3_600_000)
+      for (const time of adjust) yield* TestClock.adjust(time)
+      yield* Fiber.interrupt(fiber)
+      return runsOf(lines)
+    })
+    assert.deepStrictEqual(yield* after("* * * * *", "1 minute", "1 minute"), [
+      "2026-11-21T06:00+00:00",
+      "2026-11-21T05:01+00:00",
+      "2026-11-21T05:02+00:00",
+    ])
+    assert.deepStrictEqual(yield* after("0 * * * *", "1 hour", "1 hour"), [
+      "2026-11-21T06:00+00:00",
+      "2026-11-21T06:00+00:00",
+      "2026-11-21T07:00+00:00",
+    ])
+    assert.deepStrictEqual(yield* after("0 6 * * *", "2 hours", "1 day"), [
+      "2026-11-21T06:00+00:00",
+      "2026-11-22T06:00+00:00",
+    ])
+  })
 
-  it.effect("goes on where the clock is set back: no run comes later, and no daily one twice", () =>
-    Effect.gen(function* () {
-      const after = Effect.fnUntraced(function* (cron: string, ...adjust: ReadonlyArray<Duration.Input>) {
-        const wall = yield* WallClock.make
-        const { fiber, lines } = yield* wall.provide(scheduled("2026-11-21T05:59:00Z", { cron, takes: ["5 seconds"] }))
-        yield* TestClock.adjust("62 seconds")
-        wall.setBack(3_600_000)
-        for (const time of adjust) yield* TestClock.adjust(time)
-        yield* Fiber.interrupt(fiber)
-        return runsOf(lines)
-      })
-      assert.deepStrictEqual(yield* after("* * * * *", "1 minute", "1 minute"), [
-        "2026-11-21T06:00+00:00",
-        "2026-11-21T05:01+00:00",
-        "2026-11-21T05:02+00:00",
-      ])
-      assert.deepStrictEqual(yield* after("0 * * * *", "1 hour", "1 hour"), [
-        "2026-11-21T06:00+00:00",
-        "2026-11-21T06:00+00:00",
-        "2026-11-21T07:00+00:00",
-      ])
-      assert.deepStrictEqual(yield* after("0 6 * * *", "2 hours", "1 day"), [
-        "2026-11-21T06:00+00:00",
-        "2026-11-22T06:00+00:00",
-      ])
-    }),
-  )
-
-  it.effect("ends when the job fails", () =>
-    Effect.gen(function* () {
-      const fiber = yield* Effect.forkChild(CronJob.run(Effect.fail("no"), { cron: cronOf("* * * * *") }))
-      yield* TestClock.adjust("1 minute")
-      assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), "no")
-    }),
-  )
+  clockTest("ends when the job fails", function* () {
+    const fiber = yield* Effect.forkChild(CronJob.run(Effect.fail("no"), { cron: cronOf("* * * * *") }))
+    yield* TestClock.adjust("1 minute")
+    assert.strictEqual(yield* Effect.flip(Fiber.join(fiber)), "no")
+  })
 })
 
-describe("daylight saving in Europe/Berlin", () => {
-  it.effect("spring: a time that is left out is run once, when the hour is over", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-03-28T12:00:00Z", { cron: "30 2 * * *", zone: "Europe/Berlin" })
-      yield* TestClock.adjust("2 days")
-      assert.deepStrictEqual(runsOf(lines), ["2026-03-29T03:30+02:00", "2026-03-30T02:30+02:00"])
-    }),
-  )
-
-  it.effect("autumn: a time that is repeated is run once", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-10-24T12:00:00Z", { cron: "30 2 * * *", zone: "Europe/Berlin" })
-      yield* TestClock.adjust("2 days")
-      assert.deepStrictEqual(runsOf(lines), ["2026-10-25T02:30+02:00", "2026-10-26T02:30+01:00"])
-    }),
-  )
-
-  it.effect("autumn: what runs each hour runs in both of them", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-10-24T23:45:00Z", { cron: "0 * * * *", zone: "Europe/Berlin" })
-      yield* TestClock.adjust("3 hours")
-      assert.deepStrictEqual(runsOf(lines), [
-        "2026-10-25T02:00+02:00",
-        "2026-10-25T02:00+01:00",
-        "2026-10-25T03:00+01:00",
-      ])
-    }),
-  )
-
-  for (const [cron, runs] of [
-    ["15 0-23 * * *", ["2026-10-25T02:15+02:00", "2026-10-25T02:15+01:00", "2026-10-25T03:15+01:00"]],
-    ["15 */1 * * *", ["2026-10-25T02:15+02:00", "2026-10-25T02:15+01:00", "2026-10-25T03:15+01:00"]],
-    ["@hourly", ["2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T03:00+01:00"]],
-    ["15 */2 * * *", ["2026-10-25T02:15+02:00"]],
-    ["15 1-23 * * *", ["2026-10-25T02:15+02:00", "2026-10-25T03:15+01:00"]],
-  ] as const) {
-    it.effect(`autumn: ${cron}, by its hours and not by how they are written`, () =>
-      Effect.gen(function* () {
-        const { lines } = yield* scheduled("2026-10-24T23:45:00Z", { cron, zone: "Europe/Berlin" })
-        yield* TestClock.adjust("165 minutes")
-        assert.deepStrictEqual(runsOf(lines), [...runs])
-      }),
-    )
+describe("daylight saving", () => {
+  const spring = "2026-03-28T12:00:00Z"
+  const autumn = "2026-10-24T12:00:00Z"
+  const lateAutumn = "2026-10-24T23:45:00Z"
+  const inBerlin: ReadonlyArray<
+    readonly [what: string, cron: string, from: string, time: Duration.Input, runs: ReadonlyArray<string>]
+  > = [
+    [
+      "spring: a time that is left out is run once, when the hour is over",
+      "30 2 * * *",
+      spring,
+      "2 days",
+      ["2026-03-29T03:30+02:00", "2026-03-30T02:30+02:00"],
+    ],
+    [
+      "autumn: a time that is repeated is run once",
+      "30 2 * * *",
+      autumn,
+      "2 days",
+      ["2026-10-25T02:30+02:00", "2026-10-26T02:30+01:00"],
+    ],
+    ...[
+      ["15 0-23 * * *", "2026-10-25T02:15+02:00", "2026-10-25T02:15+01:00", "2026-10-25T03:15+01:00"],
+      ["15 */1 * * *", "2026-10-25T02:15+02:00", "2026-10-25T02:15+01:00", "2026-10-25T03:15+01:00"],
+      ["@hourly", "2026-10-25T02:00+02:00", "2026-10-25T02:00+01:00", "2026-10-25T03:00+01:00"],
+      ["15 */2 * * *", "2026-10-25T02:15+02:00"],
+      ["15 1-23 * * *", "2026-10-25T02:15+02:00", "2026-10-25T03:15+01:00"],
+    ].map(
+      ([cron = "", ...runs]) =>
+        [
+          `autumn: ${cron}, by its hours and not by how they are written`,
+          cron,
+          lateAutumn,
+          "165 minutes",
+          runs,
+        ] as const,
+    ),
+  ]
+  for (const [what, cron, from, time, runs] of inBerlin) {
+    clockTest(what, function* () {
+      const { lines } = yield* scheduled(from, { cron, zone: "Europe/Berlin" })
+      yield* TestClock.adjust(time)
+      assert.deepStrictEqual(runsOf(lines), [...runs])
+    })
   }
 
-  it.effect("the day is that of the time zone", () =>
-    Effect.gen(function* () {
-      const { lines } = yield* scheduled("2026-06-01T12:00:00Z", { cron: "0 0 * * 2", zone: "Asia/Kolkata" })
-      yield* TestClock.adjust("1 day")
-      assert.deepStrictEqual(runsOf(lines), ["2026-06-02T00:00+05:30"])
-    }),
-  )
+  clockTest("the day is that of the time zone", function* () {
+    const { lines } = yield* scheduled("2026-06-01T12:00:00Z", { cron: "0 0 * * 2", zone: "Asia/Kolkata" })
+    yield* TestClock.adjust("1 day")
+    assert.deepStrictEqual(runsOf(lines), ["2026-06-02T00:00+05:30"])
+  })
 })
 
-describe("a name for an expression", () => {
+clockTest("names stand for expressions", function* () {
   for (const [name, next] of [
     ["@hourly", "2026-11-21T16:00:00+00:00"],
     ["@daily", "2026-11-22T00:00:00+00:00"],
@@ -202,12 +184,8 @@ describe("a name for an expression", () => {
     ["@yearly", "2027-01-01T00:00:00+00:00"],
     ["@annually", "2027-01-01T00:00:00+00:00"],
   ] as const) {
-    it.effect(name, () =>
-      Effect.gen(function* () {
-        const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: name })
-        assert.deepStrictEqual(lines, [`next run at ${next}`])
-      }),
-    )
+    const { lines } = yield* scheduled("2026-11-21T15:00:00Z", { cron: name })
+    assert.deepStrictEqual(lines, [`next run at ${next}`], name)
   }
 })
 

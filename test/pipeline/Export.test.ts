@@ -1,5 +1,5 @@
 /** The dataset of a ledger that others work meanwhile. */
-import { assert, describe } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer } from "effect"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { QualityReport } from "../../src/domain/QualityReport.ts"
@@ -26,56 +26,53 @@ const countsOf = ({ funnel }: QualityReport) =>
     left: funnel[i]!.count - lost.reduce((sum, { count }) => sum + count, 0),
   }))
 
-describe("exportDataset", () => {
-  test("is of one moment, though results come in between its reads, and holds them up in nothing", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const directory = yield* temporaryDirectory
-      const file = `${directory}/ledger.db`
-      const worker = Context.get(yield* Layer.build(Ledger.layerFile(file)), Ledger)
-      const tasks = newTasks([1, 1, 1, 1, 1, 1])
-      yield* Effect.provideService(plan(tasks), Ledger, worker)
-      const complete = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>) {
-        for (const seq of seqs) yield* worker.markCompleted(seq, answerTo(Payload.decode(tasks[seq]!.body)))
-      })
-      for (const task of yield* worker.plannedAfter(-1)) yield* worker.claim(task)
-      for (const seq of tasks.keys()) yield* worker.markSubmitted(seq, `task_${seq}`, 0)
+test("exportDataset is of one moment, though results come in between its reads, and holds them up in nothing", function* () {
+  const fs = yield* FileSystem.FileSystem
+  const directory = yield* temporaryDirectory
+  const file = `${directory}/ledger.db`
+  const worker = Context.get(yield* Layer.build(Ledger.layerFile(file)), Ledger)
+  const tasks = newTasks([1, 1, 1, 1, 1, 1])
+  yield* Effect.provideService(plan(tasks), Ledger, worker)
+  const complete = Effect.fnUntraced(function* (seqs: ReadonlyArray<number>) {
+    for (const seq of seqs) yield* worker.markCompleted(seq, answerTo(Payload.decode(tasks[seq]!.body)))
+  })
+  for (const task of yield* worker.plannedAfter(-1)) yield* worker.claim(task)
+  for (const seq of tasks.keys()) yield* worker.markSubmitted(seq, `task_${seq}`, 0)
 
-      let arriving: Array<number> = []
-      const report = Effect.fnUntraced(function* (judged: number) {
-        const report: QualityReport = JSON.parse(yield* fs.readFileString(`${directory}/dataset/report.json`))
-        assert.deepStrictEqual(countsOf(report), [
-          { step: "submitted", count: 6, left: 6 },
-          { step: "judged", count: judged, left: judged },
-          { step: "kept", count: judged, left: judged },
-        ])
-        assert.deepStrictEqual((yield* Dataset.verify(`${directory}/dataset`)).findings, [])
-      })
-      // What the export does first of all with its folder comes after its first reads, and before the others.
-      const whileWriting: FileSystem.FileSystem = {
-        ...fs,
-        makeDirectory: (...of) =>
-          Effect.andThen(Effect.orDie(Effect.suspend(() => complete(arriving.splice(0)))), fs.makeDirectory(...of)),
-      }
-      const write = exportDataset({ directory, splits: { train: 0.5, test: 0.5 } }).pipe(
-        Effect.provideService(FileSystem.FileSystem, whileWriting),
-      )
+  let arriving: Array<number> = []
+  const report = Effect.fnUntraced(function* (judged: number) {
+    const report: QualityReport = JSON.parse(yield* fs.readFileString(`${directory}/dataset/report.json`))
+    assert.deepStrictEqual(countsOf(report), [
+      { step: "submitted", count: 6, left: 6 },
+      { step: "judged", count: judged, left: judged },
+      { step: "kept", count: judged, left: judged },
+    ])
+    assert.deepStrictEqual((yield* Dataset.verify(`${directory}/dataset`)).findings, [])
+  })
+  // What the export does first of all with its folder comes after its first reads, and before the others.
+  const whileWriting: FileSystem.FileSystem = {
+    ...fs,
+    makeDirectory: (...of) =>
+      Effect.andThen(Effect.orDie(Effect.suspend(() => complete(arriving.splice(0)))), fs.makeDirectory(...of)),
+  }
+  const write = exportDataset({ directory, splits: { train: 0.5, test: 0.5 } }).pipe(
+    Effect.provideService(FileSystem.FileSystem, whileWriting),
+  )
 
-      yield* complete([0])
-      arriving = [1, 2]
-      yield* Effect.provide(write, LedgerReader.layerFile(file))
-      yield* report(1)
-      // Also from the process that collects.
-      arriving = [3, 4]
-      yield* Effect.provideService(write, LedgerReader, worker)
-      yield* report(3)
-      // What is said of the tasks beside it is of that moment, too.
-      arriving = [5]
-      const said = Effect.flatMap(write, RunReport.make).pipe(
-        LedgerReader.snapshot,
-        Effect.provideService(LedgerReader, worker),
-      )
-      assert.strictEqual((yield* said).tasks.completed.tasks, 5)
-      yield* report(5)
-    }))
+  yield* complete([0])
+  arriving = [1, 2]
+  yield* Effect.provide(write, LedgerReader.layerFile(file))
+  yield* report(1)
+  // Also from the process that collects.
+  arriving = [3, 4]
+  yield* Effect.provideService(write, LedgerReader, worker)
+  yield* report(3)
+  // What is said of the tasks beside it is of that moment, too.
+  arriving = [5]
+  const said = Effect.flatMap(write, RunReport.make).pipe(
+    LedgerReader.snapshot,
+    Effect.provideService(LedgerReader, worker),
+  )
+  assert.strictEqual((yield* said).tasks.completed.tasks, 5)
+  yield* report(5)
 })

@@ -58,185 +58,162 @@ const makeJob = Effect.gen(function* () {
 const lines = (ids: ReadonlyArray<string>) => ids.map((id) => `${line(id)}\n`).join("")
 
 describe("a growing input", () => {
-  test("a file that grows: each run submits what is new, and the dataset grows at its end", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.write("a.jsonl", lines(["1", "2", "3", "4"]))
-      const first = yield* job.run(["a.jsonl"])
-      const before = yield* job.dataset
-      // The last task of a run is sent as it is, though it is not full: nobody's item waits for the next night.
-      assert.deepStrictEqual(job.sent(), [["prompt 1", "prompt 2", "prompt 3"], ["prompt 4"]])
-      assert.deepStrictEqual([first.read, first.submitted, first.known], [4, 4, 0])
+  test("a file that grows: each run submits what is new, and the dataset grows at its end", function* () {
+    const job = yield* makeJob
+    yield* job.write("a.jsonl", lines(["1", "2", "3", "4"]))
+    const first = yield* job.run(["a.jsonl"])
+    const before = yield* job.dataset
+    // The last task of a run is sent as it is, though it is not full: nobody's item waits for the next night.
+    assert.deepStrictEqual(job.sent(), [["prompt 1", "prompt 2", "prompt 3"], ["prompt 4"]])
+    assert.deepStrictEqual([first.read, first.submitted, first.known], [4, 4, 0])
 
-      yield* job.write("a.jsonl", lines(["1", "2", "3", "4", "5", "2", "6"]))
-      const second = yield* job.run(["a.jsonl"])
-      assert.deepStrictEqual(job.sent().slice(2), [["prompt 5", "prompt 6"]])
-      assert.deepStrictEqual(
-        [second.read, second.submitted, second.known, second.duplicates, second.rejected],
-        [7, 6, 4, 1, 0],
-      )
-      const after = yield* job.dataset
-      assert.deepStrictEqual(after.slice(0, before.length), before)
-      assert.deepStrictEqual(yield* job.items, ["1", "2", "3", "4", "5", "6"])
+    yield* job.write("a.jsonl", lines(["1", "2", "3", "4", "5", "2", "6"]))
+    const second = yield* job.run(["a.jsonl"])
+    assert.deepStrictEqual(job.sent().slice(2), [["prompt 5", "prompt 6"]])
+    assert.deepStrictEqual(
+      [second.read, second.submitted, second.known, second.duplicates, second.rejected],
+      [7, 6, 4, 1, 0],
+    )
+    const after = yield* job.dataset
+    assert.deepStrictEqual(after.slice(0, before.length), before)
+    assert.deepStrictEqual(yield* job.items, ["1", "2", "3", "4", "5", "6"])
 
-      const third = yield* job.run(["a.jsonl"])
-      assert.strictEqual(job.sent().length, 3)
-      assert.strictEqual(third.status, "done")
-      assert.deepStrictEqual(yield* job.dataset, after)
-    }))
+    const third = yield* job.run(["a.jsonl"])
+    assert.strictEqual(job.sent().length, 3)
+    assert.strictEqual(third.status, "done")
+    assert.deepStrictEqual(yield* job.dataset, after)
+  })
 
-  test("a line that was being written when it was read is rejected, and submitted once it is whole", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      const whole = lines(["1", "2"])
-      yield* job.write("a.jsonl", whole.slice(0, -10))
-      const first = yield* job.run(["a.jsonl"])
-      assert.deepStrictEqual([first.submitted, first.rejected], [1, 1])
-      yield* job.write("a.jsonl", whole)
-      const second = yield* job.run(["a.jsonl"])
-      assert.deepStrictEqual([second.submitted, second.rejected], [2, 0])
-      assert.deepStrictEqual(job.sent(), [["prompt 1"], ["prompt 2"]])
-    }))
+  test("a line that was being written when it was read is rejected, and submitted once it is whole", function* () {
+    const job = yield* makeJob
+    const whole = lines(["1", "2"])
+    yield* job.write("a.jsonl", whole.slice(0, -10))
+    const first = yield* job.run(["a.jsonl"])
+    assert.deepStrictEqual([first.submitted, first.rejected], [1, 1])
+    yield* job.write("a.jsonl", whole)
+    const second = yield* job.run(["a.jsonl"])
+    assert.deepStrictEqual([second.submitted, second.rejected], [2, 0])
+    assert.deepStrictEqual(job.sent(), [["prompt 1"], ["prompt 2"]])
+  })
 
-  test("files that come and go: what came is submitted, what went stays in the dataset", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.write("b.jsonl", lines(["1", "2"]))
-      yield* job.run(["b.jsonl"])
-      const before = yield* job.dataset
-      // A file that stands before the other by its name does not push anything aside.
-      yield* job.write("a.jsonl", lines(["0", "2", "3"]))
-      const second = yield* job.run(["a.jsonl", "b.jsonl"])
-      assert.deepStrictEqual([second.read, second.submitted, second.known, second.duplicates], [5, 4, 2, 1])
-      assert.deepStrictEqual(yield* job.items, ["1", "2", "0", "3"])
-      assert.deepStrictEqual((yield* job.dataset).slice(0, before.length), before)
-      const third = yield* job.run(["a.jsonl"])
-      assert.deepStrictEqual([third.read, third.submitted, third.known], [3, 3, 3])
-      assert.deepStrictEqual(yield* job.items, ["1", "2", "0", "3"])
-      assert.strictEqual(job.sent().length, 2)
-    }))
+  test("files that come and go: what came is submitted, what went stays in the dataset", function* () {
+    const job = yield* makeJob
+    yield* job.write("b.jsonl", lines(["1", "2"]))
+    yield* job.run(["b.jsonl"])
+    const before = yield* job.dataset
+    // A file that stands before the other by its name does not push anything aside.
+    yield* job.write("a.jsonl", lines(["0", "2", "3"]))
+    const second = yield* job.run(["a.jsonl", "b.jsonl"])
+    assert.deepStrictEqual([second.read, second.submitted, second.known, second.duplicates], [5, 4, 2, 1])
+    assert.deepStrictEqual(yield* job.items, ["1", "2", "0", "3"])
+    assert.deepStrictEqual((yield* job.dataset).slice(0, before.length), before)
+    const third = yield* job.run(["a.jsonl"])
+    assert.deepStrictEqual([third.read, third.submitted, third.known], [3, 3, 3])
+    assert.deepStrictEqual(yield* job.items, ["1", "2", "0", "3"])
+    assert.strictEqual(job.sent().length, 2)
+  })
 
-  test("items without an id are known by their content, in whatever place they stand", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      const item = (prompt: string, more = {}) => `${JSON.stringify({ prompt, completions: ["x", "y"], ...more })}\n`
-      yield* job.write("a.jsonl", item("one") + item("two"))
-      yield* job.run(["a.jsonl"])
-      yield* job.write("a.jsonl", item("three") + item("two", { metadata: { n: 1 } }) + item("one"))
-      const second = yield* job.run(["a.jsonl"])
-      assert.deepStrictEqual(job.sent(), [["one", "two"], ["three"]])
-      assert.deepStrictEqual([second.submitted, second.known], [3, 2])
-    }))
+  test("items without an id are known by their content, in whatever place they stand", function* () {
+    const job = yield* makeJob
+    const item = (prompt: string, more = {}) => `${JSON.stringify({ prompt, completions: ["x", "y"], ...more })}\n`
+    yield* job.write("a.jsonl", item("one") + item("two"))
+    yield* job.run(["a.jsonl"])
+    yield* job.write("a.jsonl", item("three") + item("two", { metadata: { n: 1 } }) + item("one"))
+    const second = yield* job.run(["a.jsonl"])
+    assert.deepStrictEqual(job.sent(), [["one", "two"], ["three"]])
+    assert.deepStrictEqual([second.submitted, second.known], [3, 2])
+  })
 
-  test("an id that stands for other content now is rejected by name, and its first content stays", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.write("a.jsonl", lines(["1", "2"]))
-      yield* job.run(["a.jsonl"])
-      yield* job.write("a.jsonl", `${line("1", "edited")}\n${line("2")}\n`)
-      const second = yield* job.run(["a.jsonl"])
-      assert.deepStrictEqual([second.submitted, second.rejected], [1, 1])
-      assert.strictEqual(second.rejects?.[0]?.code, "conflicting_id")
-      assert.deepStrictEqual(yield* job.items, ["1", "2"])
-      assert.strictEqual(job.sent().length, 1)
-    }))
+  test("an id that stands for other content now is rejected by name, and its first content stays", function* () {
+    const job = yield* makeJob
+    yield* job.write("a.jsonl", lines(["1", "2"]))
+    yield* job.run(["a.jsonl"])
+    yield* job.write("a.jsonl", `${line("1", "edited")}\n${line("2")}\n`)
+    const second = yield* job.run(["a.jsonl"])
+    assert.deepStrictEqual([second.submitted, second.rejected], [1, 1])
+    assert.strictEqual(second.rejects?.[0]?.code, "conflicting_id")
+    assert.deepStrictEqual(yield* job.items, ["1", "2"])
+    assert.strictEqual(job.sent().length, 1)
+  })
 
-  test("other guidelines are refused before anything is changed or sent", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.write("a.jsonl", lines(["1"]))
-      yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
-      yield* job.write("a.jsonl", lines(["1", "2"]))
-      const failure = yield* Effect.flip(job.run(["a.jsonl"], { guidelines: "Be long." }))
-      assert.strictEqual(failure._tag, "TermsChanged")
-      assert.strictEqual(job.service.received.filter(({ method }) => method === "POST").length, 1)
-      const again = yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
-      assert.deepStrictEqual([again.submitted, again.known, again.campaign], [2, 1, 1])
-    }))
+  test("neither a run that looks once nor export replaces a dataset by an empty one", function* () {
+    const job = yield* makeJob
+    yield* job.write("a.jsonl", lines(["1", "2"]))
+    yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
+    const before = yield* job.dataset
+    job.hold(true)
+    const again = { guidelines: "Be long.", newCampaign: true, once: true }
+    const logged = Logs.make()
+    const waiting = yield* logged.during(job.run(["a.jsonl"], again))
+    assert.deepStrictEqual([waiting.status, waiting.campaign, waiting.dataset], ["waiting", 2, null])
+    assert.deepStrictEqual(yield* job.dataset, before)
+    assert.match(logged.messages.join("\n"), /the ledger has no results of campaign 2: the existing dataset .* is kept/)
+    job.hold(false)
+    const done = yield* job.run(["a.jsonl"], again)
+    assert.strictEqual(done.dataset?.rows, 2)
+    yield* job.write("a.jsonl", lines(["1"]))
+    job.hold(true)
+    yield* job.run(["a.jsonl"], { ...again, guidelines: "Be kind." })
+    assert.strictEqual((yield* job.dataset).length, 2)
+    yield* job.exportOf()
+    assert.strictEqual((yield* job.dataset).length, 2)
+  })
 
-  test("neither a run that looks once nor export replaces a dataset by an empty one", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.write("a.jsonl", lines(["1", "2"]))
-      yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
-      const before = yield* job.dataset
-      job.hold(true)
-      const again = { guidelines: "Be long.", newCampaign: true, once: true }
-      const logged = Logs.make()
-      const waiting = yield* logged.during(job.run(["a.jsonl"], again))
-      assert.deepStrictEqual([waiting.status, waiting.campaign, waiting.dataset], ["waiting", 2, null])
-      assert.deepStrictEqual(yield* job.dataset, before)
-      assert.match(
-        logged.messages.join("\n"),
-        /the ledger has no results of campaign 2: the existing dataset .* is kept/,
-      )
-      job.hold(false)
-      const done = yield* job.run(["a.jsonl"], again)
-      assert.strictEqual(done.dataset?.rows, 2)
-      yield* job.write("a.jsonl", lines(["1"]))
-      job.hold(true)
-      yield* job.run(["a.jsonl"], { ...again, guidelines: "Be kind." })
-      assert.strictEqual((yield* job.dataset).length, 2)
-      yield* job.exportOf()
-      assert.strictEqual((yield* job.dataset).length, 2)
-    }))
+  test("a new campaign judges all items anew, and keeps the results of the one before", function* () {
+    const job = yield* makeJob
+    yield* job.write("a.jsonl", lines(["1", "2"]))
+    yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
+    const brief = yield* job.dataset
+    yield* job.write("a.jsonl", lines(["1", "2", "3"]))
+    const long = { guidelines: "Be long.", newCampaign: true }
+    const second = yield* job.run(["a.jsonl"], long)
+    assert.deepStrictEqual([second.campaign, second.submitted, second.known], [2, 3, 0])
+    assert.deepStrictEqual(
+      job.service.received.flatMap(({ body, method }) =>
+        method === "POST" ? [(JSON.parse(body) as TaskRequest).guidelines] : [],
+      ),
+      ["Be brief.", "Be long."],
+    )
+    const keys = job.service.received.map(({ headers }) => headers["idempotency-key"]).filter(Boolean)
+    assert.strictEqual(new Set(keys).size, 2)
+    assert.deepStrictEqual(yield* job.items, ["1", "2", "3"])
+    const latest = yield* job.dataset
+    yield* job.exportOf(1)
+    assert.deepStrictEqual(yield* job.dataset, brief)
+    yield* job.exportOf("all")
+    assert.deepStrictEqual(yield* job.dataset, [...brief, ...latest])
+    // An item is no near-duplicate of itself, nor is what is said of it again a copy, as of 2 and 3 it is.
+    yield* job.exportOf("all", {
+      drop: ["near-duplicates", "contamination"],
+      evaluationPrompts: ["prompt 2"],
+    })
+    assert.deepStrictEqual(yield* job.items, ["1", "1", "3"])
+    const report = yield* job.report
+    assert.deepStrictEqual(
+      report.checks.flatMap(({ check, count, of }) =>
+        ["near-duplicates", "contamination", "copied-rationale"].includes(check) ? [[check, count, of]] : [],
+      ),
+      [
+        ["near-duplicates", 0, 2],
+        ["contamination", 1, 3],
+        ["copied-rationale", 3, 5],
+      ],
+    )
+    assert.strictEqual(
+      report.languages.reduce((sum, { items }) => sum + items, 0),
+      3,
+    )
+    assert.strictEqual(report.position.known, 3)
+    yield* job.exportOf()
+    assert.deepStrictEqual(yield* job.dataset, latest)
 
-  test("a new campaign judges all items anew, and keeps the results of the one before", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.write("a.jsonl", lines(["1", "2"]))
-      yield* job.run(["a.jsonl"], { guidelines: "Be brief." })
-      const brief = yield* job.dataset
-      yield* job.write("a.jsonl", lines(["1", "2", "3"]))
-      const long = { guidelines: "Be long.", newCampaign: true }
-      const second = yield* job.run(["a.jsonl"], long)
-      assert.deepStrictEqual([second.campaign, second.submitted, second.known], [2, 3, 0])
-      assert.deepStrictEqual(
-        job.service.received.flatMap(({ body, method }) =>
-          method === "POST" ? [(JSON.parse(body) as TaskRequest).guidelines] : [],
-        ),
-        ["Be brief.", "Be long."],
-      )
-      const keys = job.service.received.map(({ headers }) => headers["idempotency-key"]).filter(Boolean)
-      assert.strictEqual(new Set(keys).size, 2)
-      assert.deepStrictEqual(yield* job.items, ["1", "2", "3"])
-      const latest = yield* job.dataset
-      yield* job.exportOf(1)
-      assert.deepStrictEqual(yield* job.dataset, brief)
-      yield* job.exportOf("all")
-      assert.deepStrictEqual(yield* job.dataset, [...brief, ...latest])
-      // An item is no near-duplicate of itself, nor is what is said of it again a copy, as of 2 and 3 it is.
-      yield* job.exportOf("all", {
-        drop: ["near-duplicates", "contamination"],
-        evaluationPrompts: ["prompt 2"],
-      })
-      assert.deepStrictEqual(yield* job.items, ["1", "1", "3"])
-      const report = yield* job.report
-      assert.deepStrictEqual(
-        report.checks.flatMap(({ check, count, of }) =>
-          ["near-duplicates", "contamination", "copied-rationale"].includes(check) ? [[check, count, of]] : [],
-        ),
-        [
-          ["near-duplicates", 0, 2],
-          ["contamination", 1, 3],
-          ["copied-rationale", 3, 5],
-        ],
-      )
-      assert.strictEqual(
-        report.languages.reduce((sum, { items }) => sum + items, 0),
-        3,
-      )
-      assert.strictEqual(report.position.known, 3)
-      yield* job.exportOf()
-      assert.deepStrictEqual(yield* job.dataset, latest)
-
-      // Each goes on under its own guidelines, and asks for nothing twice.
-      assert.strictEqual((yield* job.run(["a.jsonl"], long)).known, 3)
-      const back = { guidelines: "Be brief." }
-      assert.strictEqual((yield* Effect.flip(job.run(["a.jsonl"], back)))._tag, "TermsChanged")
-      const third = yield* job.run(["a.jsonl"], { ...back, newCampaign: true })
-      assert.deepStrictEqual([third.campaign, third.submitted, third.known], [1, 3, 2])
-      assert.deepStrictEqual(yield* job.items, ["1", "2", "3"])
-      assert.deepStrictEqual(job.sent(), [["prompt 1", "prompt 2"], ["prompt 1", "prompt 2", "prompt 3"], ["prompt 3"]])
-    }))
+    // Each goes on under its own guidelines, and asks for nothing twice.
+    assert.strictEqual((yield* job.run(["a.jsonl"], long)).known, 3)
+    const back = { guidelines: "Be brief." }
+    assert.strictEqual((yield* Effect.flip(job.run(["a.jsonl"], back)))._tag, "TermsChanged")
+    const third = yield* job.run(["a.jsonl"], { ...back, newCampaign: true })
+    assert.deepStrictEqual([third.campaign, third.submitted, third.known], [1, 3, 2])
+    assert.deepStrictEqual(yield* job.items, ["1", "2", "3"])
+    assert.deepStrictEqual(job.sent(), [["prompt 1", "prompt 2"], ["prompt 1", "prompt 2", "prompt 3"], ["prompt 3"]])
+  })
 })

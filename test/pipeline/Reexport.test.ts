@@ -8,11 +8,10 @@ import * as RunReport from "../../src/pipeline/RunReport.ts"
 import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import { Ledger, LedgerReader } from "../../src/task/ledger/Ledger.ts"
 import { newTasks, plan } from "../task/support.ts"
-import { cli, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
+import { cli, ends, itemLines, quick, reportOf, to, write } from "../support/cli.ts"
 import { hashes } from "../support/hashes.ts"
 import { temporaryDirectory, test } from "../support/job.ts"
 import * as Logs from "../support/logs.ts"
-import { notInstalled, Server } from "../support/postgres.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 
 type Settings = Omit<Parameters<typeof Pipeline.exportDataset>[0], "directory">
@@ -78,175 +77,164 @@ const makeJob = Effect.gen(function* () {
 })
 
 describe("an export of what was exported before", () => {
-  test("is skipped, and gives what the export gave that wrote the dataset", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      const settings = {
-        splits: { train: 0.5, test: 0.5 },
-        formats: ["trl"],
-        thresholds: { "longer-chosen": 1 },
-      } as const
-      const first = yield* job.exported(settings)
-      assert.isNotNull(first.example)
-      const bytes = hashes(`${job.directory}/dataset`)
-      assert.deepStrictEqual(yield* job.skips("at once", settings), first)
-      assert.deepStrictEqual(yield* job.skips("the same campaign", { ...settings, campaign: 1 }), first)
-      const forced = yield* job.writes("by force", { ...settings, force: true })
-      assert.deepStrictEqual(forced, first)
-      assert.deepStrictEqual(hashes(`${job.directory}/dataset`), bytes)
-      assert.deepStrictEqual(yield* job.skips("after force", settings), first)
-    }))
+  test("is skipped, and gives what the export gave that wrote the dataset", function* () {
+    const job = yield* makeJob
+    const settings = {
+      splits: { train: 0.5, test: 0.5 },
+      formats: ["trl"],
+      thresholds: { "longer-chosen": 1 },
+    } as const
+    const first = yield* job.exported(settings)
+    assert.isNotNull(first.example)
+    const bytes = hashes(`${job.directory}/dataset`)
+    assert.deepStrictEqual(yield* job.skips("at once", settings), first)
+    assert.deepStrictEqual(yield* job.skips("the same campaign", { ...settings, campaign: 1 }), first)
+    const forced = yield* job.writes("by force", { ...settings, force: true })
+    assert.deepStrictEqual(forced, first)
+    assert.deepStrictEqual(hashes(`${job.directory}/dataset`), bytes)
+    assert.deepStrictEqual(yield* job.skips("after force", settings), first)
+  })
 
-  test("is written after another result, and after one that replaces another", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      yield* job.exported()
-      yield* job.complete(2)
-      assert.strictEqual((yield* job.writes("another result")).dataset?.rows, 3)
-      yield* job.skips("another result, again")
-      yield* job.complete(2, 1)
-      assert.strictEqual((yield* job.writes("a replaced result")).dataset?.rows, 3)
-      yield* job.skips("a replaced result, again")
-      yield* job.ledger.markFailed(3, "expired")
-      yield* job.writes("a failed task, which the report counts")
-    }))
+  test("is written after another result, and after one that replaces another", function* () {
+    const job = yield* makeJob
+    yield* job.exported()
+    yield* job.complete(2)
+    assert.strictEqual((yield* job.writes("another result")).dataset?.rows, 3)
+    yield* job.skips("another result, again")
+    yield* job.complete(2, 1)
+    assert.strictEqual((yield* job.writes("a replaced result")).dataset?.rows, 3)
+    yield* job.skips("a replaced result, again")
+    yield* job.ledger.markFailed(3, "expired")
+    yield* job.writes("a failed task, which the report counts")
+  })
 
-  test("is written with other settings, in turn", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      const others: ReadonlyArray<Settings> = [
-        {},
-        { campaign: "all" },
-        { splits: { test: 0.5 } },
-        { splits: { test: 0.5 }, splitSeed: 1 },
-        { minVotes: 1 },
-        { thresholds: { "longer-chosen": 0.9 } },
-        { drop: ["near-duplicates"] },
-        { formats: ["trl"] },
-        { formats: ["trl"], margin: true },
-        { expertNames: true },
-        { conversational: true },
-        { evaluationPrompts: ["a"] },
-        { evaluationPrompts: ["b"] },
-        { card: { license: "mit" } },
-        { pairs: Pairs.fullRanking },
-        { pairs: Pairs.bestAgainstOne(1) },
-        { pairs: Pairs.bestAgainstOne(2) },
-      ]
-      yield* job.exported({ allowEmpty: true })
-      for (const settings of others) {
-        yield* job.writes(JSON.stringify(settings), settings)
-        yield* job.skips(JSON.stringify(settings), settings)
-      }
-      yield* job.skips("the same strategy, made again", { pairs: Pairs.bestAgainstOne(2) })
-    }))
+  test("is written with other settings, in turn", function* () {
+    const job = yield* makeJob
+    const others: ReadonlyArray<Settings> = [
+      {},
+      { campaign: "all" },
+      { splits: { test: 0.5 } },
+      { splits: { test: 0.5 }, splitSeed: 1 },
+      { minVotes: 1 },
+      { thresholds: { "longer-chosen": 0.9 } },
+      { drop: ["near-duplicates"] },
+      { formats: ["trl"] },
+      { formats: ["trl"], margin: true },
+      { expertNames: true },
+      { conversational: true },
+      { evaluationPrompts: ["a"] },
+      { evaluationPrompts: ["b"] },
+      { card: { license: "mit" } },
+      { pairs: Pairs.fullRanking },
+      { pairs: Pairs.bestAgainstOne(1) },
+      { pairs: Pairs.bestAgainstOne(2) },
+    ]
+    yield* job.exported({ allowEmpty: true })
+    for (const settings of others) {
+      yield* job.writes(JSON.stringify(settings), settings)
+      yield* job.skips(JSON.stringify(settings), settings)
+    }
+    yield* job.skips("the same strategy, made again", { pairs: Pairs.bestAgainstOne(2) })
+  })
 
-  test("is always written with a custom strategy, whatever its name", () =>
-    Effect.gen(function* () {
-      const job = yield* makeJob
-      const custom = Object.assign((judgment: Parameters<Pairs.PairStrategy>[0]) => Pairs.bestAgainstRest(judgment), {
-        settings: { strategy: "best-against-rest" },
-      })
-      yield* job.exported()
-      yield* job.writes("custom", { pairs: custom })
-      yield* job.writes("custom, again", { pairs: custom })
-    }))
+  test("is always written with a custom strategy, whatever its name", function* () {
+    const job = yield* makeJob
+    const custom = Object.assign((judgment: Parameters<Pairs.PairStrategy>[0]) => Pairs.bestAgainstRest(judgment), {
+      settings: { strategy: "best-against-rest" },
+    })
+    yield* job.exported()
+    yield* job.writes("custom", { pairs: custom })
+    yield* job.writes("custom, again", { pairs: custom })
+  })
 
-  test("is written if the dataset is damaged, or another version wrote it", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const job = yield* makeJob
-      const { directory } = job
-      const rows = `${directory}/dataset/jsonl/train-00000-of-00001.jsonl`
-      const manifest = `${directory}/dataset/manifest.json`
-      yield* job.exported()
-      const bytes = hashes(`${directory}/dataset`)
-      const damages = {
-        "a removed file": fs.remove(rows),
-        "a shorter file": Effect.sync(() => truncateSync(rows, 10)),
-        "a longer file": fs.writeFileString(rows, "{}\n", { flag: "a" }),
-        "another version": Effect.flatMap(fs.readFileString(manifest), (text) =>
-          fs.writeFileString(manifest, text.replace(/"version": "\d+\.\d+\.\d+"/, '"version": "0.0.1"')),
-        ),
-        "no note": fs.remove(`${directory}/export.json`),
-        "an incomplete note": Effect.sync(() => truncateSync(`${directory}/export.json`, 100)),
-        "a foreign note": Effect.sync(() => writeFileSync(`${directory}/export.json`, '{"fingerprint":"a"}')),
-      }
-      for (const [name, damage] of Object.entries(damages)) {
-        yield* damage
-        yield* job.writes(name)
-        assert.deepStrictEqual(hashes(`${directory}/dataset`), bytes, name)
-        yield* job.skips(name)
-      }
-      yield* fs.remove(manifest)
-      yield* fs.remove(`${directory}/dataset`, { recursive: true })
-      yield* job.exported()
-      assert.deepStrictEqual(hashes(`${directory}/dataset`), bytes)
-    }))
+  test("is written if the dataset is damaged, or another version wrote it", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const job = yield* makeJob
+    const { directory } = job
+    const rows = `${directory}/dataset/jsonl/train-00000-of-00001.jsonl`
+    const manifest = `${directory}/dataset/manifest.json`
+    yield* job.exported()
+    const bytes = hashes(`${directory}/dataset`)
+    const damages = {
+      "a removed file": fs.remove(rows),
+      "a shorter file": Effect.sync(() => truncateSync(rows, 10)),
+      "a longer file": fs.writeFileString(rows, "{}\n", { flag: "a" }),
+      "another version": Effect.flatMap(fs.readFileString(manifest), (text) =>
+        fs.writeFileString(manifest, text.replace(/"version": "\d+\.\d+\.\d+"/, '"version": "0.0.1"')),
+      ),
+      "no note": fs.remove(`${directory}/export.json`),
+      "an incomplete note": Effect.sync(() => truncateSync(`${directory}/export.json`, 100)),
+      "a foreign note": Effect.sync(() => writeFileSync(`${directory}/export.json`, '{"fingerprint":"a"}')),
+    }
+    for (const [name, damage] of Object.entries(damages)) {
+      yield* damage
+      yield* job.writes(name)
+      assert.deepStrictEqual(hashes(`${directory}/dataset`), bytes, name)
+      yield* job.skips(name)
+    }
+    yield* fs.remove(manifest)
+    yield* fs.remove(`${directory}/dataset`, { recursive: true })
+    yield* job.exported()
+    assert.deepStrictEqual(hashes(`${directory}/dataset`), bytes)
+  })
 
-  test("is skipped after one that was refused, whose report is removed", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const job = yield* makeJob
-      yield* job.exported()
-      yield* Effect.flip(job.exported({ thresholds: { "position-bias": 1 } }))
-      assert.isTrue(yield* fs.exists(`${job.directory}/refused`))
-      yield* job.skips("after a refused one")
-      assert.isFalse(yield* fs.exists(`${job.directory}/refused`))
-    }))
+  test("is skipped after one that was refused, whose report is removed", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const job = yield* makeJob
+    yield* job.exported()
+    yield* Effect.flip(job.exported({ thresholds: { "position-bias": 1 } }))
+    assert.isTrue(yield* fs.exists(`${job.directory}/refused`))
+    yield* job.skips("after a refused one")
+    assert.isFalse(yield* fs.exists(`${job.directory}/refused`))
+  })
 
-  test("removes what a process left that died while it exported", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const job = yield* makeJob
-      yield* job.exported()
-      const partial = `${job.directory}/.dataset.partial-abc123`
-      yield* fs.makeDirectory(`${partial}/next/data`, { recursive: true })
-      yield* job.skips("with leftovers")
-      assert.isFalse(yield* fs.exists(partial))
-    }))
+  test("removes what a process left that died while it exported", function* () {
+    const fs = yield* FileSystem.FileSystem
+    const job = yield* makeJob
+    yield* job.exported()
+    const partial = `${job.directory}/.dataset.partial-abc123`
+    yield* fs.makeDirectory(`${partial}/next/data`, { recursive: true })
+    yield* job.skips("with leftovers")
+    assert.isFalse(yield* fs.exists(partial))
+  })
 })
 
 describe("prefstream export", () => {
-  test("says that the dataset is up to date, with the same summary; run does so, too, if nothing is new", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const file = `${directory}/items.jsonl`
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const run = ["run", file, "--dir", directory, "--batch-size", "2", ...quick]
-      const exportIt = ["export", "--dir", directory]
-      yield* write(file, [...itemLines(5), "{"])
-      const first = yield* cli(run, to(service))
-      assert.strictEqual(first.status, 0, first.stderr)
-      const dataset = written(directory)
+  test("says that the dataset is up to date, with the same summary; run does so, too, if nothing is new", function* () {
+    const directory = yield* temporaryDirectory
+    const file = `${directory}/items.jsonl`
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const run = ["run", file, "--dir", directory, "--batch-size", "2", ...quick]
+    const exportIt = ["export", "--dir", directory]
+    yield* write(file, [...itemLines(5), "{"])
+    const first = yield* cli(run, to(service)).pipe(ends(0))
+    const dataset = written(directory)
 
-      const line = /^.*the dataset \S+\/dataset is up to date: .*prefstream export --force writes it again$/m
-      const skipped = yield* cli(exportIt)
-      assert.strictEqual(skipped.status, 0, skipped.stderr)
-      assert.match(skipped.stderr, line)
-      const summary = (stdout: string) => stdout.slice(stdout.indexOf("  dataset"))
-      assert.strictEqual(summary(skipped.stdout), summary(first.stdout))
-      for (let i = 0; i < 2; i++) {
-        const again = yield* cli(run, to(service))
-        assert.strictEqual(again.status, 0, again.stderr)
-        assert.match(again.stderr, line)
-        assert.strictEqual(summary(again.stdout), summary(first.stdout))
-      }
-      assert.strictEqual(written(directory), dataset)
+    const line = /^.*the dataset \S+\/dataset is up to date: .*prefstream export --force writes it again$/m
+    const skipped = yield* cli(exportIt).pipe(ends(0))
+    assert.match(skipped.stderr, line)
+    const summary = (stdout: string) => stdout.slice(stdout.indexOf("  dataset"))
+    assert.strictEqual(summary(skipped.stdout), summary(first.stdout))
+    for (let i = 0; i < 2; i++) {
+      const again = yield* cli(run, to(service)).pipe(ends(0))
+      assert.match(again.stderr, line)
+      assert.strictEqual(summary(again.stdout), summary(first.stdout))
+    }
+    assert.strictEqual(written(directory), dataset)
 
-      const report = reportOf(yield* cli([...exportIt, "--json"]))
-      const forced = yield* cli([...exportIt, "--json", "--force"])
-      assert.notMatch(forced.stderr, line)
-      assert.notStrictEqual(written(directory), dataset)
-      assert.deepStrictEqual({ ...report, seconds: 0 }, { ...reportOf(forced), seconds: 0 })
+    const report = reportOf(yield* cli([...exportIt, "--json"]))
+    const forced = yield* cli([...exportIt, "--json", "--force"])
+    assert.notMatch(forced.stderr, line)
+    assert.notStrictEqual(written(directory), dataset)
+    assert.deepStrictEqual({ ...report, seconds: 0 }, { ...reportOf(forced), seconds: 0 })
 
-      yield* write(file, [...itemLines(6), "{"])
-      const grown = yield* cli(run, to(service))
-      assert.notMatch(grown.stderr, line)
-      assert.match(grown.stdout, /6 pairs/)
-      assert.notMatch((yield* cli([...exportIt, "--split", "test=0.5"])).stderr, line)
-      assert.match((yield* cli([...exportIt, "--split", "test=0.5"])).stderr, line)
-    }))
+    yield* write(file, [...itemLines(6), "{"])
+    const grown = yield* cli(run, to(service))
+    assert.notMatch(grown.stderr, line)
+    assert.match(grown.stdout, /6 pairs/)
+    assert.notMatch((yield* cli([...exportIt, "--split", "test=0.5"])).stderr, line)
+    assert.match((yield* cli([...exportIt, "--split", "test=0.5"])).stderr, line)
+  })
 
   /** Runs commands, and checks after each that an export, skipped or not, leaves what `--force` writes. */
   const leavesTheSame = Effect.fnUntraced(function* (
@@ -268,76 +256,59 @@ describe("prefstream export", () => {
     }
   })
 
-  const databases = [
-    { name: "SQLite", ledger: Effect.succeed<Record<string, string>>({}) },
-    {
-      name: "PostgreSQL",
-      ledger: Effect.gen(function* () {
-        const server = yield* Effect.acquireRelease(
-          Effect.promise(() => Server.make()),
-          (server) => Effect.promise(() => server.close()),
-        )
-        return { PREFSTREAM_LEDGER: server.url(server.newSchema()) }
-      }),
-    },
-  ]
-  for (const { ledger, name } of databases.slice(0, notInstalled ? 1 : 2)) {
-    test(`leaves what --force writes, whatever commands came before (${name})`, () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        const file = `${directory}/items.jsonl`
-        const service = yield* ScriptedService.make((request, before) =>
-          request.method === "POST" && request.body.includes("prompt 3")
-            ? { status: 422, body: { title: "no" } }
-            : ScriptedService.obliging(request, before),
-        )
-        const run = (skipped: boolean, ...flags: ReadonlyArray<string>) => ({
-          args: ["run", file, "--batch-size", "1", ...quick, ...flags],
-          skipped,
-        })
-        const other = (skipped: boolean, ...args: ReadonlyArray<string>) => ({ args, skipped })
-        yield* write(file, [...itemLines(4), "{"])
-        yield* leavesTheSame(
-          directory,
-          [
-            run(false),
-            run(true),
-            run(false, "--votes", "2"),
-            run(false, "--votes", "2", "--price", "0.10"),
-            run(true, "--votes", "2"),
-            run(false, "--votes", "2", "--budget", "100"),
-            other(true, "collect", "--once", ...quick),
-            other(false, "collect", "--once", "--recheck-completed", ...quick),
-            ...(name === "SQLite" ? [other(true, "ledger", "compact")] : []),
-            other(false, "resolve", "--give-up", "4"),
-            run(true, "--votes", "2"),
-            run(false, "--guidelines", "Be brief.", "--new-campaign"),
-            run(true, "--guidelines", "Be brief."),
-            other(true, "ledger", "prune", "--before", "1ms"),
-          ],
-          { ...to(service), ...(yield* ledger) },
-        )
-      }))
-  }
+  test("leaves what --force writes, whatever commands came before", function* () {
+    const directory = yield* temporaryDirectory
+    const file = `${directory}/items.jsonl`
+    const service = yield* ScriptedService.make((request, before) =>
+      request.method === "POST" && request.body.includes("prompt 3")
+        ? { status: 422, body: { title: "no" } }
+        : ScriptedService.obliging(request, before),
+    )
+    const run = (skipped: boolean, ...flags: ReadonlyArray<string>) => ({
+      args: ["run", file, "--batch-size", "1", ...quick, ...flags],
+      skipped,
+    })
+    const other = (skipped: boolean, ...args: ReadonlyArray<string>) => ({ args, skipped })
+    yield* write(file, [...itemLines(4), "{"])
+    yield* leavesTheSame(
+      directory,
+      [
+        run(false),
+        run(true),
+        run(false, "--votes", "2"),
+        run(false, "--votes", "2", "--price", "0.10"),
+        run(true, "--votes", "2"),
+        run(false, "--votes", "2", "--budget", "100"),
+        other(true, "collect", "--once", ...quick),
+        other(false, "collect", "--once", "--recheck-completed", ...quick),
+        other(true, "ledger", "compact"),
+        other(false, "resolve", "--give-up", "4"),
+        run(true, "--votes", "2"),
+        run(false, "--guidelines", "Be brief.", "--new-campaign"),
+        run(true, "--guidelines", "Be brief."),
+        other(true, "ledger", "prune", "--before", "1ms"),
+      ],
+      to(service),
+    )
+  })
 
-  test("leaves what --force writes after imports, also of votes that replace others", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const vote = (id: string, expert: string, choice: string) =>
-        JSON.stringify({ id, prompt: `ask ${id}`, response_a: `one ${id}`, response_b: `two ${id}`, choice, expert })
-      const importing = Effect.fnUntraced(function* (skipped: boolean, lines: ReadonlyArray<string>, i: number) {
-        const file = `${directory}/votes-${i}.jsonl`
-        yield* write(file, lines)
-        return { args: ["import", file], skipped }
-      })
-      const first = [vote("1", "ann", "response_a"), vote("2", "ann", "response_b")]
-      const more = [vote("1", "bob", "response_b")]
-      yield* leavesTheSame(directory, [
-        yield* importing(false, first, 0),
-        { args: ["import", `${directory}/votes-0.jsonl`], skipped: false },
-        { args: ["import", `${directory}/votes-0.jsonl`], skipped: true },
-        yield* importing(false, more, 1),
-        yield* importing(false, [...more, vote("2", "bob", "response_b")], 2),
-      ])
-    }))
+  test("leaves what --force writes after imports, also of votes that replace others", function* () {
+    const directory = yield* temporaryDirectory
+    const vote = (id: string, expert: string, choice: string) =>
+      JSON.stringify({ id, prompt: `ask ${id}`, response_a: `one ${id}`, response_b: `two ${id}`, choice, expert })
+    const importing = Effect.fnUntraced(function* (skipped: boolean, lines: ReadonlyArray<string>, i: number) {
+      const file = `${directory}/votes-${i}.jsonl`
+      yield* write(file, lines)
+      return { args: ["import", file], skipped }
+    })
+    const first = [vote("1", "ann", "response_a"), vote("2", "ann", "response_b")]
+    const more = [vote("1", "bob", "response_b")]
+    yield* leavesTheSame(directory, [
+      yield* importing(false, first, 0),
+      { args: ["import", `${directory}/votes-0.jsonl`], skipped: false },
+      { args: ["import", `${directory}/votes-0.jsonl`], skipped: true },
+      yield* importing(false, more, 1),
+      yield* importing(false, [...more, vote("2", "bob", "response_b")], 2),
+    ])
+  })
 })

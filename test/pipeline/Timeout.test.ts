@@ -68,7 +68,7 @@ describe("a run whose time is over", () => {
         answer()
         const next = yield* TestClock.withLive(run)
         assert.strictEqual(next.status, status)
-        const sent = service.received.filter(({ method }) => method === "POST")
+        const sent = service.received.filter(ScriptedService.isPost)
         assert.deepStrictEqual(
           [sent.length, new Set(sent.map(({ headers }) => headers["idempotency-key"])).size],
           [posts, 1],

@@ -8,7 +8,7 @@ import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import * as Source from "../../src/source/Source.ts"
 import { errorsIn, query } from "../support/datasetReaders.ts"
-import { temporaryDirectory, test } from "../support/job.ts"
+import { copiesOf, temporaryDirectory, test } from "../support/job.ts"
 
 const call = (name: string, args: unknown, id?: string) => ({
   type: "function",
@@ -171,274 +171,259 @@ const reasonsOf = Effect.fnUntraced(function* (lines: ReadonlyArray<unknown>) {
   return all.map((record) => (Result.isFailure(record) ? `${record.failure.line}: ${record.failure.reason}` : "read"))
 })
 
+/** A job of the records, all of which are judged. */
+const judged = copiesOf(
+  Effect.fnUntraced(function* (directory) {
+    const report = yield* run(directory, yield* writeLines(`${directory}/items.jsonl`, records))
+    assert.deepStrictEqual([report.read, report.submitted, report.rejected], [6, 6, 0])
+  }),
+)
+
 describe("conversations with tools", () => {
-  test("are in the dataset what they were in the file, as another reader of Parquet finds it", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const report = yield* run(directory, yield* writeLines(`${directory}/items.jsonl`, records))
-      assert.deepStrictEqual([report.read, report.submitted, report.rejected], [6, 6, 0])
-      const dataset = `${directory}/dataset`
-      assert.deepStrictEqual(yield* errorsIn(dataset), [])
-      const parquet = yield* Effect.promise(() =>
-        query(`SELECT item_id, prompt, chosen, tools FROM '${dataset}/data/train-00000-of-00001.parquet'`),
-      )
-      const lines = yield* linesOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
-      assert.deepStrictEqual([parquet.length, lines.length], [6, 6])
-      for (const { chosen, item_id, prompt, tools } of lines) {
-        assert.deepStrictEqual([prompt, chosen, tools], [...expected[String(item_id)]!], String(item_id))
-      }
-      for (const { chosen, item_id, prompt, tools } of parquet) {
-        const [ofPrompt, ofChosen, definitions] = expected[String(item_id)]!
-        assert.deepStrictEqual([prompt, chosen, tools], [inParquet(ofPrompt), inParquet(ofChosen), definitions])
-      }
-    }))
+  test("are in the dataset what they were in the file, as another reader of Parquet finds it", function* () {
+    const directory = yield* judged
+    const dataset = `${directory}/dataset`
+    assert.deepStrictEqual(yield* errorsIn(dataset), [])
+    const parquet = yield* Effect.promise(() =>
+      query(`SELECT item_id, prompt, chosen, tools FROM '${dataset}/data/train-00000-of-00001.parquet'`),
+    )
+    const lines = yield* linesOf(`${dataset}/jsonl/train-00000-of-00001.jsonl`)
+    assert.deepStrictEqual([parquet.length, lines.length], [6, 6])
+    for (const { chosen, item_id, prompt, tools } of lines) {
+      assert.deepStrictEqual([prompt, chosen, tools], [...expected[String(item_id)]!], String(item_id))
+    }
+    for (const { chosen, item_id, prompt, tools } of parquet) {
+      const [ofPrompt, ofChosen, definitions] = expected[String(item_id)]!
+      assert.deepStrictEqual([prompt, chosen, tools], [inParquet(ofPrompt), inParquet(ofChosen), definitions])
+    }
+  })
 
-  test("that a dataset has are the same items again, from Parquet, JSON Lines, and trainers' files", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const file = yield* writeLines(`${directory}/items.jsonl`, records)
-      const before = yield* itemsOf(file)
-      yield* run(directory, file)
-      const contents = (items: typeof before) =>
-        items.map((item) => [JSON.stringify([item.prompt, completionsOf(item), item.tools ?? null]), item.as_messages])
-      const asPrompts = before.map((item) => ({
-        ...item,
-        prompt: typeof item.prompt === "string" ? ([{ role: "user", content: item.prompt }] as const) : item.prompt,
-      }))
-      const dataset = `${directory}/dataset`
-      for (const input of [`${dataset}/data`, `${dataset}/jsonl`]) {
-        assert.deepStrictEqual(contents(yield* itemsOf(input)), contents(asPrompts), input)
-      }
-      // Without the integer that an object does not keep.
-      const others = asPrompts.filter(({ id }) => id !== "text")
-      const trl = `${dataset}/formats/trl-conversational/train.jsonl`
-      assert.deepStrictEqual(contents(yield* itemsOf(trl)), contents(others))
-      const openAi = yield* itemsOf(`${dataset}/formats/openai-preference/train.jsonl`)
-      // Without the completion of several messages.
-      assert.strictEqual(openAi.length, 5)
-      assert.strictEqual(openAi[0]!.tools, JSON.stringify(tools))
+  test("that a dataset has are the same items again, from Parquet, JSON Lines, and trainers' files", function* () {
+    const directory = yield* judged
+    const before = yield* itemsOf(`${directory}/items.jsonl`)
+    const contents = (items: typeof before) =>
+      items.map((item) => [JSON.stringify([item.prompt, completionsOf(item), item.tools ?? null]), item.as_messages])
+    const asPrompts = before.map((item) => ({
+      ...item,
+      prompt: typeof item.prompt === "string" ? ([{ role: "user", content: item.prompt }] as const) : item.prompt,
     }))
+    const dataset = `${directory}/dataset`
+    for (const input of [`${dataset}/data`, `${dataset}/jsonl`]) {
+      assert.deepStrictEqual(contents(yield* itemsOf(input)), contents(asPrompts), input)
+    }
+    // Without the integer that an object does not keep.
+    const others = asPrompts.filter(({ id }) => id !== "text")
+    const trl = `${dataset}/formats/trl-conversational/train.jsonl`
+    assert.deepStrictEqual(contents(yield* itemsOf(trl)), contents(others))
+    const openAi = yield* itemsOf(`${dataset}/formats/openai-preference/train.jsonl`)
+    // Without the completion of several messages.
+    assert.strictEqual(openAi.length, 5)
+    assert.strictEqual(openAi[0]!.tools, JSON.stringify(tools))
+  })
 
-  test("are read from LLaMA-Factory's turns, but for the ids of calls, which these do not have", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const file = yield* writeLines(`${directory}/items.jsonl`, records)
-      const before = yield* itemsOf(file)
-      yield* run(directory, file)
-      const rows = `${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`
-      const written = yield* linesOf(rows)
-      // The integer is in the text of a call, and is no number that an item keeps.
-      assert.match(
-        (yield* reasonsOf(written))[1]!,
-        /^2: chosen\[0\]\.value\.arguments\.limit: expected numbers that keep their digits, up to 2\^53, or text, found 12345678901234567000$/,
-      )
-      const others = yield* writeLines(`${directory}/others.jsonl`, written.toSpliced(1, 1))
-      const contents = (items: typeof before) =>
-        items.map((item) =>
-          JSON.stringify([item.prompt, completionsOf(item), item.tools ?? null], (name, value: unknown) =>
-            name === "id" || name === "tool_call_id" || (name === "name" && value === "get_weather")
-              ? undefined
-              : value,
-          ),
-        )
-      assert.deepStrictEqual(
-        contents(yield* itemsOf(others)),
-        contents(before.filter(({ id }) => id !== "text" && id !== "whole")),
-      )
-    }))
-
-  test("that are faulty turns of LLaMA-Factory's are refused, with line and field", () =>
-    Effect.gen(function* () {
-      const turn = (value: unknown) => ({
-        conversations: [{ from: "human", value: "Q" }],
-        chosen: { from: "function_call", value },
-        rejected: { from: "gpt", value: "b" },
-      })
-      const good = ['{"name":"f","arguments":{"a":true}}', '[{"name":"f","arguments":"{}"}]', { name: "f" }].map(turn)
-      assert.deepStrictEqual(
-        yield* reasonsOf([
-          ...good,
-          ...["f()", "[]", "", '{"arguments":{}}', '[{"name":"f","arguments":[1]}]'].map(turn),
-        ]),
-        [
-          "read",
-          "read",
-          "read",
-          '4: chosen[0].value: expected a list of calls, found "f()"',
-          '5: chosen[0].value: expected a list of calls, found "[]"',
-          '6: chosen[0].value: expected a list of calls, found ""',
-          "7: chosen[0].value.function: expected name and arguments, found nothing",
-          "8: chosen[0].value[0].arguments: expected an object, or its JSON text, found an array",
-        ],
-      )
-    }))
-
-  test("come to trainers' files as the formats have them, or are counted", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      yield* run(directory, yield* writeLines(`${directory}/items.jsonl`, records))
-      const rowsOf = (format: string) => linesOf(`${directory}/dataset/formats/${format}/train.jsonl`)
-      const manifest = JSON.parse(
-        yield* (yield* FileSystem.FileSystem).readFileString(`${directory}/dataset/manifest.json`),
-      )
-      const counts = Object.fromEntries(
-        (manifest.formats as ReadonlyArray<FormatSummary>).map(({ format, omitted, rows, unwritten }) => [
-          format,
-          [rows, omitted.count, unwritten],
-        ]),
-      )
-      const asText = [6, 0, { tool_calls: 5, tools: 4 }]
-      const without = (rows: number) => [rows, 6 - rows, undefined]
-      assert.deepStrictEqual(counts, {
-        trl: asText,
-        "trl-conversational": without(5),
-        "trl-implicit": asText,
-        "trl-implicit-conversational": without(5),
-        "trl-unpaired": [12, 0, { tool_calls: 5, tools: 4 }],
-        "trl-unpaired-conversational": [10, 1, undefined],
-        "trl-tpo": [0, 6, { tool_calls: 5, tools: 4 }],
-        "trl-tpo-conversational": [0, 6, undefined],
-        openrlhf: asText,
-        "openrlhf-conversational": [5, 1, { tools: 4 }],
-        "llamafactory-alpaca": [1, 5, undefined],
-        "llamafactory-sharegpt": without(5),
-        "llamafactory-kto": [10, 1, undefined],
-        "axolotl-chat-template": [1, 5, undefined],
-        "axolotl-bradley-terry": [1, 5, undefined],
-        "nemo-rl": [5, 1, { tools: 4 }],
-        verl: asText,
-        "openai-preference": without(5),
-        hh: [1, 5, undefined],
-      })
-      const [trl] = yield* rowsOf("trl-conversational")
-      assert.deepStrictEqual(trl!["chosen"], [
-        {
-          role: "assistant",
-          content: "",
-          tool_calls: [
-            { id: "call_1", type: "function", function: { name: "get_weather", arguments: { city: "Zürich 🗼" } } },
-          ],
-        },
-      ])
-      assert.strictEqual(trl!["tools"], JSON.stringify(tools))
-      const openAi = yield* rowsOf("openai-preference")
-      assert.deepStrictEqual(openAi[0]!["input"].tools, tools)
-      assert.deepStrictEqual(openAi[1]!["preferred_output"], [
-        { role: "assistant", tool_calls: [kept("search", large, "call_1")] },
-      ])
-      assert.deepStrictEqual(openAi[3]!["input"].messages[2], {
-        role: "tool",
-        content: '{"temp":1}',
-        tool_call_id: "c1",
-      })
-      const shareGpt = yield* rowsOf("llamafactory-sharegpt")
-      assert.deepStrictEqual(shareGpt[1]!["chosen"], {
-        from: "function_call",
-        value: `{"name":"search","arguments":${large}}`,
-      })
-      assert.deepStrictEqual(JSON.parse(shareGpt[2]!["chosen"].value), [
-        { name: "get_weather", arguments: { city: "a" } },
-        { name: "get_weather", arguments: { city: "b" } },
-      ])
-      assert.deepStrictEqual(
-        shareGpt[3]!["conversations"].map(({ from }: { readonly from: string }) => from),
-        ["human", "function_call", "observation"],
-      )
-      const info = yield* linesOf(`${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`)
-      assert.isTrue(info.every((row) => typeof row["tools"] === "string"))
-      assert.strictEqual(
-        (yield* rowsOf("trl"))[0]!["chosen"],
-        '[tool call get_weather, id call_1]\n{"city":"Zürich 🗼"}',
-      )
-    }))
-
-  test("in layouts pairs and long are read as in items", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const prompt = [user("Weather?")]
-      const turn = [
-        calls(call("get_weather", {}, "c1")),
-        { role: "tool", tool_call_id: "c1", content: "1" },
-        { role: "assistant", content: "1 °C" },
-      ]
-      const other = [...turn.slice(0, 2), { role: "assistant", content: "2 °C" }]
-      const [whole] = yield* itemsOf(
-        yield* writeLines(`${directory}/pairs.jsonl`, [
-          { chosen: [...prompt, ...turn], rejected: [...prompt, calls(call("now", "", "c2"))], tools },
-        ]),
-      )
-      assert.strictEqual((whole!.prompt as ReadonlyArray<unknown>).length, 1)
-      assert.deepStrictEqual(whole!.as_messages, [true, true])
-      assert.strictEqual(whole!.tools, JSON.stringify(tools))
-      // What both begin with is the prompt.
-      const [shared] = yield* itemsOf(
-        yield* writeLines(`${directory}/shared.jsonl`, [
-          { chosen: [...prompt, ...turn], rejected: [...prompt, ...other] },
-        ]),
-      )
-      assert.strictEqual((shared!.prompt as ReadonlyArray<unknown>).length, 3)
-      assert.deepStrictEqual(shared!.completions, ["1 °C", "2 °C"])
-      const [long] = yield* itemsOf(
-        yield* writeLines(
-          `${directory}/long.jsonl`,
-          [turn, [{ role: "assistant", content: "No." }]].map((completion) => ({ prompt, completion, tools })),
+  test("are read from LLaMA-Factory's turns, but for the ids of calls, which these do not have", function* () {
+    const directory = yield* judged
+    const before = yield* itemsOf(`${directory}/items.jsonl`)
+    const rows = `${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`
+    const written = yield* linesOf(rows)
+    // The integer is in the text of a call, and is no number that an item keeps.
+    assert.match(
+      (yield* reasonsOf(written))[1]!,
+      /^2: chosen\[0\]\.value\.arguments\.limit: expected numbers that keep their digits, up to 2\^53, or text, found 12345678901234567000$/,
+    )
+    const others = yield* writeLines(`${directory}/others.jsonl`, written.toSpliced(1, 1))
+    const contents = (items: typeof before) =>
+      items.map((item) =>
+        JSON.stringify([item.prompt, completionsOf(item), item.tools ?? null], (name, value: unknown) =>
+          name === "id" || name === "tool_call_id" || (name === "name" && value === "get_weather") ? undefined : value,
         ),
       )
-      assert.deepStrictEqual(long!.as_messages, [true, false])
-      assert.strictEqual(long!.tools, JSON.stringify(tools))
-    }))
+    assert.deepStrictEqual(
+      contents(yield* itemsOf(others)),
+      contents(before.filter(({ id }) => id !== "text" && id !== "whole")),
+    )
+  })
 
-  test("without tools, a dataset has no column for them", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      yield* run(directory, yield* writeLines(`${directory}/items.jsonl`, records.slice(-1)))
-      const [row] = yield* linesOf(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`)
-      assert.notProperty(row, "tools")
-      assert.deepStrictEqual(row!["chosen"], [{ role: "assistant", content: "Hello to you" }])
-      const [trl] = yield* linesOf(`${directory}/dataset/formats/trl-conversational/train.jsonl`)
-      assert.deepStrictEqual(Object.keys(trl), ["prompt", "chosen", "rejected"])
-    }))
+  test("that are faulty turns of LLaMA-Factory's are refused, with line and field", function* () {
+    const turn = (value: unknown) => ({
+      conversations: [{ from: "human", value: "Q" }],
+      chosen: { from: "function_call", value },
+      rejected: { from: "gpt", value: "b" },
+    })
+    const good = ['{"name":"f","arguments":{"a":true}}', '[{"name":"f","arguments":"{}"}]', { name: "f" }].map(turn)
+    assert.deepStrictEqual(
+      yield* reasonsOf([...good, ...["f()", "[]", "", '{"arguments":{}}', '[{"name":"f","arguments":[1]}]'].map(turn)]),
+      [
+        "read",
+        "read",
+        "read",
+        '4: chosen[0].value: expected a list of calls, found "f()"',
+        '5: chosen[0].value: expected a list of calls, found "[]"',
+        '6: chosen[0].value: expected a list of calls, found ""',
+        "7: chosen[0].value.function: expected name and arguments, found nothing",
+        "8: chosen[0].value[0].arguments: expected an object, or its JSON text, found an array",
+      ],
+    )
+  })
 
-  test("that cannot be kept are refused, with line and field", () =>
-    Effect.gen(function* () {
-      const of = (...messages: ReadonlyArray<unknown>) => ({
-        prompt: [user("Q"), ...messages],
-        completions: ["a", "b"],
-      })
-      const chosen = (...messages: ReadonlyArray<unknown>) => ({ prompt: "Q", completions: [messages, "b"] })
-      assert.deepStrictEqual(
-        yield* reasonsOf([
-          of(calls({ type: "custom", custom: {} })),
-          of(calls(call("f", "{not JSON"))),
-          of(calls(call("f", [1]))),
-          of(calls(call("f", { n: 2 ** 60 }))),
-          of(calls(call("", {}))),
-          of(calls({ ...call("f", {}), thought: "x" })),
-          of({ role: "assistant", content: "", tool_calls: "f()" }),
-          of({ role: "user", content: "", tool_calls: [call("f", {})] }),
-          of({ role: "assistant", content: "", function_call: { name: "f" } }),
-          of({ role: "tool", content: [{ type: "image_url", image_url: {} }] }),
-          chosen(calls(call("f", {})), { role: "tool", content: "1" }),
-          chosen(calls(call("f", {})), user("and?"), { role: "assistant", content: "b" }),
-          { ...of(), tools: [{ type: "function", function: {} }] },
-          { ...of(), tools: "hammer" },
-        ]),
-        [
-          '1: prompt[1].tool_calls[0].type: expected "function", found "custom"',
-          '2: prompt[1].tool_calls[0].function.arguments: expected an object, or its JSON text, found "{not JSON"',
-          "3: prompt[1].tool_calls[0].function.arguments: expected an object, or its JSON text, found an array",
-          "4: prompt[1].tool_calls[0].function.arguments.n: expected numbers that keep their digits, up to 2^53, or text, found 1152921504606847000",
-          '5: prompt[1].tool_calls[0].function.name: expected text, found ""',
-          '6: prompt[1].tool_calls[0].thought: expected calls with only id, type, name, and arguments, found "x"',
-          '7: prompt[1].tool_calls: expected a list of calls, found "f()"',
-          "8: prompt[1].tool_calls: expected messages with only role and content, found an array",
-          "9: prompt[1].function_call: expected messages with only role and content, found an object",
-          '10: prompt[1].content[0].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
-          '11: completions[0][1]: expected a message of the assistant, found one of "tool"',
-          "12: completions[0]: expected the prompt's messages and the assistant's turn, or only this turn, found 3 messages that begin differently",
-          "13: tools[0]: expected the definition of a function, with its name, found nothing",
-          "read",
+  test("come to trainers' files as the formats have them, or are counted", function* () {
+    const directory = yield* judged
+    const rowsOf = (format: string) => linesOf(`${directory}/dataset/formats/${format}/train.jsonl`)
+    const manifest = JSON.parse(
+      yield* (yield* FileSystem.FileSystem).readFileString(`${directory}/dataset/manifest.json`),
+    )
+    const counts = Object.fromEntries(
+      (manifest.formats as ReadonlyArray<FormatSummary>).map(({ format, omitted, rows, unwritten }) => [
+        format,
+        [rows, omitted.count, unwritten],
+      ]),
+    )
+    const asText = [6, 0, { tool_calls: 5, tools: 4 }]
+    const without = (rows: number) => [rows, 6 - rows, undefined]
+    assert.deepStrictEqual(counts, {
+      trl: asText,
+      "trl-conversational": without(5),
+      "trl-implicit": asText,
+      "trl-implicit-conversational": without(5),
+      "trl-unpaired": [12, 0, { tool_calls: 5, tools: 4 }],
+      "trl-unpaired-conversational": [10, 1, undefined],
+      "trl-tpo": [0, 6, { tool_calls: 5, tools: 4 }],
+      "trl-tpo-conversational": [0, 6, undefined],
+      openrlhf: asText,
+      "openrlhf-conversational": [5, 1, { tools: 4 }],
+      "llamafactory-alpaca": [1, 5, undefined],
+      "llamafactory-sharegpt": without(5),
+      "llamafactory-kto": [10, 1, undefined],
+      "axolotl-chat-template": [1, 5, undefined],
+      "axolotl-bradley-terry": [1, 5, undefined],
+      "nemo-rl": [5, 1, { tools: 4 }],
+      verl: asText,
+      "openai-preference": without(5),
+      hh: [1, 5, undefined],
+    })
+    const [trl] = yield* rowsOf("trl-conversational")
+    assert.deepStrictEqual(trl!["chosen"], [
+      {
+        role: "assistant",
+        content: "",
+        tool_calls: [
+          { id: "call_1", type: "function", function: { name: "get_weather", arguments: { city: "Zürich 🗼" } } },
         ],
-      )
-    }))
+      },
+    ])
+    assert.strictEqual(trl!["tools"], JSON.stringify(tools))
+    const openAi = yield* rowsOf("openai-preference")
+    assert.deepStrictEqual(openAi[0]!["input"].tools, tools)
+    assert.deepStrictEqual(openAi[1]!["preferred_output"], [
+      { role: "assistant", tool_calls: [kept("search", large, "call_1")] },
+    ])
+    assert.deepStrictEqual(openAi[3]!["input"].messages[2], {
+      role: "tool",
+      content: '{"temp":1}',
+      tool_call_id: "c1",
+    })
+    const shareGpt = yield* rowsOf("llamafactory-sharegpt")
+    assert.deepStrictEqual(shareGpt[1]!["chosen"], {
+      from: "function_call",
+      value: `{"name":"search","arguments":${large}}`,
+    })
+    assert.deepStrictEqual(JSON.parse(shareGpt[2]!["chosen"].value), [
+      { name: "get_weather", arguments: { city: "a" } },
+      { name: "get_weather", arguments: { city: "b" } },
+    ])
+    assert.deepStrictEqual(
+      shareGpt[3]!["conversations"].map(({ from }: { readonly from: string }) => from),
+      ["human", "function_call", "observation"],
+    )
+    const info = yield* linesOf(`${directory}/dataset/formats/llamafactory-sharegpt/train.jsonl`)
+    assert.isTrue(info.every((row) => typeof row["tools"] === "string"))
+    assert.strictEqual((yield* rowsOf("trl"))[0]!["chosen"], '[tool call get_weather, id call_1]\n{"city":"Zürich 🗼"}')
+  })
+
+  test("in layouts pairs and long are read as in items", function* () {
+    const directory = yield* temporaryDirectory
+    const prompt = [user("Weather?")]
+    const turn = [
+      calls(call("get_weather", {}, "c1")),
+      { role: "tool", tool_call_id: "c1", content: "1" },
+      { role: "assistant", content: "1 °C" },
+    ]
+    const other = [...turn.slice(0, 2), { role: "assistant", content: "2 °C" }]
+    const [whole] = yield* itemsOf(
+      yield* writeLines(`${directory}/pairs.jsonl`, [
+        { chosen: [...prompt, ...turn], rejected: [...prompt, calls(call("now", "", "c2"))], tools },
+      ]),
+    )
+    assert.strictEqual((whole!.prompt as ReadonlyArray<unknown>).length, 1)
+    assert.deepStrictEqual(whole!.as_messages, [true, true])
+    assert.strictEqual(whole!.tools, JSON.stringify(tools))
+    // What both begin with is the prompt.
+    const [shared] = yield* itemsOf(
+      yield* writeLines(`${directory}/shared.jsonl`, [
+        { chosen: [...prompt, ...turn], rejected: [...prompt, ...other] },
+      ]),
+    )
+    assert.strictEqual((shared!.prompt as ReadonlyArray<unknown>).length, 3)
+    assert.deepStrictEqual(shared!.completions, ["1 °C", "2 °C"])
+    const [long] = yield* itemsOf(
+      yield* writeLines(
+        `${directory}/long.jsonl`,
+        [turn, [{ role: "assistant", content: "No." }]].map((completion) => ({ prompt, completion, tools })),
+      ),
+    )
+    assert.deepStrictEqual(long!.as_messages, [true, false])
+    assert.strictEqual(long!.tools, JSON.stringify(tools))
+  })
+
+  test("without tools, a dataset has no column for them", function* () {
+    const directory = yield* temporaryDirectory
+    yield* run(directory, yield* writeLines(`${directory}/items.jsonl`, records.slice(-1)))
+    const [row] = yield* linesOf(`${directory}/dataset/jsonl/train-00000-of-00001.jsonl`)
+    assert.notProperty(row, "tools")
+    assert.deepStrictEqual(row!["chosen"], [{ role: "assistant", content: "Hello to you" }])
+    const [trl] = yield* linesOf(`${directory}/dataset/formats/trl-conversational/train.jsonl`)
+    assert.deepStrictEqual(Object.keys(trl), ["prompt", "chosen", "rejected"])
+  })
+
+  test("that cannot be kept are refused, with line and field", function* () {
+    const of = (...messages: ReadonlyArray<unknown>) => ({
+      prompt: [user("Q"), ...messages],
+      completions: ["a", "b"],
+    })
+    const chosen = (...messages: ReadonlyArray<unknown>) => ({ prompt: "Q", completions: [messages, "b"] })
+    assert.deepStrictEqual(
+      yield* reasonsOf([
+        of(calls({ type: "custom", custom: {} })),
+        of(calls(call("f", "{not JSON"))),
+        of(calls(call("f", [1]))),
+        of(calls(call("f", { n: 2 ** 60 }))),
+        of(calls(call("", {}))),
+        of(calls({ ...call("f", {}), thought: "x" })),
+        of({ role: "assistant", content: "", tool_calls: "f()" }),
+        of({ role: "user", content: "", tool_calls: [call("f", {})] }),
+        of({ role: "assistant", content: "", function_call: { name: "f" } }),
+        of({ role: "tool", content: [{ type: "image_url", image_url: {} }] }),
+        chosen(calls(call("f", {})), { role: "tool", content: "1" }),
+        chosen(calls(call("f", {})), user("and?"), { role: "assistant", content: "b" }),
+        { ...of(), tools: [{ type: "function", function: {} }] },
+        { ...of(), tools: "hammer" },
+      ]),
+      [
+        '1: prompt[1].tool_calls[0].type: expected "function", found "custom"',
+        '2: prompt[1].tool_calls[0].function.arguments: expected an object, or its JSON text, found "{not JSON"',
+        "3: prompt[1].tool_calls[0].function.arguments: expected an object, or its JSON text, found an array",
+        "4: prompt[1].tool_calls[0].function.arguments.n: expected numbers that keep their digits, up to 2^53, or text, found 1152921504606847000",
+        '5: prompt[1].tool_calls[0].function.name: expected text, found ""',
+        '6: prompt[1].tool_calls[0].thought: expected calls with only id, type, name, and arguments, found "x"',
+        '7: prompt[1].tool_calls: expected a list of calls, found "f()"',
+        "8: prompt[1].tool_calls: expected messages with only role and content, found an array",
+        "9: prompt[1].function_call: expected messages with only role and content, found an object",
+        '10: prompt[1].content[0].type: expected "text", found "image_url"; experts cannot be shown images, audio, video, or files',
+        '11: completions[0][1]: expected a message of the assistant, found one of "tool"',
+        "12: completions[0]: expected the prompt's messages and the assistant's turn, or only this turn, found 3 messages that begin differently",
+        "13: tools[0]: expected the definition of a function, with its name, found nothing",
+        "read",
+      ],
+    )
+  })
 })

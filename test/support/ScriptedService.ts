@@ -18,6 +18,8 @@ export interface Received {
   readonly at: number
 }
 
+export const isPost = ({ method }: Received) => method === "POST"
+
 /** An answer; `reset` breaks the connection off instead, `breaksOff` in the middle of the body. */
 export type Answer =
   | {

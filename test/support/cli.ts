@@ -5,10 +5,12 @@
 import { Console as NodeConsole } from "node:console"
 import { writeFile } from "node:fs/promises"
 import { Writable } from "node:stream"
+import { assert } from "@effect/vitest"
 import { ConfigProvider, Console, Context, Effect, Fiber, Queue, Sink, Stdio, Stream } from "effect"
 import { main } from "../../src/cli/Main.ts"
 import * as Signals from "../../src/cli/Signals.ts"
 import type { RunReport } from "../../src/pipeline/RunReport.ts"
+import { temporaryDirectory } from "./job.ts"
 import type { ScriptedService } from "./ScriptedService.ts"
 
 export interface Said {
@@ -144,6 +146,19 @@ export const cliServed = Effect.fnUntraced(function* (
   return { service, env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token } }
 })
 
+/** Fails the test unless the command ends with this status, and stderr matches. */
+export const ends =
+  (status: number, why = /(?:)/) =>
+  <A extends Pick<Said, "stdout" | "stderr"> & { readonly status: number | null }, E, R>(
+    command: Effect.Effect<A, E, R>,
+  ) =>
+    Effect.tap(command, (said) =>
+      Effect.sync(() => {
+        assert.strictEqual(said.status, status, said.stdout + said.stderr)
+        assert.match(said.stderr, why)
+      }),
+    )
+
 /** The report that `--json` prints; fails unless it is the one line on standard output. */
 export const reportOf = ({ stderr, stdout }: Pick<Said, "stdout" | "stderr">): RunReport => {
   const [line = "", ...rest] = stdout.split("\n")
@@ -168,3 +183,9 @@ export const itemLines = (n: number, from = 0): ReadonlyArray<string> =>
 
 export const write = (file: string, lines: ReadonlyArray<string | Uint8Array>) =>
   Effect.promise(() => writeFile(file, Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from("\n")]))))
+
+/** A folder of the test, with these lines, or so many different items, in `items.jsonl`. */
+export const folderWithItems = (lines: number | ReadonlyArray<string | Uint8Array>) =>
+  Effect.tap(temporaryDirectory, (folder) =>
+    write(`${folder}/items.jsonl`, typeof lines === "number" ? itemLines(lines) : lines),
+  )

@@ -141,6 +141,9 @@ export const hyparquet = async (path: string): Promise<Array<Row>> =>
 
 export const metadata = async (path: string): Promise<FileMetaData> => parquetMetadata(await buffer(path))
 
+/** The rows of the first split of a job's dataset. */
+export const pairsOf = (job: string) => Effect.promise(() => jsonl(`${job}/dataset/jsonl/train-00000-of-00001.jsonl`))
+
 export const jsonl = async (path: string): Promise<Array<PreferencePair>> =>
   decoder
     .decode(await readFile(path))

@@ -46,10 +46,28 @@ export const inProcess =
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.provide(effect, job(directory, profile))
 
-/** A test with real time, real files and real sockets. */
+type Services = Scope.Scope | Layer.Success<typeof platform>
+
+/** A test with real time, real files and real sockets: an effect, or the generator of one. */
 export const test = (
   name: string,
-  effect: () => Effect.Effect<void, unknown, Scope.Scope | Layer.Success<typeof platform>>,
+  body: () =>
+    | Effect.Effect<void, unknown, Services>
+    | Generator<Effect.Effect<unknown, unknown, Services>, void, never>,
   /** In milliseconds. Default: the suite's own. */
   timeout?: number,
-) => it.live(name, () => Effect.provide(Effect.scoped(effect()), platform), timeout)
+) =>
+  it.live(
+    name,
+    () => {
+      const made = body()
+      return Effect.provide(Effect.scoped(Effect.isEffect(made) ? made : Effect.gen(() => made)), platform)
+    },
+    timeout,
+  )
+
+/** A test at the time of the test's clock. */
+export const clockTest = (
+  name: string,
+  body: () => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>,
+) => it.effect(name, () => Effect.gen(body))

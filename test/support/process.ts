@@ -7,6 +7,9 @@ import { fileURLToPath } from "node:url"
 
 export const root = fileURLToPath(new URL("../..", import.meta.url))
 
+/** The sample data: 72 items, with gold answers. */
+export const sample = `${root}data/sample.jsonl`
+
 export interface Ended {
   readonly status: number | null
   readonly signal: NodeJS.Signals | null
