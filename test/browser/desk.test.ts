@@ -3,24 +3,12 @@
  * declared void; and the dataset of the job, which had other results, has what came of it. `SCREENSHOTS=DIR` keeps
  * pictures.
  */
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { NodeHttpClient } from "@effect/platform-node"
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import type { Page } from "playwright-core"
 import { type Browser, browser } from "../service/web/http.ts"
-import { hasBrowser, launched, open } from "../support/browser.ts"
-import { fillIn, folder, serve, signIn } from "../support/browserService.ts"
+import { colorItems, fillIn, inBrowser, jobOf, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
-import { run } from "../support/program.ts"
-
-const items = ["red", "green", "blue"].map((color) => ({
-  id: color,
-  prompt: `Which is **${color}**?`,
-  completions: [`The ${color} one.`, `Another one than ${color}.`],
-}))
 
 /** An expert who votes, on each item that comes, for the completion that begins so. */
 const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name: string, beginsWith: string) {
@@ -38,45 +26,28 @@ const judge = Effect.fnUntraced(function* (base: string, operator: Browser, name
 
 const rowOf = (page: Page, text: RegExp) => page.getByRole("table", { name: "Items" }).getByRole("row", { name: text })
 
-it.live.skipIf(!hasBrowser)(
+inBrowser(
   "a lead filters items, decides one by keyboard, and voids an expert's votes; the dataset has what was decided",
-  () =>
+  { flags: ["--undo-grace", "0s", "--votes", "2"] },
+  (service) =>
     Effect.gen(function* () {
-      const scratch = yield* folder
-      const { baseUrl, link, origin, token } = yield* serve(
-        join(scratch, "service.db"),
-        "--undo-grace",
-        "0s",
-        "--votes",
-        "2",
-      )
-      const { account, page } = yield* open(yield* launched)
+      const { create, link, open, origin, writeItems } = service
+      const page = yield* open()
       yield* Effect.promise(() => signIn(page, link, "Lea"))
       const operator = browser(origin)
       yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
 
-      writeFileSync(join(scratch, "items.jsonl"), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
-      const job = ["--dir", join(scratch, "job")]
-      const env = { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token }
-      const prefstream = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-        const ended = yield* Effect.promise(() => run([...args, ...job], env))
-        assert.include([0, 3], ended.status, ended.stderr)
-        return ended
-      })
+      const { pairs, prefstream } = jobOf(service)
       /** What is collected, and what the dataset has then. */
-      const chosen = Effect.fnUntraced(function* (...flags: ReadonlyArray<string>) {
-        yield* prefstream("collect", "--once", ...flags)
+      const chosen = Effect.gen(function* () {
+        yield* prefstream("collect", "--once", "--recheck-completed")
         yield* prefstream("export")
-        const rows = readFileSync(join(scratch, "job/dataset/jsonl/train-00000-of-00001.jsonl"), "utf8")
-        return Object.fromEntries(
-          rows
-            .trimEnd()
-            .split("\n")
-            .map((line) => JSON.parse(line) as { item_id: string; chosen: string; rationale: string })
-            .map(({ chosen, item_id, rationale }) => [item_id, [chosen, rationale]]),
-        )
+        return Object.fromEntries(pairs().map((row) => [row["item_id"], [row["chosen"], row["rationale"]]]))
       })
-      yield* prefstream("submit", join(scratch, "items.jsonl"))
+      yield* prefstream(
+        "submit",
+        writeItems(colorItems.map((item, i) => ({ id: ["red", "green", "blue"][i], ...item }))),
+      )
       yield* judge(origin, operator, "Ann", "The")
       yield* judge(origin, operator, "Bob", "Another")
       // Ties make no pairs: only what follows makes some.
@@ -114,7 +85,7 @@ it.live.skipIf(!hasBrowser)(
         await page.getByText("Prompt 2 is decided for A.").waitFor()
         await page.getByText("No item is like this.").waitFor()
       })
-      assert.deepStrictEqual(yield* chosen("--recheck-completed"), { green: ["The green one.", "Only it is green."] })
+      assert.deepStrictEqual(yield* chosen, { green: ["The green one.", "Only it is green."] })
 
       yield* Effect.promise(async () => {
         await page.getByRole("link", { name: "Clear" }).click()
@@ -162,21 +133,13 @@ it.live.skipIf(!hasBrowser)(
       })
       const others = { red: ["The red one.", "Ann says so."], blue: ["The blue one.", "Ann says so."] }
       const green = ["The green one.", "Only it is green."]
-      assert.deepStrictEqual(yield* chosen("--recheck-completed"), { ...others, green })
+      assert.deepStrictEqual(yield* chosen, { ...others, green })
 
       const group = "week-48"
-      yield* HttpClientRequest.post(`${baseUrl}/tasks`).pipe(
-        HttpClientRequest.bearerToken(token),
-        HttpClientRequest.bodyJsonUnsafe({
-          task_type: "rlhf_ranking",
-          group,
-          prompts: items.map(({ completions, prompt }) => ({ prompt, completions })),
-        }),
-        HttpClient.execute,
-      )
+      yield* Effect.promise(() => create({ group, prompts: colorItems }))
       // The prompts that miss a vote are judged by somebody else.
       yield* judge(origin, operator, "Cleo", "The")
-      assert.deepStrictEqual(yield* chosen("--recheck-completed"), { ...others, green })
+      assert.deepStrictEqual(yield* chosen, { ...others, green })
       yield* Effect.promise(async () => {
         await page.goto(`${origin}/dashboard/#/tasks`)
         await page
@@ -196,6 +159,5 @@ it.live.skipIf(!hasBrowser)(
         await page.getByRole("table", { name: "Experts of the group" }).getByRole("row", { name: /Cleo/ }).waitFor()
         await picture(page, "desk-9-group")
       })
-      assert.deepStrictEqual(account.problems, [])
-    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici)),
+    }),
 )

@@ -3,13 +3,12 @@
  * nobody is led away. The pages' own errors, requests and frames are checked, and their
  * Content-Security-Policy has nothing to refuse: what is dangerous is gone before it matters.
  */
-import { join } from "node:path"
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { renderMarkdown } from "../../src/service/pages/shared/markdown.ts"
-import { type Account, hasBrowser, launched, open } from "../support/browser.ts"
-import { folder, invite, serve, signIn } from "../support/browserService.ts"
+import type { Account } from "../support/browser.ts"
+import { inBrowser, invite, signIn } from "../support/browserService.ts"
 import * as hostile from "../support/hostile.ts"
 
 const perPrompt = 12
@@ -151,37 +150,26 @@ const dangers = (mark: string) => {
   return found
 }
 
-const inert = async (page: Page, account: Account, origin: string, path: string) => {
+const inert = async (page: Page, { problems, requests }: Account, origin: string, path: string) => {
   assert.deepStrictEqual(await page.evaluate(dangers, hostile.mark), [])
-  assert.deepStrictEqual(account.problems, [])
+  assert.deepStrictEqual(problems, [])
   assert.strictEqual(page.frames().length, 1)
   assert.strictEqual(page.context().pages().length, 1)
   assert.isTrue(page.url().startsWith(`${origin}${path}`), page.url())
-  const elsewhere = account.requests.filter((url) => !url.startsWith(`${origin}/`) && !/^(data:,$|blob:)/.test(url))
+  const elsewhere = requests.filter((url) => !url.startsWith(`${origin}/`) && !/^(data:,$|blob:)/.test(url))
   assert.deepStrictEqual(elsewhere, [])
 }
 
-const create = async (baseUrl: string, token: string) => {
-  const guidelines = hostile.all.join("\n\n")
-  const created = await fetch(`${baseUrl}/tasks`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ task_type: "rlhf_ranking", guidelines, prompts, group: hostile.html[0] }),
-  })
-  assert.strictEqual(created.status, 201, await created.text())
-}
-
-it.live.skipIf(!hasBrowser)("renders attacks inert, for the expert and for the operator", () =>
+inBrowser("renders attacks inert, for the expert and for the operator", {}, (service) =>
   Effect.gen(function* () {
-    const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"))
-    const browser = yield* launched
-    const operator = yield* open(browser)
-    const expert = yield* open(browser)
+    const operator = yield* service.open()
+    const page = yield* service.open()
+    const [ofOperator, ofExpert] = service.accounts
+    const isInert = () => inert(page, ofExpert!, service.origin, "/annotate/")
     yield* Effect.promise(async () => {
-      await create(baseUrl, token)
-      await signIn(operator.page, link)
-      const invitation = await invite(operator.page, hostile.html[3]!)
-      const { page } = expert
+      await service.create({ guidelines: hostile.all.join("\n\n"), prompts, group: hostile.html[0] })
+      await signIn(operator, service.link)
+      const invitation = await invite(operator, hostile.html[3]!)
       await page.goto(invitation)
       for (let i = 0; i < prompts.length; i++) {
         await page.getByRole("heading", { name: `Item ${i + 1} of ${prompts.length}`, level: 1 }).waitFor()
@@ -198,17 +186,17 @@ it.live.skipIf(!hasBrowser)("renders attacks inert, for the expert and for the o
           await unaltered(page)
         }
         assert.deepStrictEqual(await page.locator("main .remark").allTextContents(), [])
-        await inert(page, expert.account, origin, "/annotate/")
+        await isInert()
 
         await page.keyboard.press("v")
-        await inert(page, expert.account, origin, "/annotate/")
+        await isInert()
         await page.keyboard.press("v")
         await page.keyboard.press("d")
-        await inert(page, expert.account, origin, "/annotate/")
+        await isInert()
         await page.keyboard.press("d")
         await page.keyboard.press("f")
         await page.getByRole("dialog").waitFor()
-        await inert(page, expert.account, origin, "/annotate/")
+        await isInert()
         await page.keyboard.press("Escape")
         await page.keyboard.press("1")
         await page.keyboard.press("e")
@@ -217,23 +205,23 @@ it.live.skipIf(!hasBrowser)("renders attacks inert, for the expert and for the o
       }
       await page.getByRole("heading", { name: /nothing/i }).waitFor()
 
-      await operator.page.getByRole("link", { name: "Tasks", exact: true }).click()
-      await operator.page.getByRole("link", { name: /^task_/ }).click()
-      await operator.page.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
-      for (const button of await operator.page.getByRole("button", { name: /^(All|Show)/ }).all()) await button.click()
-      await operator.page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+      await operator.getByRole("link", { name: "Tasks", exact: true }).click()
+      await operator.getByRole("link", { name: /^task_/ }).click()
+      await operator.getByRole("heading", { name: "Prompt 1", exact: true }).waitFor()
+      for (const button of await operator.getByRole("button", { name: /^(All|Show)/ }).all()) await button.click()
+      await operator.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
       // As the expert has seen it; the source is a key away.
-      const first = operator.page.getByRole("article", { name: "Prompt 1", exact: true })
+      const first = operator.getByRole("article", { name: "Prompt 1", exact: true })
       assert.strictEqual(await first.locator(".formula").count(), 4)
-      await operator.page.getByRole("button", { name: "Source", exact: true }).click()
+      await operator.getByRole("button", { name: "Source", exact: true }).click()
       assert.strictEqual(await first.locator(".formula").count(), 0)
       assert.include(await first.textContent(), String.raw`$\hat{x} = \frac`)
-      await operator.page.getByRole("button", { name: "Source", exact: true }).click()
-      await operator.page.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
-      await inert(operator.page, operator.account, origin, "/dashboard/")
-      await operator.page.getByRole("link", { name: "Experts", exact: true }).click()
-      await operator.page.getByRole("row").nth(1).waitFor()
-      await inert(operator.page, operator.account, origin, "/dashboard/")
+      await operator.getByRole("button", { name: "Source", exact: true }).click()
+      await operator.waitForFunction(() => document.querySelectorAll('[aria-busy="true"]').length === 0)
+      await inert(operator, ofOperator!, service.origin, "/dashboard/")
+      await operator.getByRole("link", { name: "Experts", exact: true }).click()
+      await operator.getByRole("row").nth(1).waitFor()
+      await inert(operator, ofOperator!, service.origin, "/dashboard/")
     })
-  }).pipe(Effect.scoped),
+  }),
 )

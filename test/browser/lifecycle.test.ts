@@ -3,41 +3,24 @@
  * reopened, and the votes are downloaded. `SCREENSHOTS=DIR` keeps pictures.
  */
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { NodeHttpClient } from "@effect/platform-node"
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
 import { browser } from "../service/web/http.ts"
-import { hasBrowser, launched, open } from "../support/browser.ts"
-import { folder, serve, signIn } from "../support/browserService.ts"
+import { colorItems, inBrowser, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const group = "week-48"
 
-it.live.skipIf(!hasBrowser)(
+inBrowser(
   "a lead pauses a group, withdraws a prompt, reopens the task, and downloads its votes",
-  () =>
+  { flags: ["--undo-grace", "0s"] },
+  ({ create, link, open, origin }) =>
     Effect.gen(function* () {
-      const scratch = yield* folder
-      const { baseUrl, link, origin, token } = yield* serve(join(scratch, "service.db"), "--undo-grace", "0s")
-      const chromium = yield* launched
-      const { account, page } = yield* open(chromium)
+      const page = yield* open()
       yield* Effect.promise(() => signIn(page, link, "Lea"))
       const operator = browser(origin)
       yield* operator.ask("POST", "/dashboard/api/sign-in", { name: "Lea", password: "correct horse battery" })
-      yield* HttpClientRequest.post(`${baseUrl}/tasks`).pipe(
-        HttpClientRequest.bearerToken(token),
-        HttpClientRequest.bodyJsonUnsafe({
-          task_type: "rlhf_ranking",
-          group,
-          prompts: ["red", "green", "blue"].map((color) => ({
-            prompt: `Which is **${color}**?`,
-            completions: [`The ${color} one.`, `Another one than ${color}.`],
-          })),
-        }),
-        HttpClient.execute,
-      )
+      yield* Effect.promise(() => create({ group, prompts: colorItems }))
       const invite = Effect.fnUntraced(function* (name: string) {
         const { json } = yield* operator.ask("POST", "/dashboard/api/experts", { name })
         return String(json.invitation)
@@ -53,23 +36,23 @@ it.live.skipIf(!hasBrowser)(
         yield* bob.ask("POST", `/annotate/api/items/${json.item.item_id}/vote`, body)
         return true
       })
-      const ann = yield* open(chromium)
+      const ann = yield* open()
       const phone = { width: 390, height: 844 }
 
       // Ann has an item open when its group is paused.
       yield* Effect.promise(async () => {
-        await ann.page.goto(`${origin}${invited.ann}`)
-        await ann.page.getByText("The red one.").waitFor()
-        await ann.page.keyboard.press("1")
+        await ann.goto(`${origin}${invited.ann}`)
+        await ann.getByText("The red one.").waitFor()
+        await ann.keyboard.press("1")
         await page.getByRole("link", { name: "Queue", exact: true }).click()
         await page.getByRole("button", { name: `Pause ${group}` }).click()
         await page.getByText("Paused", { exact: true }).waitFor()
         await picture(page, "lifecycle-1-queue")
-        await ann.page.keyboard.press("Enter")
-        await ann.page.getByText("a manager paused or withdrew it").waitFor()
-        await picture(ann.page, "lifecycle-2-annotate")
+        await ann.keyboard.press("Enter")
+        await ann.getByText("a manager paused or withdrew it").waitFor()
+        await picture(ann, "lifecycle-2-annotate")
         // Else her page asks for the next item, and has one of those that Bob is to vote on, or that are reopened.
-        await ann.page.close()
+        await ann.close()
       })
       assert.isFalse(yield* vote)
       yield* Effect.promise(async () => {
@@ -157,6 +140,5 @@ it.live.skipIf(!hasBrowser)(
         for (const box of boxes) assert.isAtMost(box!.x + box!.width, phone.width)
         await picture(page, "lifecycle-9-navigation")
       })
-      assert.deepStrictEqual(account.problems, [])
-    }).pipe(Effect.scoped, Effect.provide(NodeHttpClient.layerUndici)),
+    }),
 )

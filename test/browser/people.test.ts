@@ -2,148 +2,140 @@
  * Operators and their roles in the dashboard, by keyboard where a person would use it. `SCREENSHOTS=DIR` keeps pictures.
  */
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { hasBrowser, launched, open } from "../support/browser.ts"
-import { fillIn, folder, invite, serve, signIn } from "../support/browserService.ts"
+import { fillIn, inBrowser, invite, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
-it.live.skipIf(!hasBrowser)("an admin adds a viewer, who sees no controls; each changes the own password", () =>
-  Effect.gen(function* () {
-    const { link, origin } = yield* serve(join(yield* folder, "service.db"))
-    const browser = yield* launched
-    const admin = yield* open(browser)
-    const viewer = yield* open(browser)
-    yield* Effect.promise(async () => {
-      const { page } = admin
-      await page.goto(link)
-      await page.getByRole("textbox", { name: "Name" }).fill("Ada")
-      await fillIn(page, "Password", "correct horse battery")
-      await page.getByRole("link", { name: "Operators" }).click()
-      await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
-      await page.getByRole("textbox", { name: "Name of the operator" }).focus()
-      await page.keyboard.type("Vic")
-      await page.keyboard.press("Tab")
-      await page.keyboard.press("ArrowUp")
-      assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
-      await page.keyboard.press("Enter")
-      const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
-      await picture(page, "operators-1-link")
-      await page.getByRole("button", { name: "Done" }).click()
+// The service refuses the wrong password, the removal of the last admin, and the ended session.
+const refusals = [401, 403, 409]
 
-      await viewer.page.goto(invitation)
-      const name = viewer.page.getByRole("textbox", { name: "Name" })
-      await name.waitFor()
-      assert.strictEqual(await name.inputValue(), "Vic")
-      await picture(viewer.page, "operators-2-set-up")
-      await fillIn(viewer.page, "Password", "a password of Vic")
-      await viewer.page.getByRole("link", { name: "Experts", exact: true }).click()
-      await viewer.page.getByText("Nobody judges yet").waitFor()
-      assert.deepStrictEqual(
-        await viewer.page.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
-        ["Tasks", "Items", "Queue", "Experts"],
-      )
-      assert.strictEqual(await viewer.page.getByRole("button", { name: "Invite expert" }).count(), 0)
-      await picture(viewer.page, "operators-3-viewer")
+inBrowser(
+  "an admin adds a viewer, who sees no controls; each changes the own password",
+  { refusals },
+  ({ link, origin, open }) =>
+    Effect.gen(function* () {
+      const page = yield* open()
+      const viewer = yield* open()
+      yield* Effect.promise(async () => {
+        await signIn(page, link)
+        await page.getByRole("link", { name: "Operators" }).click()
+        await page.getByRole("heading", { name: "Operators", level: 1 }).waitFor()
+        await page.getByRole("textbox", { name: "Name of the operator" }).focus()
+        await page.keyboard.type("Vic")
+        await page.keyboard.press("Tab")
+        await page.keyboard.press("ArrowUp")
+        assert.isTrue(await page.getByRole("radio", { name: /Viewer/ }).isChecked())
+        await page.keyboard.press("Enter")
+        const invitation = await page.getByRole("textbox", { name: "Sign-in link" }).inputValue()
+        await picture(page, "operators-1-link")
+        await page.getByRole("button", { name: "Done" }).click()
 
-      assert.strictEqual(await viewer.page.getByText("Invite the first expert").count(), 0)
-      for (const place of ["operators", "audit", "developer", "developer/deliveries/msg_1"]) {
-        await viewer.page.goto(`${origin}/dashboard/#/${place}`)
-        await viewer.page.getByText("Only admins may see this.").waitFor()
-        assert.strictEqual(await viewer.page.getByRole("main").getByRole("button").count(), 0)
-        await viewer.page.goto(`${origin}/dashboard/#/experts`)
-        await viewer.page.getByText("Nobody judges yet").waitFor()
-      }
+        await viewer.goto(invitation)
+        const name = viewer.getByRole("textbox", { name: "Name" })
+        await name.waitFor()
+        assert.strictEqual(await name.inputValue(), "Vic")
+        await picture(viewer, "operators-2-set-up")
+        await fillIn(viewer, "Password", "a password of Vic")
+        await viewer.getByRole("link", { name: "Experts", exact: true }).click()
+        await viewer.getByText("Nobody judges yet").waitFor()
+        assert.deepStrictEqual(
+          await viewer.getByRole("navigation", { name: "Main" }).getByRole("link").allTextContents(),
+          ["Tasks", "Items", "Queue", "Experts"],
+        )
+        assert.strictEqual(await viewer.getByRole("button", { name: "Invite expert" }).count(), 0)
+        await picture(viewer, "operators-3-viewer")
 
-      await viewer.page.getByRole("link", { name: "Your account: Vic" }).click()
-      await viewer.page.getByRole("textbox", { name: "Present password" }).fill("wrong")
-      await fillIn(viewer.page, "New password", "another password of Vic")
-      await viewer.page.getByText("The present password is wrong.").waitFor()
-      await picture(viewer.page, "operators-4-account")
-      await viewer.page.getByRole("textbox", { name: "Present password" }).fill("a password of Vic")
-      await fillIn(viewer.page, "New password", "another password of Vic")
-      await viewer.page.getByText("Your password is changed.").waitFor()
+        assert.strictEqual(await viewer.getByText("Invite the first expert").count(), 0)
+        for (const place of ["operators", "audit", "developer", "developer/deliveries/msg_1"]) {
+          await viewer.goto(`${origin}/dashboard/#/${place}`)
+          await viewer.getByText("Only admins may see this.").waitFor()
+          assert.strictEqual(await viewer.getByRole("main").getByRole("button").count(), 0)
+          await viewer.goto(`${origin}/dashboard/#/experts`)
+          await viewer.getByText("Nobody judges yet").waitFor()
+        }
 
-      await page.reload()
-      await page.getByRole("row", { name: /Vic/ }).getByText("Joined").waitFor()
-      await page.getByRole("button", { name: "Viewer: change the role of Vic" }).click()
-      await picture(page, "operators-5-role")
-      await page
-        .getByRole("dialog")
-        .getByRole("radio", { name: /Manager/ })
-        .check()
-      await page.getByRole("button", { name: "Set role" }).click()
-      await page.getByRole("button", { name: "Manager: change the role of Vic" }).waitFor()
-      await page.getByRole("button", { name: "Remove Ada" }).click()
-      await page.getByRole("button", { name: "Remove operator" }).click()
-      await page.getByText("This is the last admin").waitFor()
-      await page.getByRole("button", { name: "Keep operator" }).click()
-      await page.getByRole("button", { name: "Remove Vic" }).click()
-      await page.getByRole("button", { name: "Remove operator" }).click()
-      await page.getByRole("row", { name: /Vic/ }).waitFor({ state: "detached" })
+        await viewer.getByRole("link", { name: "Your account: Vic" }).click()
+        await viewer.getByRole("textbox", { name: "Present password" }).fill("wrong")
+        await fillIn(viewer, "New password", "another password of Vic")
+        await viewer.getByText("The present password is wrong.").waitFor()
+        await picture(viewer, "operators-4-account")
+        await viewer.getByRole("textbox", { name: "Present password" }).fill("a password of Vic")
+        await fillIn(viewer, "New password", "another password of Vic")
+        await viewer.getByText("Your password is changed.").waitFor()
 
-      await page.getByRole("link", { name: "Audit log" }).click()
-      await page.getByRole("row", { name: /operator\.remove/ }).waitFor()
-      await picture(page, "audit-1")
-      await page.getByLabel("Who").selectOption("Vic")
-      await page.getByRole("row", { name: /operator\.password/ }).waitFor()
-      await page.getByRole("row", { name: /operator\.remove/ }).waitFor({ state: "detached" })
-      const download = page.waitForEvent("download")
-      await page.getByRole("link", { name: "Export as JSON Lines" }).click()
-      const lines = readFileSync(await (await download).path(), "utf8")
-        .trimEnd()
-        .split("\n")
-      assert.deepStrictEqual(
-        lines.map((line) => (JSON.parse(line) as { readonly action: string }).action),
-        ["operator.set-up", "operator.password"],
-      )
+        await page.reload()
+        await page.getByRole("row", { name: /Vic/ }).getByText("Joined").waitFor()
+        await page.getByRole("button", { name: "Viewer: change the role of Vic" }).click()
+        await picture(page, "operators-5-role")
+        await page
+          .getByRole("dialog")
+          .getByRole("radio", { name: /Manager/ })
+          .check()
+        await page.getByRole("button", { name: "Set role" }).click()
+        await page.getByRole("button", { name: "Manager: change the role of Vic" }).waitFor()
+        await page.getByRole("button", { name: "Remove Ada" }).click()
+        await page.getByRole("button", { name: "Remove operator" }).click()
+        await page.getByText("This is the last admin").waitFor()
+        await page.getByRole("button", { name: "Keep operator" }).click()
+        await page.getByRole("button", { name: "Remove Vic" }).click()
+        await page.getByRole("button", { name: "Remove operator" }).click()
+        await page.getByRole("row", { name: /Vic/ }).waitFor({ state: "detached" })
 
-      await viewer.page.goto(`${origin}/dashboard/`)
-      await viewer.page.getByRole("heading", { name: "Sign in" }).waitFor()
-    })
-    // The refused requests are errors of the console: the wrong password, the last admin, the ended session.
-    for (const { account } of [admin, viewer]) {
-      assert.deepStrictEqual(
-        account.problems.filter((problem) => !/status of (401|403|409)/.test(problem)),
-        [],
-      )
-    }
-  }).pipe(Effect.scoped),
+        await page.getByRole("link", { name: "Audit log" }).click()
+        await page.getByRole("row", { name: /operator\.remove/ }).waitFor()
+        await picture(page, "audit-1")
+        await page.getByLabel("Who").selectOption("Vic")
+        await page.getByRole("row", { name: /operator\.password/ }).waitFor()
+        await page.getByRole("row", { name: /operator\.remove/ }).waitFor({ state: "detached" })
+        const download = page.waitForEvent("download")
+        await page.getByRole("link", { name: "Export as JSON Lines" }).click()
+        const lines = readFileSync(await (await download).path(), "utf8")
+          .trimEnd()
+          .split("\n")
+        assert.deepStrictEqual(
+          lines.map((line) => (JSON.parse(line) as { readonly action: string }).action),
+          ["operator.set-up", "operator.password"],
+        )
+
+        await viewer.goto(`${origin}/dashboard/`)
+        await viewer.getByRole("heading", { name: "Sign in" }).waitFor()
+      })
+    }),
 )
 
-it.live.skipIf(!hasBrowser)("a manager's change of priority and experts is the order of the queue", () =>
-  Effect.gen(function* () {
-    const { baseUrl, link, origin, token } = yield* serve(join(yield* folder, "service.db"), "--votes", "2")
-    const { account, page } = yield* open(yield* launched)
-    yield* Effect.promise(async () => {
-      await signIn(page, link)
-      await invite(page, "Grace Hopper")
-      for (const group of ["nightly", "release"]) {
-        const body = { task_type: "rlhf_ranking", group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] }
-        const headers = { authorization: `Bearer ${token}` }
-        const answer = await page.request.post(`${baseUrl}/tasks`, { headers, data: body })
-        assert.isTrue(answer.ok(), await answer.text())
-      }
-      await page.goto(`${origin}/dashboard/#/queue`)
-      const groups = page.getByRole("rowheader")
-      await page.getByRole("row", { name: /release/ }).waitFor()
-      assert.deepStrictEqual(await groups.allTextContents(), ["nightly", "release"])
-      await page.getByRole("button", { name: "Change priority and experts of release" }).click()
-      await page.getByRole("radio", { name: "Urgent" }).check()
-      await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
-      await page.keyboard.press("Space")
-      await page.getByText("Each prompt needs 2 votes of different experts, and 1 of those chosen is active").waitFor()
-      await picture(page, "queue-1-change")
-      await page.keyboard.press("Enter")
-      await page.getByRole("dialog").waitFor({ state: "detached" })
-      await page
-        .getByRole("row", { name: /release/ })
-        .getByText("Grace Hopper")
-        .waitFor()
-      assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
-      await picture(page, "queue-2")
-    })
-    assert.deepStrictEqual(account.problems, [])
-  }).pipe(Effect.scoped),
+inBrowser(
+  "a manager's change of priority and experts is the order of the queue",
+  { flags: ["--votes", "2"] },
+  (service) =>
+    Effect.gen(function* () {
+      const page = yield* service.open()
+      yield* Effect.promise(async () => {
+        await signIn(page, service.link)
+        await invite(page, "Grace Hopper")
+        for (const group of ["nightly", "release"]) {
+          await service.create({ group, prompts: [{ prompt: `Of ${group}`, completions: ["a", "b"] }] })
+        }
+        await page.goto(`${service.origin}/dashboard/#/queue`)
+        const groups = page.getByRole("rowheader")
+        await page.getByRole("row", { name: /release/ }).waitFor()
+        assert.deepStrictEqual(await groups.allTextContents(), ["nightly", "release"])
+        await page.getByRole("button", { name: "Change priority and experts of release" }).click()
+        await page.getByRole("radio", { name: "Urgent" }).check()
+        await page.getByRole("checkbox", { name: "Grace Hopper" }).focus()
+        await page.keyboard.press("Space")
+        await page
+          .getByText("Each prompt needs 2 votes of different experts, and 1 of those chosen is active")
+          .waitFor()
+        await picture(page, "queue-1-change")
+        await page.keyboard.press("Enter")
+        await page.getByRole("dialog").waitFor({ state: "detached" })
+        await page
+          .getByRole("row", { name: /release/ })
+          .getByText("Grace Hopper")
+          .waitFor()
+        assert.deepStrictEqual(await groups.allTextContents(), ["release", "nightly"])
+        await picture(page, "queue-2")
+      })
+    }),
 )

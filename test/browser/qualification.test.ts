@@ -2,32 +2,19 @@
  * Qualification as people meet it: a lead asks for it in the dashboard, an expert fails it by keyboard and is told why,
  * the lead sees that and lets the expert in. `SCREENSHOTS=DIR` keeps pictures.
  */
-import { writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { hasBrowser, launched, open } from "../support/browser.ts"
-import { folder, invite, serve, signIn } from "../support/browserService.ts"
+import { colorItems, inBrowser, invite, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
-const gold = ["red", "green", "blue"].map((color) => ({
-  prompt: `Which is **${color}**?`,
-  completions: [`The ${color} one.`, `Another one than ${color}.`],
-  gold: { best_completion_index: 0 },
-}))
+const gold = colorItems.map((item) => ({ ...item, gold: { best_completion_index: 0 } }))
 
-it.live.skipIf(!hasBrowser)("a lead asks for a qualification, an expert fails it and is let in", () =>
+inBrowser("a lead asks for a qualification, an expert fails it and is let in", { gold, refusals: [409] }, (service) =>
   Effect.gen(function* () {
-    const scratch = yield* folder
-    const file = join(scratch, "gold.jsonl")
-    writeFileSync(file, gold.map((item) => `${JSON.stringify(item)}\n`).join(""))
-    const { baseUrl, link, token } = yield* serve(join(scratch, "service.db"), "--gold", file)
-    const browser = yield* launched
-    const lead = yield* open(browser)
-    const expert = yield* open(browser)
+    const page = yield* service.open()
+    const at = yield* service.open()
     yield* Effect.promise(async () => {
-      const { page } = lead
-      await signIn(page, link, "Lea")
+      await signIn(page, service.link, "Lea")
       const invitation = await invite(page, "Grace Hopper")
       await page.getByRole("button", { name: "Done" }).click()
       await page.getByText("New people get work at once, and nobody is paused.").waitFor()
@@ -45,11 +32,8 @@ it.live.skipIf(!hasBrowser)("a lead asks for a qualification, an expert fails it
       await page.keyboard.press("Enter")
       await page.getByText("New people judge 2 gold items before anything else").waitFor()
 
-      const body = { task_type: "rlhf_ranking", prompts: [{ prompt: "Real work", completions: ["a", "b"] }] }
-      const headers = { authorization: `Bearer ${token}` }
-      assert.isTrue((await page.request.post(`${baseUrl}/tasks`, { headers, data: body })).ok())
+      await service.create({ prompts: [{ prompt: "Real work", completions: ["a", "b"] }] })
 
-      const at = expert.page
       await at.goto(invitation)
       await at.getByText("Qualification: item 1 of 2").waitFor()
       await at.getByText("These 2 items are your qualification").waitFor()
@@ -87,10 +71,5 @@ it.live.skipIf(!hasBrowser)("a lead asks for a qualification, an expert fails it
       await at.reload()
       await at.getByText("Real work").waitFor()
     })
-    assert.deepStrictEqual(
-      lead.account.problems.filter((problem) => !/status of 409/.test(problem)),
-      [],
-    )
-    assert.deepStrictEqual(expert.account.problems, [])
-  }).pipe(Effect.scoped),
+  }),
 )

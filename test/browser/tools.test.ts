@@ -2,12 +2,9 @@
  * Conversations with tools, as an expert sees them: calls and results as turns, and their JSON indented; and the pair in
  * the dataset. `SCREENSHOTS=DIR` keeps pictures of it.
  */
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { assert, it } from "@effect/vitest"
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { hasBrowser, launched, open } from "../support/browser.ts"
-import { folder, invite, running, serve, signIn } from "../support/browserService.ts"
+import { inBrowser, invite, jobOf, signIn } from "../support/browserService.ts"
 import { picture } from "../support/pictures.ts"
 
 const call = (name: string, id: string, args: unknown) => ({
@@ -17,6 +14,19 @@ const call = (name: string, id: string, args: unknown) => ({
 })
 
 const first = { legs: [{ from: "ZRH", to: "NRT" }], passengers: 2, window: true, note: "vegetarian <b>meal</b>" }
+
+const call3 = { id: "call_3", type: "function", function: { name: "book_flight", arguments: JSON.stringify(first) } }
+
+/** A conversation that is longer than its place on the page. */
+const long = {
+  prompt: [
+    { role: "system", content: "Answer in **one** sentence." },
+    { role: "user", content: `Is the sky blue?${"\n\nAt night, too?".repeat(9)}` },
+    { role: "assistant", content: "Yes, by day." },
+    { role: "user", content: "Why is the sky blue?" },
+  ],
+  completions: ["Air scatters blue light more than red.", "It mirrors the sea."],
+}
 
 const item = {
   prompt: [
@@ -34,31 +44,25 @@ const item = {
   ],
 }
 
-it.live.skipIf(!hasBrowser)(
-  "an expert sees calls and results of tools as turns",
-  () =>
+inBrowser(
+  "an expert sees calls and results of tools as turns, and the question at the end of a long conversation",
+  { flags: ["--undo-grace", "0s"] },
+  (service) =>
     Effect.gen(function* () {
-      const scratch = yield* folder
-      const { baseUrl, link, token } = yield* serve(join(scratch, "service.db"), "--undo-grace", "0s")
-      const browser = yield* launched
-      const operator = yield* open(browser)
-      const expert = yield* open(browser)
+      const operator = yield* service.open()
+      const page = yield* service.open()
       const invitation = yield* Effect.promise(async () => {
-        await signIn(operator.page, link)
-        return invite(operator.page, "Grace Hopper")
+        await signIn(operator, service.link)
+        return invite(operator, "Grace Hopper")
       })
-      writeFileSync(join(scratch, "items.jsonl"), `${JSON.stringify(item)}\n`)
-      const job = join(scratch, "job")
-      const pipeline = yield* running(
-        `run ${scratch}/items.jsonl --dir ${job} --poll-min 100ms --poll-max 100ms`.split(" "),
-        { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token },
-      )
+      const { pairs, started } = jobOf(service)
+      const items = service.writeItems([item, long])
+      const pipeline = yield* started(["run", items, "--poll-min", "100ms", "--poll-max", "100ms"])
       yield* Effect.promise(async () => {
-        const { page } = expert
         // A browser may announce that a dialog has closed after the next key: here, too late for all of them.
         await page.addInitScript(() => addEventListener("close", (event) => event.stopImmediatePropagation(), true))
         await page.goto(invitation)
-        await page.getByRole("heading", { name: "Item 1 of 1", level: 1 }).waitFor()
+        await page.getByRole("heading", { name: "Item 1 of 2", level: 1 }).waitFor()
         const turns = page.getByRole("region", { name: "Prompt" }).getByRole("listitem")
         assert.strictEqual(await turns.count(), 4)
         assert.deepStrictEqual(await turns.nth(1).getByRole("heading").allTextContents(), [
@@ -91,16 +95,23 @@ it.live.skipIf(!hasBrowser)(
         await picture(page, "11-tools-reader")
         await page.keyboard.press("Escape")
         await page.keyboard.press("Enter")
+
+        await page.getByRole("heading", { name: "Item 2 of 2", level: 1 }).waitFor()
+        const question = turns.last().getByText("Why is the sky blue?")
+        await question.waitFor()
+        assert.strictEqual(await turns.count(), 4)
+        await page.getByRole("button", { name: "More of the prompt" }).waitFor()
+        const inSight = await question.evaluate((element) => {
+          const { left, top } = element.getBoundingClientRect()
+          return document.elementFromPoint(left + 5, top + 5)?.textContent
+        })
+        assert.strictEqual(inSight, "Why is the sky blue?", "what the completions answer is in sight")
+        await picture(page, "12-conversation")
+        await page.keyboard.press("1")
+        await page.keyboard.press("Enter")
       })
       yield* Effect.promise(() => pipeline.ended)
-      const [line] = readFileSync(join(job, "dataset/jsonl/train-00000-of-00001.jsonl"), "utf8").split("\n")
-      const { chosen } = JSON.parse(line!)
-      assert.strictEqual(chosen.length, 1)
-      assert.deepInclude(chosen[0], { role: "assistant", content: "Yes: I book it." })
-      assert.deepStrictEqual(chosen[0].tool_calls, [
-        { id: "call_3", type: "function", function: { name: "book_flight", arguments: JSON.stringify(first) } },
-      ])
-      assert.deepStrictEqual([...operator.account.problems, ...expert.account.problems], [])
+      const [pair] = pairs()
+      assert.deepStrictEqual(pair?.["chosen"], [{ role: "assistant", content: "Yes: I book it.", tool_calls: [call3] }])
     }),
-  240_000,
 )

@@ -3,6 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Deferred, Effect, Exit, Fiber, FileSystem, Path, Stream } from "effect"
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
+import { dirname } from "node:path"
 import * as Dataset from "../../src/dataset/Dataset.ts"
 import type { PreferencePair } from "../../src/domain/PreferencePair.ts"
 import { Threads } from "../../src/node/Thread.ts"
@@ -47,6 +48,19 @@ const rowsIn = Effect.fnUntraced(function* (directory: string) {
 const siblings = Effect.fnUntraced(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
   return (yield* fs.readDirectory(folder)).toSorted()
+})
+
+/** A dataset of three rows: runs `attempt`, after which every byte of it and its folder's listing are as before. */
+const staysAsItWas = Effect.fnUntraced(function* <A, E, R>(
+  attempt: (place: { readonly folder: string; readonly directory: string }) => Effect.Effect<A, E, R>,
+) {
+  const { folder, directory } = yield* workspace
+  yield* Stream.run(pairs(3), Dataset.write({ directory }))
+  const before = yield* contents(directory)
+  const result = yield* attempt({ folder, directory })
+  assert.deepStrictEqual(yield* contents(directory), before)
+  assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
+  return result
 })
 
 const failure = Effect.fnUntraced(function* <A, E, R>(effect: Effect.Effect<A, E | Dataset.DatasetError, R>) {
@@ -118,36 +132,30 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
   )
 
   it.effect("stays as it was when the stream fails", () =>
-    Effect.gen(function* () {
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const before = yield* contents(directory)
-      const failing = Stream.concat(many, Stream.fail("the ledger is gone"))
-      const error = yield* Effect.flip(Stream.run(failing, Dataset.write({ directory })))
-      assert.strictEqual(error, "the ledger is gone")
-      assert.deepStrictEqual(yield* contents(directory), before)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
+    staysAsItWas(({ directory }) =>
+      Effect.gen(function* () {
+        const failing = Stream.concat(many, Stream.fail("the ledger is gone"))
+        const error = yield* Effect.flip(Stream.run(failing, Dataset.write({ directory })))
+        assert.strictEqual(error, "the ledger is gone")
+      }),
+    ),
   )
 
   it.effect("stays as it was when the write is interrupted", () =>
-    Effect.gen(function* () {
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const before = yield* contents(directory)
-      const reached = yield* Deferred.make<void>()
-      const stuck = Stream.concat(
-        many,
-        Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)),
-      )
-      const fiber = yield* Effect.forkChild(Stream.run(stuck, Dataset.write({ directory })))
-      yield* Deferred.await(reached)
-      assert.strictEqual((yield* siblings(folder)).length, 2)
-      yield* Fiber.interrupt(fiber)
-      assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
-      assert.deepStrictEqual(yield* contents(directory), before)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
+    staysAsItWas(({ directory, folder }) =>
+      Effect.gen(function* () {
+        const reached = yield* Deferred.make<void>()
+        const stuck = Stream.concat(
+          many,
+          Stream.fromEffect(Effect.andThen(Deferred.succeed(reached, undefined), Effect.never)),
+        )
+        const fiber = yield* Effect.forkChild(Stream.run(stuck, Dataset.write({ directory })))
+        yield* Deferred.await(reached)
+        assert.strictEqual((yield* siblings(folder)).length, 2)
+        yield* Fiber.interrupt(fiber)
+        assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+      }),
+    ),
   )
 
   it.effect("may be written by two at once, who leave each other alone", () =>
@@ -172,20 +180,17 @@ it.layer(NodeServices.layer)("a dataset's directory", (it) => {
   )
 
   it.effect("stays as it was when somebody removes the unfinished files", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const before = yield* contents(directory)
-      const removal = Effect.gen(function* () {
-        const [partial = ""] = yield* siblings(folder)
-        yield* fs.remove(`${folder}/${partial}`, { recursive: true })
-        return pair(0)
-      })
-      yield* failure(Stream.run(Stream.fromEffect(removal), Dataset.write({ directory })))
-      assert.deepStrictEqual(yield* contents(directory), before)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
+    staysAsItWas(({ directory, folder }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const removal = Effect.gen(function* () {
+          const [partial = ""] = yield* siblings(folder)
+          yield* fs.remove(`${folder}/${partial}`, { recursive: true })
+          return pair(0)
+        })
+        yield* failure(Stream.run(Stream.fromEffect(removal), Dataset.write({ directory })))
+      }),
+    ),
   )
 })
 
@@ -199,37 +204,22 @@ it.layer(NodeServices.layer)("a directory that prefstream did not write", (it) =
     assert.isFalse(isRead)
   })
 
-  it.effect("is refused and left alone", () =>
+  it.effect.each<readonly [string, string, hasDataset: boolean, expected: string]>([
+    ["it has files and no manifest", "notes/thesis.txt", false, "notes"],
+    ["another program's manifest.json stands in it", "manifest.json", false, "manifest.json"],
+    ["somebody put a file beside the dataset's", "data/labels.csv", true, "data/labels.csv"],
+  ])("is refused and left alone where %s", ([, file, hasDataset, expected]) =>
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const { folder, directory } = yield* workspace
-      yield* fs.makeDirectory(`${directory}/notes`, { recursive: true })
-      yield* fs.writeFileString(`${directory}/notes/thesis.txt`, "years of work")
+      if (hasDataset) yield* Stream.run(pairs(2), Dataset.write({ directory }))
+      yield* fs.makeDirectory(dirname(`${directory}/${file}`), { recursive: true })
+      yield* fs.writeFileString(`${directory}/${file}`, '{"name":"a web app"}')
+      const before = yield* contents(directory)
       yield* refused(directory, directory)
-      yield* refused(directory, "notes")
-      assert.deepStrictEqual(yield* contents(directory), new Map([["notes/thesis.txt", "years of work"]]))
+      yield* refused(directory, expected)
+      assert.deepStrictEqual(yield* contents(directory), before)
       assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
-  )
-
-  it.effect("is refused where another program's manifest.json stands in it", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { directory } = yield* workspace
-      yield* fs.makeDirectory(directory)
-      yield* fs.writeFileString(`${directory}/manifest.json`, `{"name":"a web app"}`)
-      yield* refused(directory, "manifest.json")
-    }),
-  )
-
-  it.effect("is refused where somebody put a file beside the dataset's", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { directory } = yield* workspace
-      yield* Stream.run(pairs(2), Dataset.write({ directory }))
-      yield* fs.writeFileString(`${directory}/data/labels.csv`, "mine")
-      yield* refused(directory, "data/labels.csv")
-      assert.strictEqual(yield* fs.readFileString(`${directory}/data/labels.csv`), "mine")
     }),
   )
 
@@ -266,27 +256,24 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
     it.effect.skipIf(!existsSync("/dev/full"))(
       `for want of space leaves the old dataset and says so, ${inThread ? "in a thread" : "in this thread"}`,
       () =>
-        Effect.gen(function* () {
-          const { folder, directory } = yield* workspace
-          yield* Stream.run(pairs(3), Dataset.write({ directory }))
-          const before = yield* contents(directory)
-          yield* Effect.acquireRelease(
-            Effect.sync(() =>
-              inThread ? importedByThreads(new URL("fixtures/fullDevice.ts", import.meta.url)) : FullDevice.install(),
-            ),
-            (takeBack) => Effect.sync(takeBack),
-          )
-          const full = Effect.provideService(
-            Stream.run(many, Dataset.write({ directory })),
-            Threads,
-            inThread ? "always" : "never",
-          )
-          const { reason, message } = yield* failure(full)
-          assert.strictEqual(reason._tag, "NoSpace")
-          assert.include(message, "train-00000-of-00001.parquet")
-          assert.deepStrictEqual(yield* contents(directory), before)
-          assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-        }),
+        staysAsItWas(({ directory }) =>
+          Effect.gen(function* () {
+            yield* Effect.acquireRelease(
+              Effect.sync(() =>
+                inThread ? importedByThreads(new URL("fixtures/fullDevice.ts", import.meta.url)) : FullDevice.install(),
+              ),
+              (takeBack) => Effect.sync(takeBack),
+            )
+            const full = Effect.provideService(
+              Stream.run(many, Dataset.write({ directory })),
+              Threads,
+              inThread ? "always" : "never",
+            )
+            const { reason, message } = yield* failure(full)
+            assert.strictEqual(reason._tag, "NoSpace")
+            assert.include(message, "train-00000-of-00001.parquet")
+          }).pipe(Effect.scoped),
+        ),
     )
   }
 
@@ -303,24 +290,19 @@ it.layer(NodeServices.layer)("a file system that fails", (it) => {
   )
 
   it.effect("between the two renames brings the old dataset back", () =>
-    Effect.gen(function* () {
-      const fs = yield* FileSystem.FileSystem
-      const { folder, directory } = yield* workspace
-      yield* Stream.run(pairs(3), Dataset.write({ directory }))
-      const before = yield* contents(directory)
-      // The new directory is gone when its turn comes.
-      const rename: FileSystem.FileSystem["rename"] = (from, to) =>
-        from.endsWith("next") ? fs.rename(`${from}-gone`, to) : fs.rename(from, to)
-      const write = Effect.provideService(Stream.run(pairs(5), Dataset.write({ directory })), FileSystem.FileSystem, {
-        ...fs,
-        rename,
-      })
-      const { reason, message } = yield* failure(write)
-      assert.strictEqual(reason._tag, "FileSystemFailure")
-      assert.include(message, directory)
-      assert.deepStrictEqual(yield* contents(directory), before)
-      assert.deepStrictEqual(yield* siblings(folder), ["dataset"])
-    }),
+    staysAsItWas(({ directory }) =>
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        // The new directory is gone when its turn comes.
+        const rename: FileSystem.FileSystem["rename"] = (from, to) =>
+          from.endsWith("next") ? fs.rename(`${from}-gone`, to) : fs.rename(from, to)
+        const write = Stream.run(pairs(5), Dataset.write({ directory }))
+        const failing = Effect.provideService(write, FileSystem.FileSystem, { ...fs, rename })
+        const { reason, message } = yield* failure(failing)
+        assert.strictEqual(reason._tag, "FileSystemFailure")
+        assert.include(message, directory)
+      }),
+    ),
   )
 })
 

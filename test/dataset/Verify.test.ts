@@ -110,45 +110,51 @@ it.layer(NodeServices.layer)("verify", (it) => {
     }),
   )
 
-  it.effect("finds a row that was changed, with its checksum", () =>
-    Effect.gen(function* () {
-      const directory = yield* dataset()
-      const file = "jsonl/train-00000-of-00001.jsonl"
-      yield* change(directory, file, (text) => text.replace("The better answer to 2", "The worst answer to 2"))
-      assert.deepStrictEqual((yield* Dataset.verify(directory)).findings, [
-        {
-          file,
-          row: 3,
-          field: "chosen",
-          expected: 'what Parquet holds, "The better answer to 2"',
-          found: '"The worst answer to 2"',
-          severity: "error",
-        },
-      ])
-    }),
-  )
+  const train = "jsonl/train-00000-of-00001.jsonl"
+  const test = "jsonl/test-00000-of-00001.jsonl"
 
-  it.effect("finds rows that are only in one of Parquet and JSON Lines", () =>
+  it.effect.each<readonly [what: string, file: string, (text: string) => string, findings: ReadonlyArray<RegExp>]>([
+    [
+      "a row that was changed, with its checksum",
+      train,
+      (text) => text.replace("The better answer to 2", "The worst answer to 2"),
+      [/^F:3: chosen: expected what Parquet holds, "The better answer to 2", found "The worst answer to 2"$/],
+    ],
+    [
+      "rows that are only in one of Parquet and JSON Lines",
+      test,
+      (text) => text.slice(text.indexOf("\n") + 1),
+      [
+        /^F: expected 10 lines, found 9/,
+        /^F:1: prompt: expected what Parquet holds, "Prompt 7", found "Prompt 17"/,
+        ...Array.from({ length: 8 }, () => /^F:\d/),
+      ],
+    ],
+    [
+      "a line at the start of JSON Lines, where others may stand first, that Parquet has nowhere",
+      test,
+      (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`,
+      [/^F: expected 10 lines, found 11$/, /^F: expected lines of rows that Parquet has, found .*Forged/],
+    ],
+    [
+      "what a trainer would stumble over",
+      "formats/trl/train.jsonl",
+      (text) => text.replace('"prompt":"Prompt 1"', '"messages":"Prompt 1"'),
+      [/^F:2: /, /^F:2: /],
+    ],
+    [
+      "the first places of a file, and how many others there are",
+      train,
+      (text) => text.replaceAll("better", "best"),
+      [...Array.from({ length: 20 }, () => /^F:\d/), /found 60 more/],
+    ],
+  ])("finds %s", ([, file, edit, expected]) =>
     Effect.gen(function* () {
-      const directory = yield* dataset()
-      const file = "jsonl/test-00000-of-00001.jsonl"
-      yield* change(directory, file, (text) => text.slice(text.indexOf("\n") + 1))
+      const directory = yield* dataset({ formats: ["trl"] })
+      yield* change(directory, file, edit)
       const found = yield* lines(directory)
-      assert.include(found[0], `${file}: expected 10 lines, found 9`)
-      assert.include(found[1], `${file}:1: prompt: expected what Parquet holds, "Prompt 7", found "Prompt 17"`)
-    }),
-  )
-
-  it.effect("finds a line at the start of JSON Lines, where others may stand first, that Parquet has nowhere", () =>
-    Effect.gen(function* () {
-      const directory = yield* dataset()
-      const file = "jsonl/test-00000-of-00001.jsonl"
-      yield* change(directory, file, (text) => `${text.split("\n")[0]!.replace("Prompt 7", "Forged")}\n${text}`)
-      const found = yield* lines(directory)
-      assert.strictEqual(found.length, 2)
-      assert.strictEqual(found[0], `${file}: expected 10 lines, found 11`)
-      assert.include(found[1], `${file}: expected lines of rows that Parquet has, found `)
-      assert.include(found[1], "Forged")
+      assert.strictEqual(found.length, expected.length, found.join("\n"))
+      for (const [i, line] of found.entries()) assert.match(line.replace(file, "F"), expected[i]!)
     }),
   )
 
@@ -181,17 +187,6 @@ it.layer(NodeServices.layer)("verify", (it) => {
         assert.include(found[0], "in test, too")
         assert.include(found[0], "Prompt 12")
       }
-    }),
-  )
-
-  it.effect("finds what a trainer would stumble over", () =>
-    Effect.gen(function* () {
-      const directory = yield* dataset({ formats: ["trl"] })
-      const file = "formats/trl/train.jsonl"
-      yield* change(directory, file, (text) => text.replace('"prompt":"Prompt 1"', '"messages":"Prompt 1"'))
-      const found = yield* lines(directory)
-      assert.isAbove(found.length, 0)
-      assert.isTrue(found.every((line) => line.startsWith(`${file}:2: `)))
     }),
   )
 
@@ -273,16 +268,6 @@ it.layer(NodeServices.layer)("verify", (it) => {
         (yield* lines(directory)).join("\n"),
         /^manifest\.json: expected the manifest of a dataset, found no [^\n]+$/,
       )
-    }),
-  )
-
-  it.effect("names the first places of a file, and counts the others", () =>
-    Effect.gen(function* () {
-      const directory = yield* dataset()
-      yield* change(directory, "jsonl/train-00000-of-00001.jsonl", (text) => text.replaceAll("better", "best"))
-      const found = yield* lines(directory)
-      assert.strictEqual(found.length, 21)
-      assert.include(found.at(-1), "found 60 more")
     }),
   )
 })

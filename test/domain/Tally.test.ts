@@ -14,41 +14,13 @@ const rank = (...ranking: ReadonlyArray<readonly [number, ...ReadonlyArray<numbe
   ranking,
 })
 
+/** Examples; the property at the end checks all rules for votes of any kind. */
 describe("the best", () => {
-  it("one vote decides", () => {
-    assert.deepStrictEqual(tally(3, [choose(2, "because")]), {
-      best: 2,
-      agreement: 1,
-      tie: false,
-      ranking: undefined,
-      rationale: "because",
-    })
-  })
-
-  it("has the most first-choice votes", () => {
-    const { agreement, best, tie } = tally(3, [choose(1), choose(2), choose(2)])
-    assert.deepStrictEqual({ agreement, best, tie }, { agreement: 2 / 3, best: 2, tie: false })
-  })
-
-  it("of equals has the higher mean Borda score", () => {
+  it("of equals in first choices has the higher mean Borda score", () => {
     // First choices: 0 and 1 have one each. Scores of 0: 2 + 0 = 2, of 1: 1 + 2 = 3, of 2: 0 + 1 = 1.
     const { agreement, best, ranking, tie } = tally(3, [rank([0], [1], [2]), rank([1], [2], [0])])
     assert.deepStrictEqual({ agreement, best, tie }, { agreement: 1 / 2, best: 1, tie: true })
     assert.deepStrictEqual(ranking, [[1], [0], [2]])
-  })
-
-  it("takes Borda scores from the votes that rank only", () => {
-    // 0 and 1 have one first-choice vote each, 2 has one. The ranking puts 2 above 1 above 0.
-    const { best, ranking } = tally(3, [choose(0), choose(1), rank([2], [1], [0])])
-    assert.strictEqual(best, 2)
-    assert.isUndefined(ranking, "not every vote ranks")
-  })
-
-  it("of equals in both is the choice of the earliest vote", () => {
-    assert.strictEqual(tally(2, [choose(1), choose(0)]).best, 1)
-    assert.strictEqual(tally(2, [choose(0), choose(1)]).best, 0)
-    // 2 is first by the votes' order, but no equal of 0 and 1.
-    assert.strictEqual(tally(3, [choose(2), choose(1), choose(0), choose(1), choose(0)]).best, 1)
   })
 
   it("is chosen by index where no vote chose any of the equals", () => {
@@ -66,14 +38,6 @@ describe("the best", () => {
     // A tenth ten times.
     const tenths = Array.from({ length: 10 }, () => rank([0, 1, 2, 3, 4, 5, 6, 7, 8, 9], [10]))
     assert.isTrue(tally(11, [...tenths, choose(10)]).tie)
-  })
-
-  it("shares ranks among completions that are ranked together", () => {
-    // Scores: 1 has 3, 0 and 2 share (2 + 1) / 2, 3 has 0; then 0 has 3, 3 has 2, 1 has 1, 2 has 0.
-    // Sums: 0: 4.5, 1: 4, 2: 1.5, 3: 2; 0 and 1 have a first-choice vote each.
-    const { best, ranking } = tally(4, [rank([1], [0, 2], [3]), rank([0], [3], [1], [2])])
-    assert.strictEqual(best, 0)
-    assert.deepStrictEqual(ranking, [[0], [1], [3], [2]])
   })
 })
 
@@ -96,16 +60,8 @@ describe("completions of the same text", () => {
   it("are ranked where the best of them is, and stand together", () => {
     const { best, ranking } = Tally.tally(["a", "b", "c", "b"], [rank([0], [1], [2], [3]), rank([2], [3], [0], [1])])
     // First choices: a and c have one each. Scores of a: 2 + 0, of b: 1 + 1, of c: 0 + 2.
-    assert.deepStrictEqual(
-      { best, ranking },
-      {
-        best: 0,
-        ranking: [
-          [0, 2],
-          [1, 3],
-        ],
-      },
-    )
+    assert.strictEqual(best, 0)
+    assert.strictEqual(JSON.stringify(ranking), "[[0,2],[1,3]]")
   })
 
   it("lend each other their rationale", () => {
@@ -117,9 +73,6 @@ describe("the rationale", () => {
   it("is that of the earliest vote for the best that has one", () => {
     const { rationale } = tally(2, [choose(0, "no"), choose(1), choose(1, " \n"), choose(1, "yes"), choose(1, "too")])
     assert.strictEqual(rationale, "yes")
-  })
-
-  it("is none where only others have one", () => {
     assert.isUndefined(tally(2, [choose(0, "no"), choose(1), choose(1)]).rationale)
   })
 })
@@ -134,7 +87,8 @@ describe("a vote is compared with the others", () => {
     assert.deepStrictEqual(compared(choose(0), choose(1)), [false, false])
   })
 
-  it("and not where these are tied, or it has several at the top itself", () => {
+  it("and not where these are tied, it has several at the top itself, or it is alone", () => {
+    assert.deepStrictEqual(compared(choose(0)), [undefined])
     assert.deepStrictEqual(compared(choose(0), choose(0), choose(1)), [undefined, undefined, false])
     assert.deepStrictEqual(compared(choose(0), choose(1), choose(2)), [undefined, undefined, undefined])
     assert.deepStrictEqual(compared(rank([0, 1], [2, 3]), choose(0)), [undefined, undefined])
@@ -144,10 +98,6 @@ describe("a vote is compared with the others", () => {
       undefined,
       true,
     ])
-  })
-
-  it("and not where it is alone", () => {
-    assert.deepStrictEqual(compared(choose(0)), [undefined])
   })
 })
 

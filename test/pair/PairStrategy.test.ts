@@ -116,6 +116,47 @@ describe("each strategy", () => {
     })
   }
 
+  const plain = judgmentOf({ texts: ["a", "b", "c"], groups: [[1]], isRanked: false })
+
+  it("bestAgainstRest pairs the best with each of the rest, in order, with all columns", () => {
+    const judgment: Judgment = {
+      ...plain,
+      models: ["small", "large", "small"],
+      annotations: { rationale: "b is right" },
+      metadata: { subject: "maths" },
+    }
+    const common = {
+      prompt: "p",
+      chosen: "b",
+      rationale: "b is right",
+      item_id: "item",
+      task_id: "task",
+      chosen_index: 1,
+      chosen_model: "large",
+      rejected_model: "small",
+      weight: 0.5,
+      votes: 1,
+      agreement: null,
+      vote_margin: null,
+      strength: null,
+      all_bad: null,
+      aspects: null,
+      edited: null,
+      flags: null,
+      metadata: '{"subject":"maths"}',
+    }
+    assert.deepStrictEqual(bestAgainstRest(judgment), [
+      { ...common, rejected: "a", rejected_index: 0 },
+      { ...common, rejected: "c", rejected_index: 2 },
+    ])
+  })
+
+  it("leaves null what is not there", () => {
+    for (const annotations of [{}, { rationale: " " }]) {
+      assert.deepInclude(bestAgainstRest({ ...plain, annotations })[0], { rationale: null, metadata: null })
+    }
+  })
+
   it("fullRanking makes K (K - 1) / 2 pairs of K completions that are all ranked, best first", () => {
     const judgment = judgmentOf({ texts: ["a", "b", "c", "d"], groups: [[2], [0], [3], [1]], isRanked: true })
     assert.deepStrictEqual(
@@ -139,10 +180,7 @@ describe("each strategy", () => {
     const fits = judgmentOf({ texts: ["a", "b", "c"], groups: [[0], [1], [2]], isRanked: true })
     for (const ranking of [[[0], [1, 1]], [[0], [3]], [[1], [0]], [], [[0], []], "a > b"]) {
       const pairs = fullRanking({ ...fits, annotations: { ranking } })
-      assert.deepStrictEqual(
-        pairs.map(({ rejected }) => rejected),
-        ["b", "c"],
-      )
+      assert.strictEqual(pairs.map(({ rejected }) => rejected).join(), "b,c")
     }
   })
 })

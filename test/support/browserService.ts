@@ -1,37 +1,126 @@
-/** The service in a process of its own, for a browser: signed in, with an expert who was invited. */
-import { mkdtempSync, rmSync } from "node:fs"
+/** The service in a process of its own, for tests in a browser, and the steps that most of these tests begin with. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect } from "effect"
-import type { Page } from "playwright-core"
-import { start } from "./program.ts"
+import { assert, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { type Account, hasBrowser, launched, open } from "./browser.ts"
+import { run, started } from "./program.ts"
 
 /** A folder that is removed at the end of the test. */
-export const folder = Effect.acquireRelease(
+const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "prefstream-browser-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true })),
 )
 
-/** `prefstream ARGS`, which ends with the test. */
-export const running = (args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
-  Effect.acquireRelease(
-    Effect.sync(() => start(args, env)),
-    ({ child, ended }) => Effect.promise(() => (child.kill("SIGKILL"), ended)),
-  )
+interface Setting {
+  /** Further flags of `prefstream serve`. */
+  readonly flags?: ReadonlyArray<string>
+  /** The service's gold items. */
+  readonly gold?: ReadonlyArray<object>
+  /** Statuses of requests that the service refuses, of which the browser's console tells. */
+  readonly refusals?: ReadonlyArray<number>
+}
 
-/** `prefstream serve` on a free port: its addresses, its first token, and the link to sign in. */
-export const serve = Effect.fnUntraced(function* (database: string, ...flags: ReadonlyArray<string>) {
-  const service = yield* running(["serve", "--database", database, "--port", "0", ...flags])
+/** Three items whose first completion is right. */
+export const colorItems = ["red", "green", "blue"].map((color) => ({
+  prompt: `Which is **${color}**?`,
+  completions: [`The ${color} one.`, `Another one than ${color}.`],
+}))
+
+/** `prefstream serve` on a free port. */
+const serve = Effect.fnUntraced(function* ({ flags = [], gold }: Setting) {
+  const scratch = yield* folder
+  const writeItems = (items: ReadonlyArray<object>, name = "items.jsonl"): string => {
+    writeFileSync(join(scratch, name), items.map((item) => `${JSON.stringify(item)}\n`).join(""))
+    return join(scratch, name)
+  }
+  const goldFlags = gold === undefined ? [] : ["--gold", writeItems(gold, "gold.jsonl")]
+  const args = ["serve", "--database", join(scratch, "service.db"), "--port", "0", ...goldFlags, ...flags]
+  const service = yield* started(args)
   const said = yield* Effect.promise(() => service.says(/PREFSTREAM_TOKEN=\S+\n/))
   const talk = yield* Effect.promise(() => service.talks(/#set-up=\S+\n/))
   const baseUrl = /PREFSTREAM_BASE_URL=(\S+)/.exec(said)![1]!
+  const token = /PREFSTREAM_TOKEN=(\S+)/.exec(said)![1]!
+  const accounts: Array<Account> = []
   return {
+    scratch,
     baseUrl,
     origin: new URL(baseUrl).origin,
-    token: /PREFSTREAM_TOKEN=(\S+)/.exec(said)![1]!,
+    token,
+    /** Names the service and its first token to `prefstream`. */
+    env: { PREFSTREAM_BASE_URL: baseUrl, PREFSTREAM_TOKEN: token },
+    /** Leads to the first sign-in. */
     link: /http\S+#set-up=\S+/.exec(talk)![0],
+    /** What the pages did that `open` opened. */
+    accounts,
+    /** A page of a person who uses no other one's cookies. */
+    open: Effect.fnUntraced(function* (options?: BrowserContextOptions) {
+      const { account, page } = yield* open(yield* launched, options)
+      accounts.push(account)
+      return page
+    }),
+    /** Creates a task by the API, and gives its id. */
+    create: async (members: object): Promise<string> => {
+      const answer = await fetch(`${baseUrl}/tasks`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        body: JSON.stringify({ task_type: "rlhf_ranking", ...members }),
+      })
+      assert.strictEqual(answer.status, 201)
+      return ((await answer.json()) as { readonly task_id: string }).task_id
+    },
+    /** Writes a file of JSON Lines, and gives its path. */
+    writeItems,
   }
 })
+
+export type Service = Effect.Success<ReturnType<typeof serve>>
+
+/** A test with the service started. No page may have a problem that is not one of the refusals. */
+export const inBrowser = (
+  name: string,
+  setting: Setting,
+  test: (service: Service) => Effect.Effect<void, unknown, Scope.Scope>,
+) =>
+  it.live.skipIf(!hasBrowser)(name, () =>
+    Effect.gen(function* () {
+      const service = yield* serve(setting)
+      yield* test(service)
+      const isRefusal = (problem: string) =>
+        (setting.refusals ?? []).some((status) => problem.includes(`status of ${status}`))
+      for (const { problems } of service.accounts) {
+        assert.deepStrictEqual(
+          problems.filter((problem) => !isRefusal(problem)),
+          [],
+        )
+      }
+    }).pipe(Effect.scoped),
+  )
+
+/** The job in the folder of the service: its commands, and what its dataset has. */
+export const jobOf = ({ env, scratch }: Service) => {
+  const directory = join(scratch, "job")
+  /** Reads a file of JSON Lines of the dataset. */
+  const rowsOf = (path: string): ReadonlyArray<Record<string, unknown>> =>
+    readFileSync(join(directory, "dataset", path), "utf8")
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => JSON.parse(line))
+  return {
+    directory,
+    rowsOf,
+    pairs: () => rowsOf("jsonl/train-00000-of-00001.jsonl"),
+    prefstream: Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+      const ended = yield* Effect.promise(() => run([...args, "--dir", directory], env))
+      assert.include([0, 3], ended.status, ended.stderr)
+      return ended
+    }),
+    /** Goes on while people judge. */
+    started: (args: ReadonlyArray<string>) => started([...args, "--dir", directory], env),
+  }
+}
 
 /** Fills in a field, and submits its form by Enter. A page that was just changed to may move the focus meanwhile. */
 export const fillIn = async (page: Page, label: string, text: string) => {

@@ -4,15 +4,17 @@
  * Their numbers are drawn with a fixed seed from distributions like those of real data, and hang
  * together: histograms add up to their counts, votes to those of the experts.
  */
-import { Array as Arr } from "effect"
-import type { Distribution, Histogram } from "../../src/domain/Distribution.ts"
+import { Array as Arr, Effect, Option, Struct } from "effect"
 import type { ExpertRow, QualityReport } from "../../src/domain/QualityReport.ts"
 import * as Assessment from "../../src/domain/Assessment.ts"
+import { Threads } from "../../src/node/Thread.ts"
 import { checks, isCheckName } from "../../src/pair/Checks.ts"
+import * as Curation from "../../src/pair/Curation.ts"
 import { bestAgainstRest } from "../../src/pair/PairStrategy.ts"
 import * as Leaderboard from "../../src/pair/rating/Leaderboard.ts"
 import * as RubricAnswers from "../../src/pair/report/RubricAnswers.ts"
 import { wilsonInterval } from "../../src/pair/stats/BinomialTest.ts"
+import * as Distribution from "../../src/pair/stats/Distribution.ts"
 import * as hostileTexts from "./hostile.ts"
 import { judgedItem } from "./judged.ts"
 
@@ -33,28 +35,6 @@ const logNormal = (random: () => number, n: number, median: number, sigma: numbe
     { length: n },
     () => median * Math.exp(sigma * Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())),
   )
-
-const even = (low: number, high: number, bins: number) =>
-  Array.from({ length: bins + 1 }, (_, i) => low + ((high - low) * i) / bins)
-
-const growing = (low: number, high: number, bins: number) =>
-  Array.from({ length: bins + 1 }, (_, i) => low * (high / low) ** (i / bins))
-
-/** Of one width, mirrored at 0; what lies far out is in one bin at each end. */
-const withWideEnds = (low: number, high: number) => [
-  Math.min(low, -3001),
-  ...even(-3000, 3000, 24),
-  Math.max(high, 3001),
-]
-
-const histogram = (values: ReadonlyArray<number>, edges: ReadonlyArray<number>): Histogram => {
-  const counts = edges.slice(1).map(() => 0)
-  for (const value of values) {
-    const found = edges.findIndex((edge, i) => i > 0 && value < edge)
-    counts[(found === -1 ? counts.length : Math.max(1, found)) - 1]! += 1
-  }
-  return { edges, counts }
-}
 
 const languages = (items: { readonly [language: string]: number }, isSample = false): QualityReport["languages"] => {
   const all = Object.values(items).reduce((sum, count) => sum + count, 0)
@@ -144,41 +124,10 @@ const rubric = (aspectNames: ReadonlyArray<string>): NonNullable<QualityReport["
   return answers.finish()!
 }
 
-export const noDistribution: Distribution = {
-  count: 0,
-  mean: null,
-  standard_deviation: null,
-  min: null,
-  p05: null,
-  p50: null,
-  p95: null,
-  p99: null,
-  max: null,
-  histogram: { edges: [], counts: [] },
-}
-
-const distribution = (
-  values: ReadonlyArray<number>,
-  edgesOf: (low: number, high: number, bins: number) => ReadonlyArray<number>,
-): Distribution => {
-  const sorted = values.toSorted((a, b) => a - b)
-  const at = (p: number) => sorted[Math.round(p * (sorted.length - 1))]!
-  const mean = values.reduce((a, b) => a + b, 0) / values.length
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, values.length - 1)
-  const [min, max] = [at(0), at(1)]
-  const edges = min === max ? [min, max] : edgesOf(min, max, 40)
-  return {
-    count: values.length,
-    mean,
-    standard_deviation: Math.sqrt(variance),
-    min,
-    p05: at(0.05),
-    p50: at(0.5),
-    p95: at(0.95),
-    p99: at(0.99),
-    max,
-    histogram: histogram(values, edges),
-  }
+const distribution = (values: ReadonlyArray<number>) => {
+  const summary = Distribution.make()
+  for (const value of values) summary.add(value)
+  return summary.distribution()
 }
 
 const whole = (values: ReadonlyArray<number>) => values.map((value) => Math.max(1, Math.round(value)))
@@ -196,12 +145,28 @@ const lengths = (random: () => number, pairs: number): QualityReport["length"] =
     shorter_chosen: shorter,
     share_longer: longer / (longer + shorter),
     cohens_d: 0.412,
-    difference: distribution(differences, withWideEnds),
-    prompt: distribution(prompt, growing),
-    chosen: distribution(chosen, growing),
-    rejected: distribution(rejected, growing),
+    difference: distribution(differences),
+    prompt: distribution(prompt),
+    chosen: distribution(chosen),
+    rejected: distribution(rejected),
   }
 }
+
+type Counts = Readonly<Record<string, number>>
+
+const units = { read: "records", submitted: "items", judged: "items", kept: "items", pairs: "pairs" } as const
+
+/** @param lost by step, by reason */
+const funnel = (
+  counts: Readonly<Record<keyof typeof units, number>>,
+  lost: Partial<Record<keyof typeof units, Counts>> = {},
+): QualityReport["funnel"] =>
+  Struct.keys(units).map((step) => ({
+    step,
+    unit: units[step],
+    count: counts[step],
+    lost: Object.entries(lost[step] ?? {}).map(([reason, count]) => ({ reason, count })),
+  }))
 
 const names = ["Ada", "Bo", "Chidi", "Dolores", "Emeka", "Farah", "Gita", "Hugo", "Ines", "Jun", "Kaya"]
 
@@ -290,7 +255,8 @@ export const full = (): QualityReport => {
   const length = lengths(random, pairs)
   const { longer_chosen, shorter_chosen } = length
   const differing = longer_chosen + shorter_chosen
-  const agreements = Array.from({ length: 4180 }, () => (random() < 0.62 ? 1 : 2 / 3))
+  const compared = 4180
+  const unanimous = 2592
   return {
     format: "prefstream-report",
     version: 1,
@@ -328,42 +294,29 @@ export const full = (): QualityReport => {
         { kind: null, votes: 1004, cost: "401.60", gold_votes: 12, gold_right: 11, cost_per_right_vote: "0.4364" },
       ],
     },
-    funnel: [
-      { step: "read", unit: "records", count: 5000, lost: [] },
+    funnel: funnel(
+      { read: 5000, submitted: 4655, judged: 4402, kept: 4210, pairs },
       {
-        step: "submitted",
-        unit: "items",
-        count: 4655,
-        lost: [
-          { reason: "duplicate", count: 312 },
-          { reason: "rejected", count: 33 },
-        ],
+        submitted: { duplicate: 312, rejected: 33 },
+        judged: { waiting: 253 },
+        kept: { tie: 61, near_duplicate: 84, contamination: 12, low_agreement: 35 },
+        pairs: { "identical completions": 44 },
       },
-      { step: "judged", unit: "items", count: 4402, lost: [{ reason: "waiting", count: 253 }] },
-      {
-        step: "kept",
-        unit: "items",
-        count: 4210,
-        lost: [
-          { reason: "tie", count: 61 },
-          { reason: "near_duplicate", count: 84 },
-          { reason: "contamination", count: 12 },
-          { reason: "low_agreement", count: 35 },
-        ],
-      },
-      { step: "pairs", unit: "pairs", count: pairs, lost: [{ reason: "identical completions", count: 44 }] },
-    ],
+    ),
     agreement: {
       votes_per_item: [
         { votes: 1, items: 30 },
         { votes: 2, items: 118 },
         { votes: 3, items: 4062 },
       ],
-      items: 4180,
-      unanimous: agreements.filter((value) => value === 1).length,
+      items: compared,
+      unanimous,
       ties: 61,
-      mean_agreement: agreements.reduce((a, b) => a + b, 0) / agreements.length,
-      agreement: histogram(agreements, even(0, 1, 10)),
+      mean_agreement: (unanimous + (compared - unanimous) * (2 / 3)) / compared,
+      agreement: {
+        edges: Arr.makeBy(11, (i) => i / 10),
+        counts: Arr.makeBy(10, (i) => (i === 9 ? unanimous : i === 6 ? compared - unanimous : 0)),
+      },
       free_marginal_kappa: 0.712,
       krippendorff_alpha: 0.341,
       compared_items: 4102,
@@ -426,8 +379,8 @@ export const full = (): QualityReport => {
       known: 12_370,
     },
     length,
-    turnaround: distribution(logNormal(random, 620, 5.2 * 3600, 1.1), growing),
-    vote_seconds: distribution(logNormal(random, 12_370, 58, 0.8), growing),
+    turnaround: distribution(logNormal(random, 620, 5.2 * 3600, 1.1)),
+    vote_seconds: distribution(logNormal(random, 12_370, 58, 0.8)),
     languages: languages({ en: 3611, de: 281, fr: 164, ja: 88, und: 66 }),
     checks: [
       check("disagreement", "share of items without a majority", 61, 4402, { threshold: 0.05, dropped: true }),
@@ -501,17 +454,11 @@ export const minimal = (): QualityReport => {
   ]
   return {
     ...empty(),
-    funnel: [
-      { step: "read", unit: "records", count: 40, lost: [] },
-      { step: "submitted", unit: "items", count: 40, lost: [] },
-      { step: "judged", unit: "items", count: 40, lost: [] },
-      { step: "kept", unit: "items", count: 40, lost: [] },
-      { step: "pairs", unit: "pairs", count: 40, lost: [] },
-    ],
+    funnel: funnel({ read: 40, submitted: 40, judged: 40, kept: 40, pairs: 40 }),
     agreement: { ...empty().agreement, votes_per_item: [{ votes: 1, items: 40 }] },
     experts,
     length: { ...lengths(random, 40), cohens_d: 0.12 },
-    turnaround: distribution([95], even),
+    turnaround: distribution([95]),
     languages: languages({ en: 40 }),
     rankings: { ranked_items: 0, unranked_items: 40 },
     flags: { items: 0, kinds: [] },
@@ -522,72 +469,28 @@ export const minimal = (): QualityReport => {
 }
 
 /** Read, but nothing left. */
-export const empty = (): QualityReport => ({
-  format: "prefstream-report",
-  version: 1,
-  campaign: null,
-  guidelines: null,
-  service: null,
-  spending: null,
-  funnel: [
-    { step: "read", unit: "records", count: 12, lost: [] },
-    { step: "submitted", unit: "items", count: 0, lost: [{ reason: "rejected", count: 12 }] },
-    { step: "judged", unit: "items", count: 0, lost: [] },
-    { step: "kept", unit: "items", count: 0, lost: [] },
-    { step: "pairs", unit: "pairs", count: 0, lost: [] },
-  ],
-  agreement: {
-    votes_per_item: [],
-    items: 0,
-    unanimous: 0,
-    ties: 0,
-    mean_agreement: null,
-    agreement: { edges: [], counts: [] },
-    free_marginal_kappa: null,
-    krippendorff_alpha: null,
-    compared_items: 0,
-    method: "majority",
-    not_majority: [],
-  },
-  experts: [],
-  model_count: 0,
-  models: [],
-  leaderboard: null,
-  gold: {
-    mixed_in: 0,
-    in_input: 0,
-    results: 0,
-    votes: 0,
-    right: 0,
-    kinds: [],
-    accuracy: null,
-    low: null,
-    high: null,
-    wrong_items: 0,
-    wrong: [],
-  },
-  position: { by_completions: [], first_half: 0, second_half: 0, p_value: null, known: 0 },
-  length: {
-    longer_chosen: 0,
-    equal: 0,
-    shorter_chosen: 0,
-    share_longer: null,
-    cohens_d: null,
-    difference: noDistribution,
-    prompt: noDistribution,
-    chosen: noDistribution,
-    rejected: noDistribution,
-  },
-  turnaround: noDistribution,
-  vote_seconds: noDistribution,
-  languages: [],
-  checks: [],
-  rankings: { ranked_items: 0, unranked_items: 0 },
-  flags: { items: 0, kinds: [] },
-  cross_split_near_duplicates: null,
-  splits: [],
-  examples: [],
-})
+export const empty = (): QualityReport => {
+  const curation = Curation.make({}, { reliabilities: Option.none(), languageOf: () => "und" })
+  const counts = Effect.flatMap(curation, ({ report }) => report).pipe(
+    Effect.scoped,
+    Effect.provideService(Threads, "never"),
+    Effect.runSync,
+  )
+  return {
+    ...Struct.omit(counts, ["judged", "kept", "lost", "pairs", "repeatedVotes", "unread"]),
+    format: "prefstream-report",
+    version: 1,
+    campaign: null,
+    guidelines: null,
+    service: null,
+    spending: null,
+    funnel: funnel({ read: 12, submitted: 0, judged: 0, kept: 0, pairs: 0 }, { submitted: { rejected: 12 } }),
+    turnaround: distribution([]),
+    checks: [],
+    cross_split_near_duplicates: null,
+    splits: [],
+  }
+}
 
 /** Text that no place of a page should be led astray by, in every place that holds text. */
 export const hostile = (): QualityReport => {

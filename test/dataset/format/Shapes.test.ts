@@ -7,34 +7,33 @@ import type { Prompt } from "../../../src/domain/Message.ts"
 import { assistant, encode, sky, system, tool, user } from "./support.ts"
 
 const text = "The sky is"
-const asMessages = [{ role: "user", content: "The sky is" }]
-const blue = [{ role: "assistant", content: " blue." }]
-const green = [{ role: "assistant", content: " green." }]
+const sides = { chosen: " blue.", rejected: " green." }
+const standard = { prompt: text, ...sides }
+const blue = [assistant(" blue.")]
+const green = [assistant(" green.")]
+const asMessages = { chosen: blue, rejected: green }
 
-const turns: Prompt = [system("Be brief."), user("Look up."), assistant("And now?"), user("The sky is")]
+const turns = [system("Be brief."), user("Look up."), assistant("And now?"), user(text)] as const
 const rendered = "[system]\nBe brief.\n\n[user]\nLook up.\n\n[assistant]\nAnd now?\n\n[user]\nThe sky is"
+const turn = (from: string, value: string) => ({ from, value })
 const sharegpt = [
-  { from: "system", value: "Be brief." },
-  { from: "human", value: "Look up." },
-  { from: "gpt", value: "And now?" },
-  { from: "human", value: "The sky is" },
+  turn("system", "Be brief."),
+  turn("human", "Look up."),
+  turn("gpt", "And now?"),
+  turn("human", "The sky is"),
 ]
+const inTurn = { chosen: turn("gpt", " blue."), rejected: turn("gpt", " green.") }
+const asked = "\n\nHuman: Look up.\n\nAssistant: And now?\n\nHuman: The sky is\n\nAssistant:"
 
 type Shape = readonly [name: FormatName, what: string, prompt: Prompt, rows: ReadonlyArray<JsonRow>, FormatOptions?]
 
 const shapes: ReadonlyArray<Shape> = [
-  ["trl", "text", text, [{ prompt: "The sky is", chosen: " blue.", rejected: " green." }]],
-  ["trl", "a single user message", [user(text)], [{ prompt: "The sky is", chosen: " blue.", rejected: " green." }]],
-  ["trl", "messages", turns, [{ prompt: rendered, chosen: " blue.", rejected: " green." }]],
-  [
-    "trl",
-    "a margin",
-    text,
-    [{ prompt: "The sky is", chosen: " blue.", rejected: " green.", margin: 1 / 3 }],
-    { margin: true },
-  ],
-  ["trl-conversational", "text", text, [{ prompt: asMessages, chosen: blue, rejected: green }]],
-  ["trl-conversational", "messages", turns, [{ prompt: turns, chosen: blue, rejected: green }]],
+  ["trl", "text", text, [standard]],
+  ["trl", "a single user message", [user(text)], [standard]],
+  ["trl", "messages", turns, [{ prompt: rendered, ...sides }]],
+  ["trl", "a margin", text, [{ ...standard, margin: 1 / 3 }], { margin: true }],
+  ["trl-conversational", "text", text, [{ prompt: [user(text)], ...asMessages }]],
+  ["trl-conversational", "messages", turns, [{ prompt: turns, ...asMessages }]],
   ["trl-implicit", "text", text, [{ chosen: "The sky is\n\n blue.", rejected: "The sky is\n\n green." }]],
   ["trl-implicit-conversational", "messages", turns, [{ chosen: [...turns, ...blue], rejected: [...turns, ...green] }]],
   [
@@ -42,8 +41,8 @@ const shapes: ReadonlyArray<Shape> = [
     "text",
     text,
     [
-      { prompt: "The sky is", completion: " blue.", label: true },
-      { prompt: "The sky is", completion: " green.", label: false },
+      { prompt: text, completion: " blue.", label: true },
+      { prompt: text, completion: " green.", label: false },
     ],
     { margin: true },
   ],
@@ -56,75 +55,38 @@ const shapes: ReadonlyArray<Shape> = [
       { prompt: turns, completion: green, label: false },
     ],
   ],
-  ["openrlhf", "text", text, [{ prompt: "The sky is", chosen: " blue.", rejected: " green.", margin: 0 }]],
-  [
-    "openrlhf",
-    "a margin",
-    text,
-    [{ prompt: "The sky is", chosen: " blue.", rejected: " green.", margin: 1 / 3 }],
-    { margin: true },
-  ],
-  ["openrlhf-conversational", "messages", turns, [{ prompt: turns, chosen: blue, rejected: green, margin: 0 }]],
-  [
-    "llamafactory-alpaca",
-    "text",
-    text,
-    [{ instruction: "The sky is", input: "", system: "", chosen: " blue.", rejected: " green." }],
-  ],
+  ["openrlhf", "text", text, [{ ...standard, margin: 0 }]],
+  ["openrlhf", "a margin", text, [{ ...standard, margin: 1 / 3 }], { margin: true }],
+  ["openrlhf-conversational", "messages", turns, [{ prompt: turns, ...asMessages, margin: 0 }]],
+  ["llamafactory-alpaca", "text", text, [{ instruction: text, input: "", system: "", ...sides }]],
   [
     "llamafactory-alpaca",
     "a system prompt",
     [system("Be brief."), user(text)],
-    [{ instruction: "The sky is", input: "", system: "Be brief.", chosen: " blue.", rejected: " green." }],
+    [{ instruction: text, input: "", system: "Be brief.", ...sides }],
   ],
-  [
-    "llamafactory-sharegpt",
-    "messages",
-    turns,
-    [
-      {
-        conversations: sharegpt,
-        chosen: { from: "gpt", value: " blue." },
-        rejected: { from: "gpt", value: " green." },
-      },
-    ],
-  ],
+  ["llamafactory-sharegpt", "messages", turns, [{ conversations: sharegpt, ...inTurn }]],
   [
     "llamafactory-sharegpt",
     "a tool's result",
     [user("Look up."), assistant("{}"), tool("sky")],
-    [
-      {
-        conversations: [
-          { from: "human", value: "Look up." },
-          { from: "gpt", value: "{}" },
-          { from: "observation", value: "sky" },
-        ],
-        chosen: { from: "gpt", value: " blue." },
-        rejected: { from: "gpt", value: " green." },
-      },
-    ],
+    [{ conversations: [turn("human", "Look up."), turn("gpt", "{}"), turn("observation", "sky")], ...inTurn }],
   ],
   [
     "llamafactory-kto",
     "messages",
     turns,
     [
-      { conversations: [...sharegpt, { from: "gpt", value: " blue." }], kto_tag: true },
-      { conversations: [...sharegpt, { from: "gpt", value: " green." }], kto_tag: false },
+      { conversations: [...sharegpt, turn("gpt", " blue.")], kto_tag: true },
+      { conversations: [...sharegpt, turn("gpt", " green.")], kto_tag: false },
     ],
   ],
-  [
-    "axolotl-bradley-terry",
-    "text, with system written",
-    text,
-    [{ system: "", input: "The sky is", chosen: " blue.", rejected: " green." }],
-  ],
+  ["axolotl-bradley-terry", "text, with system written", text, [{ system: "", input: text, ...sides }]],
   [
     "axolotl-bradley-terry",
     "a system prompt",
     [system("Be brief."), user(text)],
-    [{ system: "Be brief.", input: "The sky is", chosen: " blue.", rejected: " green." }],
+    [{ system: "Be brief.", input: text, ...sides }],
   ],
   [
     "nemo-rl",
@@ -140,7 +102,7 @@ const shapes: ReadonlyArray<Shape> = [
       },
     ],
   ],
-  ["verl", "messages", turns, [{ prompt: rendered, chosen: " blue.", rejected: " green." }]],
+  ["verl", "messages", turns, [{ prompt: rendered, ...sides }]],
   [
     "openai-preference",
     "messages",
@@ -168,12 +130,7 @@ const shapes: ReadonlyArray<Shape> = [
     "hh",
     "turns",
     [user("Look up."), assistant("And now?"), user(text)],
-    [
-      {
-        chosen: "\n\nHuman: Look up.\n\nAssistant: And now?\n\nHuman: The sky is\n\nAssistant:  blue.",
-        rejected: "\n\nHuman: Look up.\n\nAssistant: And now?\n\nHuman: The sky is\n\nAssistant:  green.",
-      },
-    ],
+    [{ chosen: `${asked}  blue.`, rejected: `${asked}  green.` }],
   ],
 ]
 

@@ -12,6 +12,7 @@ import type { PreferencePair } from "../../../src/domain/PreferencePair.ts"
 import { cases } from "../../support/cases.ts"
 import * as readers from "../../support/datasetReaders.ts"
 import { difficultTexts, pair } from "../../support/pairs.ts"
+import { schemas } from "./schemas.ts"
 import { assistant, encode, findings, sky, system, tool, user, written } from "./support.ts"
 
 /** The richest conversation that a format takes, with the text wherever it may stand. */
@@ -66,9 +67,6 @@ const difficult = (name: FormatName): ReadonlyArray<PreferencePair> => [
   ]),
 ]
 
-const schemaOf = async (name: FormatName) =>
-  JSON.parse(await readFile(new URL(`schemas/${name}.json`, import.meta.url), "utf8"))
-
 const duckdbType = (feature: Feature): string => {
   if (typeof feature !== "string") {
     if ("list" in feature) return `${duckdbType(feature.list)}[]`
@@ -91,18 +89,14 @@ it.layer(NodeServices.layer)("every format", (it) => {
   describe.each(formatNames)("%s", (name) => {
     const format = formats[name]
 
-    it("is called by its name", () => {
-      assert.strictEqual(format.name, name)
-      assert.notInclude(format.description, "\n")
-    })
-
     it.effect("holds difficult texts as the trainer's documentation says, value for value", () =>
       Effect.gen(function* () {
+        assert.strictEqual(format.name, name)
         const pairs = difficult(name)
         const { omitted, rows } = encode(name, pairs, { margin: true })
         assert.deepStrictEqual(omitted, [])
         assert.strictEqual(rows.length, pairs.length * (/unpaired|kto/.test(name) ? 2 : 1))
-        const isValid = new Ajv2020({ allErrors: true }).compile(yield* Effect.promise(() => schemaOf(name)))
+        const isValid = new Ajv2020({ allErrors: true }).compile(schemas[name])
         for (const row of rows) assert.isTrue(isValid(row), JSON.stringify(isValid.errors))
         const path = yield* written(name, rows, { margin: true })
         const lines = (yield* Effect.promise(() => readFile(path, "utf8"))).split("\n").slice(0, -1)

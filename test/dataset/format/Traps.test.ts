@@ -9,69 +9,36 @@ import { assistant, encode, findings, refusal, said, sky, system, tool, user, wr
 
 const developer = { role: "developer", content: "x" }
 
+const lastOf = (i: number, role: string) =>
+  `prompt[${i}].role: expected user or tool in the last message, found "${role}"`
+const roleOf = (i: number, expected: string, role: string) =>
+  `prompt[${i}].role: expected ${expected} at this position, found "${role}"`
+const manyTurns = "prompt: expected one question, found a conversation of 3 turns"
+const emptyText = (i: number) => `prompt[${i}].content: expected text, found an empty string`
+const marked = (field: string, mark: string) =>
+  `${field}: expected a text without turn marks, found "\\n\\n${mark}:" in it`
+const atEnds = (field: string, text: string) =>
+  `${field}: expected a text without white space at its ends, because axolotl searches for it after a template, found "${text}"`
+
 describe("refused with its reason", () => {
   it.each([
     // TRL's apply_chat_template knows no other last role to go on from; two answers in a row break templates.
-    [
-      "trl-conversational",
-      [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool in the last message, found "assistant"',
-    ],
-    [
-      "trl-implicit-conversational",
-      [system("a")],
-      'prompt[0].role: expected user or tool in the last message, found "system"',
-    ],
-    [
-      "trl-unpaired-conversational",
-      [developer],
-      'prompt[0].role: expected user or tool in the last message, found "developer"',
-    ],
-    [
-      "openrlhf-conversational",
-      [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool in the last message, found "assistant"',
-    ],
-    [
-      "nemo-rl",
-      [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool in the last message, found "assistant"',
-    ],
+    ["trl-conversational", [user("a"), assistant("b")], lastOf(1, "assistant")],
+    ["trl-implicit-conversational", [system("a")], lastOf(0, "system")],
+    ["trl-unpaired-conversational", [developer], lastOf(0, "developer")],
+    ["openrlhf-conversational", [user("a"), assistant("b")], lastOf(1, "assistant")],
+    ["nemo-rl", [user("a"), assistant("b")], lastOf(1, "assistant")],
     // LLaMA-Factory skips rows whose roles are out of turn.
-    [
-      "llamafactory-sharegpt",
-      [user("a"), user("b")],
-      'prompt[1].role: expected assistant at this position, found "user"',
-    ],
-    [
-      "llamafactory-sharegpt",
-      [assistant("a"), user("b")],
-      'prompt[0].role: expected user or tool at this position, found "assistant"',
-    ],
-    [
-      "llamafactory-sharegpt",
-      [user("a"), system("b")],
-      'prompt[1].role: expected assistant at this position, found "system"',
-    ],
-    [
-      "llamafactory-kto",
-      [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool in the last message, found "assistant"',
-    ],
-    ["llamafactory-kto", [system("a")], 'prompt[0].role: expected user or tool in the last message, found "system"'],
-    ["llamafactory-kto", [system(""), user("a")], "prompt[0].content: expected text, found an empty string"],
-    [
-      "llamafactory-alpaca",
-      [user("a"), assistant("b"), user("c")],
-      "prompt: expected one question, found a conversation of 3 turns",
-    ],
-    ["llamafactory-alpaca", [system("a"), tool("b")], 'prompt[1].role: expected user at this position, found "tool"'],
-    ["llamafactory-alpaca", [system("a"), user("")], "prompt[1].content: expected text, found an empty string"],
-    [
-      "axolotl-bradley-terry",
-      [user("a"), assistant("b"), user("c")],
-      "prompt: expected one question, found a conversation of 3 turns",
-    ],
+    ["llamafactory-sharegpt", [user("a"), user("b")], roleOf(1, "assistant", "user")],
+    ["llamafactory-sharegpt", [assistant("a"), user("b")], roleOf(0, "user or tool", "assistant")],
+    ["llamafactory-sharegpt", [user("a"), system("b")], roleOf(1, "assistant", "system")],
+    ["llamafactory-kto", [user("a"), assistant("b")], lastOf(1, "assistant")],
+    ["llamafactory-kto", [system("a")], lastOf(0, "system")],
+    ["llamafactory-kto", [system(""), user("a")], emptyText(0)],
+    ["llamafactory-alpaca", [user("a"), assistant("b"), user("c")], manyTurns],
+    ["llamafactory-alpaca", [system("a"), tool("b")], roleOf(1, "user", "tool")],
+    ["llamafactory-alpaca", [system("a"), user("")], emptyText(1)],
+    ["axolotl-bradley-terry", [user("a"), assistant("b"), user("c")], manyTurns],
     // axolotl's role map has no such key.
     [
       "axolotl-chat-template",
@@ -84,30 +51,18 @@ describe("refused with its reason", () => {
       [user("a"), assistant("b"), tool("c")],
       "prompt[2].role: expected system or user or assistant, found a result without the id of its call",
     ],
-    [
-      "openai-preference",
-      [user("a"), assistant("b")],
-      'prompt[1].role: expected user or tool in the last message, found "assistant"',
-    ],
+    ["openai-preference", [user("a"), assistant("b")], lastOf(1, "assistant")],
     ["hh", [system("a"), user("b")], 'prompt[0].role: expected user or assistant, found "system"'],
-    ["hh", [user("a"), assistant("b"), tool("c")], 'prompt[2].role: expected user at this position, found "tool"'],
-    ["hh", "a\n\nHuman: b", 'prompt: expected a text without turn marks, found "\\n\\nHuman:" in it'],
-    [
-      "hh",
-      [user("a\n\nAssistant: b")],
-      'prompt[0].content: expected a text without turn marks, found "\\n\\nAssistant:" in it',
-    ],
+    ["hh", [user("a"), assistant("b"), tool("c")], roleOf(2, "user", "tool")],
+    ["hh", "a\n\nHuman: b", marked("prompt", "Human")],
+    ["hh", [user("a\n\nAssistant: b")], marked("prompt[0].content", "Assistant")],
   ] satisfies ReadonlyArray<readonly [FormatName, Prompt, string]>)("%s: prompt %j", (name, prompt, reason) => {
     assert.strictEqual(refusal(name, { prompt }), reason)
   })
 
   it.each([
-    ["hh", { chosen: "a\n\nHuman: b" }, 'chosen: expected a text without turn marks, found "\\n\\nHuman:" in it'],
-    [
-      "hh",
-      { rejected: "\n\nAssistant:" },
-      'rejected: expected a text without turn marks, found "\\n\\nAssistant:" in it',
-    ],
+    ["hh", { chosen: "a\n\nHuman: b" }, marked("chosen", "Human")],
+    ["hh", { rejected: "\n\nAssistant:" }, marked("rejected", "Assistant")],
     // reward_dataset.py: (prompt + chosen).rstrip("\n")
     [
       "openrlhf",
@@ -115,16 +70,8 @@ describe("refused with its reason", () => {
       'rejected: expected a text that differs from chosen in more than line feeds, found "a\\n\\n"',
     ],
     // chat_template.py: result["chosen"].find(chosen["content"])
-    [
-      "axolotl-chat-template",
-      { chosen: "a\n" },
-      'chosen: expected a text without white space at its ends, because axolotl searches for it after a template, found "a\\n"',
-    ],
-    [
-      "axolotl-chat-template",
-      { chosen: "b", rejected: "\u3000a" },
-      'rejected: expected a text without white space at its ends, because axolotl searches for it after a template, found "\u3000a"',
-    ],
+    ["axolotl-chat-template", { chosen: "a\n" }, atEnds("chosen", "a\\n")],
+    ["axolotl-chat-template", { chosen: "b", rejected: "\u3000a" }, atEnds("rejected", "\u3000a")],
     [
       "axolotl-chat-template",
       { chosen: "a" },
@@ -148,48 +95,64 @@ describe("refused with its reason", () => {
   })
 })
 
-const message = (role: string, content: string) => JSON.stringify({ role, content })
+const message = (role: string, content: string) => ({ role, content })
+const turn = (from: string, value: string) => ({ from, value })
 const [q, a, b] = [message("user", "q"), message("assistant", "a"), message("assistant", "b")]
+const [question, answer, other] = [turn("human", "q"), turn("gpt", "a"), turn("gpt", "b")]
+
+const row = (prompt: unknown, chosen: unknown, rejected: unknown, members: object = {}) => ({
+  prompt,
+  chosen,
+  rejected,
+  ...members,
+})
+const sides = (chosen: unknown, rejected: unknown) => ({ chosen, rejected })
+const completion = (prompt: string, completion: string, label: unknown) => ({ prompt, completion, label })
+const transcript = (answer: string, prompt = "q") => `\n\nHuman: ${prompt}\n\nAssistant: ${answer}`
+
+const sameText = (text: string) => `1: rejected: expected another text than chosen's, found "${text}"`
+const stray = (field: string, value: string) => `${field}: expected nothing of this name, found ${value}`
+const cutTo = (text: string, rest: string) =>
+  `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "${text}" is cut to "${rest}" warning`
+const thought = (field: string, text: string) =>
+  `1: ${field}: expected no </think> in an answer, because many chat templates remove the thought, found "${text}" warning`
 
 it.layer(NodeServices.layer)("found in a file", (it) => {
   it.effect.each([
     [
       "trl",
       "a prompt of text with sides of messages",
-      [`{"prompt":"q","chosen":[${a}],"rejected":[${b}]}`],
+      [row("q", [a], [b])],
       ["1: chosen: expected a string, found an array", "1: rejected: expected a string, found an array"],
     ],
     [
       "trl",
       "strings and lists in one column",
-      ['{"prompt":"q","chosen":"a","rejected":"b"}', `{"prompt":[${q}],"chosen":"a","rejected":"b"}`],
+      [row("q", "a", "b"), row([q], "a", "b")],
       ["2: prompt: expected a string, found an array"],
     ],
     [
       "trl",
       "a stray column named completion",
-      ['{"prompt":"q","chosen":"a","rejected":"b","completion":"c"}'],
-      ['1: completion: expected nothing of this name, found "c"'],
+      [row("q", "a", "b", { completion: "c" })],
+      [stray("1: completion", '"c"')],
     ],
     [
       "trl-conversational",
       "stray columns named messages and label",
-      [`{"messages":[],"prompt":[${q}],"chosen":[${a}],"rejected":[${b}],"label":true}`],
-      [
-        "1: messages: expected nothing of this name, found an empty array",
-        "1: label: expected nothing of this name, found true",
-      ],
+      [{ messages: [], ...row([q], [a], [b], { label: true }) }],
+      [stray("1: messages", "an empty array"), stray("1: label", "true")],
     ],
     [
       "trl-conversational",
       "a prompt that ends with an answer",
-      [`{"prompt":[${q},${a}],"chosen":[${a}],"rejected":[${b}]}`],
-      ['1: prompt[1].role: expected user or tool in the last message, found "assistant"'],
+      [row([q, a], [a], [b])],
+      [`1: ${lastOf(1, "assistant")}`],
     ],
     [
       "trl-conversational",
       "no messages",
-      [`{"prompt":[],"chosen":[],"rejected":[${a},${b}]}`],
+      [row([], [], [a, b])],
       [
         "1: prompt: expected at least one message, found an empty array",
         "1: chosen: expected at least one message, found an empty array",
@@ -199,22 +162,22 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     [
       "trl",
       "a margin of null, which breaks the collator",
-      ['{"prompt":"q","chosen":"a","rejected":"b","margin":null}'],
+      [row("q", "a", "b", { margin: null })],
       ["1: margin: expected a number, found null"],
     ],
     [
       "trl",
       "a margin in some rows only, which is null in the others",
-      ['{"prompt":"q","chosen":"a","rejected":"b","margin":0.5}', '{"prompt":"q","chosen":"a","rejected":"b"}'],
+      [row("q", "a", "b", { margin: 0.5 }), row("q", "a", "b")],
       ["2: margin: expected the columns of the first row, prompt, chosen, rejected, margin, found nothing"],
     ],
     [
       "openrlhf",
       "whole numbers before a fraction, at which load_dataset fails",
       [
-        '{"prompt":"\\"margin\\":1,","chosen":"a","rejected":"b","margin":0.5}',
-        '{"prompt":"q","chosen":"a","rejected":"b","margin":0}',
-        '{"prompt":"q","chosen":"a","rejected":"b","margin":0.5}',
+        row('"margin":1,', "a", "b", { margin: 0.5 }),
+        row("q", "a", "b", { margin: 0 }),
+        row("q", "a", "b", { margin: 0.5 }),
       ],
       ["3: margin: expected a whole number, as in earlier rows (or a decimal point in all rows), found 0.5"],
     ],
@@ -222,74 +185,55 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "openrlhf",
       "sides that are the same once line feeds are stripped",
       ['{"prompt":"q","chosen":"a","rejected":"a\\n","margin":0.0}'],
-      ['1: rejected: expected another text than chosen\'s, found "a\\n"'],
+      [sameText("a\\n")],
     ],
-    [
-      "trl",
-      "equal sides",
-      ['{"prompt":"q","chosen":"a","rejected":"a"}'],
-      ['1: rejected: expected another text than chosen\'s, found "a"'],
-    ],
+    ["trl", "equal sides", [row("q", "a", "a")], [sameText("a")]],
     [
       "trl",
       "empty texts and lone surrogates",
-      ['{"prompt":"\\ud800","chosen":"","rejected":"b"}'],
+      [row("\ud800", "", "b")],
       ['1: prompt: expected well-formed Unicode, found "\\ud800"', '1: chosen: expected text, found ""'],
     ],
     [
       "trl-implicit",
       "completions that begin alike, which DPO and KTO cut",
-      ['{"chosen":"q\\n\\nThe one","rejected":"q\\n\\nThe other"}'],
-      [
-        `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "The one" is cut to "ne" warning`,
-      ],
+      [sides("q\n\nThe one", "q\n\nThe other")],
+      [cutTo("The one", "ne")],
     ],
     [
       "trl-implicit",
       "a completion of which one letter is left, and completions that begin with a space, which TRL leaves them",
-      ['{"chosen":"q\\n\\nYes","rejected":"q\\n\\nYet"}', '{"chosen":"q\\n\\n Yes","rejected":"q\\n\\n No"}'],
-      [
-        `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
-      ],
+      [sides("q\n\nYes", "q\n\nYet"), sides("q\n\n Yes", "q\n\n No")],
+      [cutTo("Yes", "s")],
     ],
     [
       "hh",
       "the same in transcripts",
-      [
-        '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: Yes","rejected":"\\n\\nHuman: q\\n\\nAssistant: Yet"}',
-        '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: Yes","rejected":"\\n\\nHuman: q\\n\\nAssistant: No"}',
-      ],
-      [
-        `1: chosen: expected completions that differ from the first character, where TRL's DPO and KTO trainers end the prompt, found both beginning alike: "Yes" is cut to "s" warning`,
-      ],
+      [sides(transcript("Yes"), transcript("Yet")), sides(transcript("Yes"), transcript("No"))],
+      [cutTo("Yes", "s")],
     ],
     [
       "trl-conversational",
       "thoughts in answers, which templates remove",
       [
-        `{"prompt":[${q},${message("assistant", "<think>w</think>a")},${message("user", "</think>")}],"chosen":[${message("assistant", "<think>w</think>a")}],"rejected":[${b}]}`,
+        row(
+          [q, message("assistant", "<think>w</think>a"), message("user", "</think>")],
+          [message("assistant", "<think>w</think>a")],
+          [b],
+        ),
       ],
-      ["prompt[1]", "chosen[0]"].map(
-        (field) =>
-          `1: ${field}.content: expected no </think> in an answer, because many chat templates remove the thought, found "<think>w</think>a" warning`,
-      ),
+      ["prompt[1]", "chosen[0]"].map((at) => thought(`${at}.content`, "<think>w</think>a")),
     ],
     [
       "llamafactory-sharegpt",
       "the same in turns",
-      [
-        '{"conversations":[{"from":"human","value":"q"}],"chosen":{"from":"gpt","value":"</think>a"},"rejected":{"from":"gpt","value":"b"}}',
-      ],
-      [
-        '1: chosen.value: expected no </think> in an answer, because many chat templates remove the thought, found "</think>a" warning',
-      ],
+      [{ conversations: [question], chosen: turn("gpt", "</think>a"), rejected: other }],
+      [thought("chosen.value", "</think>a")],
     ],
     [
       "axolotl-chat-template",
       "an answer that Llama's template has before it",
-      [
-        `{"messages":[${q}],"chosen":${message("assistant", "2024")},"rejected":${message("assistant", "1970 was the year")}}`,
-      ],
+      [{ messages: [q], ...sides(message("assistant", "2024"), message("assistant", "1970 was the year")) }],
       [
         '1: chosen.content: expected a text that common chat templates do not contain, because axolotl would find it there, found "2024" warning',
       ],
@@ -297,18 +241,18 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     [
       "trl-implicit-conversational",
       "prompts that differ",
-      [`{"chosen":[${q},${a}],"rejected":[${message("user", "p")},${b}]}`],
+      [sides([q, a], [message("user", "p"), b])],
       ["1: rejected[0]: expected the same message as in chosen's prompt, found an object"],
     ],
     [
       "trl-unpaired",
       "a completion twice, one with both labels, and a prompt in two rows after one another",
       [
-        '{"prompt":"q","completion":"a","label":true}',
-        '{"prompt":"p","completion":"a","label":true}',
-        '{"prompt":"q","completion":"a","label":true}',
-        '{"prompt":"p","completion":"a","label":false}',
-        '{"prompt":"p","completion":"b","label":false}',
+        completion("q", "a", true),
+        completion("p", "a", true),
+        completion("q", "a", true),
+        completion("p", "a", false),
+        completion("p", "b", false),
       ],
       [
         '3: completion: expected a completion that this prompt has not had, found "\\"a\\"" warning',
@@ -319,21 +263,21 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     [
       "trl-unpaired",
       "a label that is no boolean",
-      ['{"prompt":"q","completion":"a","label":1}'],
+      [completion("q", "a", 1)],
       ["1: label: expected true or false, found 1"],
     ],
     [
       "llamafactory-kto",
       "an empty completion, which LLaMA-Factory would take for the other label",
-      ['{"conversations":[{"from":"human","value":"q"},{"from":"gpt","value":""}],"kto_tag":true}'],
+      [{ conversations: [question, turn("gpt", "")], kto_tag: true }],
       ['1: conversations[1].value: expected text, found ""'],
     ],
     [
       "llamafactory-sharegpt",
       "roles out of turn",
       [
-        '{"conversations":[{"from":"gpt","value":"q"}],"chosen":{"from":"gpt","value":"a"},"rejected":{"from":"human","value":"b"}}',
-        '{"conversations":[{"from":"gpt","value":"q"}],"chosen":{"from":"gpt","value":"a"},"rejected":{"from":"gpt","value":"b"}}',
+        { conversations: [turn("gpt", "q")], chosen: answer, rejected: turn("human", "b") },
+        { conversations: [turn("gpt", "q")], chosen: answer, rejected: other },
       ],
       [
         '1: conversations[0].from: expected human or observation at this position, found "gpt"',
@@ -344,39 +288,43 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
     [
       "axolotl-bradley-terry",
       "no system, which the code indexes",
-      ['{"input":"q","chosen":"a","rejected":"b"}'],
+      [{ input: "q", ...sides("a", "b") }],
       ["1: system: expected a value, found nothing"],
     ],
     [
       "axolotl-chat-template",
       "a role that is not in the map, and a text that is cut wrongly",
       [
-        `{"messages":[${message("human", "q")}],"chosen":${message("assistant", "Yes")},"rejected":${message("assistant", "No")}}`,
-        `{"messages":[${q}],"chosen":${message("assistant", "Yes ")},"rejected":${message("assistant", "No")}}`,
+        { messages: [message("human", "q")], ...sides(message("assistant", "Yes"), message("assistant", "No")) },
+        { messages: [q], ...sides(message("assistant", "Yes "), message("assistant", "No")) },
       ],
       [
-        '1: messages[0].role: expected user or tool in the last message, found "human"',
+        `1: messages[0].role: expected user or tool in the last message, found "human"`,
         '1: messages[0].role: expected system, user, assistant or tool, found "human"',
-        '2: chosen.content: expected a text without white space at its ends, because axolotl searches for it after a template, found "Yes "',
+        `2: ${atEnds("chosen.content", "Yes ")}`,
       ],
     ],
     [
       "nemo-rl",
       "three completions, and a tie",
       [
-        `{"context":[${q}],"completions":[{"rank":0,"completion":[${a}]},{"rank":0,"completion":[${b}]}]}`,
-        `{"context":[${q}],"completions":[{"rank":0,"completion":[${a}]},{"rank":1,"completion":[${b}]},{"rank":2,"completion":[${b}]}]}`,
-      ],
-      [
-        "1: completions[1].rank: expected 1, found 0",
-        "2: completions[2]: expected nothing of this name, found an object",
-      ],
+        [0, 0],
+        [0, 1, 2],
+      ].map((ranks) => ({
+        context: [q],
+        completions: ranks.map((rank, i) => ({ rank, completion: [i === 0 ? a : b] })),
+      })),
+      ["1: completions[1].rank: expected 1, found 0", stray("2: completions[2]", "an object")],
     ],
     [
       "openai-preference",
       "two messages on a side, and one that is not the assistant's",
       [
-        `{"input":{"messages":[${q}],"tools":[],"parallel_tool_calls":true},"preferred_output":[${a},${a}],"non_preferred_output":[${q}]}`,
+        {
+          input: { messages: [q], tools: [], parallel_tool_calls: true },
+          preferred_output: [a, a],
+          non_preferred_output: [q],
+        },
       ],
       [
         "1: preferred_output: expected one message, found an array",
@@ -387,10 +335,10 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
       "hh",
       "a transcript without beginning, out of turn, or with another prompt",
       [
-        '{"chosen":"Human: q\\n\\nAssistant: a","rejected":"\\n\\nHuman: q\\n\\nAssistant: b"}',
-        '{"chosen":"\\n\\nHuman: q\\n\\nHuman: q\\n\\nAssistant: a","rejected":"\\n\\nHuman: q\\n\\nAssistant: b"}',
-        '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: a","rejected":"\\n\\nHuman: p\\n\\nAssistant: b"}',
-        '{"chosen":"\\n\\nHuman: q\\n\\nAssistant: a","rejected":"\\n\\nHuman: q\\n\\nAssistant: "}',
+        sides("Human: q\n\nAssistant: a", transcript("b")),
+        sides(`\n\nHuman: q${transcript("a")}`, transcript("b")),
+        sides(transcript("a"), transcript("b", "p")),
+        sides(transcript("a"), transcript("")),
       ],
       [
         '1: chosen: expected a text that begins with "\\n\\nHuman:", found "Human: q\\n\\nAssistant: a"',
@@ -410,10 +358,11 @@ it.layer(NodeServices.layer)("found in a file", (it) => {
         '4: : expected a JSON object, found invalid JSON (column 1: expected a value, found "\\uFEFF")',
       ],
     ],
-  ] satisfies ReadonlyArray<readonly [FormatName, string, ReadonlyArray<string>, ReadonlyArray<string>]>)(
+  ] satisfies ReadonlyArray<readonly [FormatName, string, ReadonlyArray<object | string>, ReadonlyArray<string>]>)(
     "%s: %s",
-    ([name, , lines, expected]) =>
+    ([name, , rows, expected]) =>
       Effect.gen(function* () {
+        const lines = rows.map((row) => (typeof row === "string" ? row : JSON.stringify(row)))
         assert.deepStrictEqual(yield* said(name, lines), [...expected])
       }),
   )

@@ -29,6 +29,10 @@ const times = (count: number, each: JudgedItem) => Array.from({ length: count },
 
 const rowOf = (board: Board | undefined, name: string) => board!.models.find(({ model }) => model === name)!
 
+/** The wins, ties and losses of each model, in the order of the board. */
+const scores = (board: Board) =>
+  board.models.map(({ losses, model, ties, wins }) => `${model} ${wins}-${ties}-${losses}`)
+
 const points = (odds: number) => 400 * Math.log10(odds)
 
 /** Every number of the result, by its path. */
@@ -58,14 +62,7 @@ describe("Leaderboard", () => {
       ...times(1, item(["a", "b"], [best(0)], ["x".repeat(300), ""])),
     ]
     const board = rate(items)!
-    assert.deepStrictEqual(
-      ["a", "b", "c"].map((name) => [rowOf(board, name).wins, rowOf(board, name).losses]),
-      [
-        [22, 220],
-        [10, 12],
-        [210, 10],
-      ],
-    )
+    assert.deepStrictEqual(scores(board).toSorted(), ["a 22-0-220", "b 10-0-12", "c 210-0-10"])
     assert.strictEqual(board.models[0]!.model, "c")
   })
 
@@ -95,23 +92,9 @@ describe("Leaderboard", () => {
 
   it("the best of several beats each of the rest; a ranking compares all, ties included", () => {
     const chosen = rate([item(["a", "b", "c"], [best(1)])])!
-    assert.deepStrictEqual(
-      chosen.models.map(({ losses, model, wins }) => [model, wins, losses]),
-      [
-        ["b", 2, 0],
-        ["a", 0, 1],
-        ["c", 0, 1],
-      ],
-    )
+    assert.deepStrictEqual(scores(chosen), ["b 2-0-0", "a 0-0-1", "c 0-0-1"])
     const full = rate([item(["a", "b", "c"], [ranked([2], [0, 1])])])!
-    assert.deepStrictEqual(
-      full.models.map(({ losses, model, ties, wins }) => [model, wins, ties, losses]),
-      [
-        ["c", 2, 0, 0],
-        ["a", 0, 1, 1],
-        ["b", 0, 1, 1],
-      ],
-    )
+    assert.deepStrictEqual(scores(full), ["c 2-0-0", "a 0-1-1", "b 0-1-1"])
     assert.deepStrictEqual([full.comparisons, full.ties], [3, 1])
   })
 
@@ -170,12 +153,7 @@ describe("Leaderboard", () => {
   })
 
   it("votes of one item widen intervals as one, not as many", () => {
-    const votes = (choice: number): readonly [Said, ...Array<Said>] => [
-      best(choice),
-      best(choice),
-      best(choice),
-      best(choice),
-    ]
+    const votes = (choice: number) => [best(choice), best(choice), best(choice), best(choice)] as const
     const once = [...times(30, item(["a", "b"], [best(0)])), ...times(20, item(["a", "b"], [best(1)]))]
     const fourTimes = [...times(30, item(["a", "b"], votes(0))), ...times(20, item(["a", "b"], votes(1)))]
     const width = (items: ReadonlyArray<JudgedItem>) => {
@@ -265,11 +243,8 @@ describe("odd votes", () => {
     const board = rate([item(["a", "b"], [best(0)])])!
     assert.isTrue(numbersIn(board).every(Number.isFinite))
     assert.deepStrictEqual(
-      board.models.map(({ extreme, model, rank }) => [model, rank, extreme]),
-      [
-        ["a", 1, "never_lost"],
-        ["b", 1, "never_won"],
-      ],
+      board.models.map(({ extreme, model, rank }) => `${model} ${rank} ${extreme}`),
+      ["a 1 never_lost", "b 1 never_won"],
     )
     assert.deepInclude(rowOf(board, "a").rating, { low: null, high: null })
     assert.deepStrictEqual(rowOf(board, "a").win_rate, { value: 1, low: null, high: null })
@@ -279,10 +254,7 @@ describe("odd votes", () => {
   it("nothing but ties: all are equal", () => {
     const board = rate(times(20, item(["a", "b"], [ranked([0, 1])])))!
     assert.isTrue(numbersIn(board).every(Number.isFinite))
-    assert.deepStrictEqual(board.models.map(({ rank, rating }) => [rank, rating.value]), [
-      [1, 1000],
-      [1, 1000],
-    ]) // prettier-ignore
+    for (const row of board.models) assert.deepStrictEqual([row.rank, row.rating.value], [1, 1000])
     assert.isNull(board.tie_parameter)
     assert.isNull(board.lead!.votes_needed)
     // Left out, they compare nobody: each model is alone.

@@ -58,6 +58,12 @@ const probabilityOf = (item: Item, reliability: ArrayLike<number>, completion: n
   return all[completion]! / sum(all)
 }
 
+/** Votes on an item by experts of these numbers: `0:2 1:0` for choice 2 of expert 0 and choice 0 of expert 1. */
+const item = (completions: number, votes: string): Item => [
+  completions,
+  votes.split(" ").map((vote): DawidSkene.ExpertVote => [Number(vote[0]), Number(vote[2])]),
+]
+
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
 /** The log of the posterior density of the reliabilities, up to a constant. A known choice is the item's class. */
@@ -112,11 +118,7 @@ describe("Dawid–Skene", () => {
   })
 
   it("believes the expert who is right where the choice is known, not two who agree elsewhere", () => {
-    const votes = [
-      [0, 0],
-      [1, 0],
-      [2, 1],
-    ] as const
+    const [, votes] = item(2, "0:0 1:0 2:1")
     const items = Array.from({ length: 110 }, (_, i): Item => [2, votes, i < 10 ? 1 : undefined])
     const [ann, bob, cleo] = fit(items, { tolerance: 1e-9 }).reliability
     // By an implementation apart from this one, from 8 random starts.
@@ -189,61 +191,26 @@ describe("Dawid–Skene", () => {
         for (const r of reliability) assert.isTrue(r > 0 && r < 1)
       }),
     )
-    const { reliability } = fit(
-      Array.from({ length: 1000 }, (): Item => [
-        2,
-        [
-          [0, 1],
-          [1, 1],
-        ],
-      ]),
-    )
+    const { reliability } = fit(Array.from({ length: 1000 }, () => item(2, "0:1 1:1")))
     assert.deepStrictEqual([...reliability], [reliability[0]!, reliability[0]!])
     assert.isAbove(reliability[0]!, 0.99)
     assert.isBelow(reliability[0]!, 1)
   })
 
   it("takes an expert for 2/3 reliable who never voted beside another", () => {
-    const { reliability, shared } = fit([
-      [3, [[0, 2]]],
-      [3, [[0, 1]]],
-      [
-        1,
-        [
-          [1, 0],
-          [0, 0],
-        ],
-      ],
-    ])
+    const { reliability, shared } = fit([item(3, "0:2"), item(3, "0:1"), item(1, "1:0 0:0")])
     assert.deepStrictEqual([...shared], [0, 0])
     assert.deepStrictEqual([...reliability], [2 / 3, 2 / 3])
   })
 
   it("does not let items with one vote change an estimate", () => {
     const items = simulate(3, [0.9, 0.6, 0.7], 50, 3).map(({ item }) => item)
-    const single: ReadonlyArray<Item> = Array.from({ length: 200 }, () => [2, [[1, 0]]])
+    const single: ReadonlyArray<Item> = Array.from({ length: 200 }, () => item(2, "1:0"))
     assert.deepStrictEqual(fit([...items, ...single]).reliability, fit(items).reliability)
   })
 
   it("takes votes of nobody known for one expert's, several to an item", () => {
-    const { reliability, shared } = fit([
-      [
-        3,
-        [
-          [0, 2],
-          [0, 2],
-          [0, 1],
-        ],
-      ],
-      [
-        3,
-        [
-          [0, 0],
-          [0, 0],
-          [0, 0],
-        ],
-      ],
-    ])
+    const { reliability, shared } = fit([item(3, "0:2 0:2 0:1"), item(3, "0:0 0:0 0:0")])
     assert.deepStrictEqual([...shared], [6])
     assert.isTrue(reliability[0]! > 0.6 && reliability[0]! < 0.9)
   })

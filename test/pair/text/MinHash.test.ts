@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as fc from "fast-check"
 import * as MinHash from "../../../src/pair/text/MinHash.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
-import { hostile, signature, similarity, words } from "./support.ts"
+import { signature, similarity, words } from "./support.ts"
 
 const isEastAsian = (unit: string) => unit.charCodeAt(0) >= 0x2e80
 
@@ -117,12 +117,7 @@ describe("MinHash", () => {
     assert.isBelow(chiSquare, 255 + 5 * Math.sqrt(510))
   })
 
-  it("takes any text", () => {
-    for (const text of hostile) {
-      const bytes = signature(NormalizedPrompt.ofText(text))
-      assert.strictEqual(bytes.length, MinHash.signatureBytes)
-      assert.deepStrictEqual(signature(NormalizedPrompt.ofText(text)), bytes)
-    }
+  it("tells texts apart that are shorter than a shingle", () => {
     assert.isBelow(estimate("", "a"), 0.1)
     assert.isBelow(estimate("abcd", "abcde"), 0.1)
   })

@@ -6,7 +6,7 @@ import type { Prompt } from "../../../src/domain/Message.ts"
 import { Threads } from "../../../src/node/Thread.ts"
 import * as NormalizedPrompt from "../../../src/pair/text/NormalizedPrompt.ts"
 import * as Splits from "../../../src/pair/text/Splits.ts"
-import { edited, hostile, signature, similarity, words } from "./support.ts"
+import { edited, signature, similarity, words } from "./support.ts"
 
 const settled = Effect.fnUntraced(function* (prompts: ReadonlyArray<Prompt>, options: Splits.SplitsOptions) {
   const splits = yield* Splits.make(options)
@@ -179,11 +179,6 @@ describe("Splits", () => {
       assert.strictEqual(inThread.splitOf(i), splitOf(i))
     })
     assert.isUndefined(inThread.splitOf(prompts.length))
-  })
-
-  it("takes any text", () => {
-    const { splitOf } = settle([...hostile, ...hostile], { shares: quarters })
-    hostile.forEach((_, i) => assert.strictEqual(splitOf(hostile.length + i), splitOf(i)))
   })
 
   it("refuses shares that are none, with the field and what was expected", () => {
