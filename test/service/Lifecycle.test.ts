@@ -9,7 +9,7 @@ import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import { cli, reportOf } from "../support/cli.ts"
 import { liveOver } from "../support/effectTests.ts"
 import { temporaryDirectory } from "../support/job.ts"
-import { call, platform, token, task } from "./support.ts"
+import { build, call, platform, task, token } from "./support.ts"
 import { assertProblem, type Browser } from "./web/http.ts"
 import { cheap, joined, signedIn } from "./web/support.ts"
 

@@ -18,7 +18,7 @@ export const temporaryFile = Effect.fnUntraced(function* (name: string) {
 export const build = Effect.fnUntraced(function* (
   options: Partial<AnnotationService.ServiceOptions> & { readonly database?: string } = {},
 ) {
-  const database = options.database ?? (yield* temporaryFile("service.sqlite"))
+  const database = options.database ?? (yield* Effect.provide(temporaryFile("service.sqlite"), NodeServices.layer))
   const defaults = { rateLimit: "none", experts: [], token } as const
   const services = yield* Layer.build(Layer.fresh(AnnotationService.layerServer({ ...defaults, ...options, database })))
   return { services, base: HttpServer.formatAddress(Context.get(services, HttpServer.HttpServer).address) }

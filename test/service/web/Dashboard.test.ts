@@ -73,7 +73,7 @@ describe("sessions", () => {
   })
 
   test("signing out ends the session and removes the cookie", function* () {
-    const { operator, service } = yield* withOperator()
+    const { operator } = yield* withOperator()
     const cookie = [...operator.cookies].map((pair) => pair.join("=")).join()
     const answer = yield* operator.ask("POST", "/dashboard/api/sign-out")
     assert.strictEqual(answer.status, 204)

@@ -158,7 +158,7 @@ describe("this machine", () => {
       const { detail, status } = yield* putWebhook("https://annotate.example", false)
       assert.strictEqual(status, 409)
       assert.match(detail, /^127\.0\.0\.1: a loopback address, .*--allow-private-webhooks/)
-    }).pipe(cheap, Effect.provide(platform)),
+    }).pipe(cheap),
   )
 })
 
