@@ -43,59 +43,57 @@ const world = Effect.fnUntraced(function* (n: number, options: Omit<FaultProxy.F
 const isLeftOut = leftOut(2)
 
 describe.skipIf(isLeftOut(0))("faults before a service that may ignore idempotency keys", () => {
-  test("each request that may have been taken is in doubt, and no other", () =>
-    Effect.gen(function* () {
-      const rates = Object.fromEntries(
-        FaultProxy.faultNames
-          .filter((name) => name !== "silence") // a minute each
-          .map((name) => [name, FaultProxy.doubtful.has(name) ? cases(0.016, 0.008) : 0.03]),
-      )
-      const { args, check, env, proxy } = yield* world(cases(120, 250), {
-        rates,
-        burstEvery: cases(75, 150),
-        // 503 may come from a gateway that lost the answer.
-        bursts: ["tooManyForASecond", "tooManyUntil", "tooMany"],
-      })
-      const ended = yield* Effect.promise(() => run(args, env))
-      assert.strictEqual(ended.status, 4, ended.stderr)
+  test("each request that may have been taken is in doubt, and no other", function* () {
+    const rates = Object.fromEntries(
+      FaultProxy.faultNames
+        .filter((name) => name !== "silence") // a minute each
+        .map((name) => [name, FaultProxy.doubtful.has(name) ? cases(0.016, 0.008) : 0.03]),
+    )
+    const { args, check, env, proxy } = yield* world(cases(120, 250), {
+      rates,
+      burstEvery: cases(75, 150),
+      // 503 may come from a gateway that lost the answer.
+      bursts: ["tooManyForASecond", "tooManyUntil", "tooMany"],
+    })
+    const ended = yield* Effect.promise(() => run(args, env))
+    assert.strictEqual(ended.status, 4, ended.stderr)
 
-      const posts = proxy.seen.filter(({ method }) => method === "POST")
-      const fatal = posts.filter(({ fault }) => FaultProxy.doubtful.has(fault))
-      assert.isAtLeast(fatal.length, 3)
-      assert.isAtLeast(
-        proxy.seen.filter(({ fault }) => (FaultProxy.burstNames as ReadonlyArray<string>).includes(fault)).length,
-        3,
+    const posts = proxy.seen.filter(({ method }) => method === "POST")
+    const fatal = posts.filter(({ fault }) => FaultProxy.doubtful.has(fault))
+    assert.isAtLeast(fatal.length, 3)
+    assert.isAtLeast(
+      proxy.seen.filter(({ fault }) => (FaultProxy.burstNames as ReadonlyArray<string>).includes(fault)).length,
+      3,
+    )
+    // After such a fault, nothing was sent under that key; after another one, it was.
+    for (const one of fatal)
+      assert.strictEqual(
+        posts.findLast(({ key }) => key === one.key),
+        one,
       )
-      // After such a fault, nothing was sent under that key; after another one, it was.
-      for (const one of fatal)
-        assert.strictEqual(
-          posts.findLast(({ key }) => key === one.key),
-          one,
-        )
-      assert.sameMembers(
-        [...(yield* check)],
-        fatal.map(({ key }) => key ?? ""),
-      )
-    }))
+    assert.sameMembers(
+      [...(yield* check)],
+      fatal.map(({ key }) => key ?? ""),
+    )
+  })
 })
 
 describe.skipIf(isLeftOut(1))("an outage before a service that may ignore idempotency keys", () => {
-  test("in the middle ends the run before much is in doubt; the same command does the rest", () =>
-    Effect.gen(function* () {
-      const n = cases(100, 160)
-      const { args, check, env, proxy } = yield* world(n, {
-        rates: { slowRequest: 1 },
-        outageEvery: n,
-        mostOutages: 1,
-      })
-      const first = yield* Effect.promise(() => run(args, env))
-      assert.strictEqual(proxy.outages(), 1)
-      assert.include([1, 4], first.status, first.stderr)
-      const last = yield* Effect.promise(() => run(args, env))
-      assert.strictEqual(last.status, 4, last.stderr)
-      const inDoubt = yield* check
-      assert.isAtLeast(inDoubt.length, 1)
-      // What was under way when the connections broke.
-      assert.isAtMost(inDoubt.length, 16)
-    }))
+  test("in the middle ends the run before much is in doubt; the same command does the rest", function* () {
+    const n = cases(100, 160)
+    const { args, check, env, proxy } = yield* world(n, {
+      rates: { slowRequest: 1 },
+      outageEvery: n,
+      mostOutages: 1,
+    })
+    const first = yield* Effect.promise(() => run(args, env))
+    assert.strictEqual(proxy.outages(), 1)
+    assert.include([1, 4], first.status, first.stderr)
+    const last = yield* Effect.promise(() => run(args, env))
+    assert.strictEqual(last.status, 4, last.stderr)
+    const inDoubt = yield* check
+    assert.isAtLeast(inDoubt.length, 1)
+    // What was under way when the connections broke.
+    assert.isAtMost(inDoubt.length, 16)
+  })
 })

@@ -38,34 +38,30 @@ describe("answers of no use", () => {
     ["a page", page],
     ["half of the JSON", half],
   ] as const) {
-    test(`${name} in answer to a creation: sent again under its key, where keys are honored`, () =>
-      Effect.gen(function* () {
-        const { posts, said } = yield* runOf({ POST: [answer] }, ["--idempotency-key", "honored"])
-        assert.strictEqual(said.status, 0, said.stderr)
-        assert.strictEqual(reportOf(said).tasks.completed.tasks, 1)
-        assert.lengthOf(posts, 2)
-        assert.strictEqual(posts[0]!.headers["idempotency-key"], posts[1]!.headers["idempotency-key"])
-      }))
-
-    test(`${name} in answer to a creation: held in doubt, where keys may be ignored`, () =>
-      Effect.gen(function* () {
-        const { posts, said } = yield* runOf({ POST: [answer] })
-        assert.strictEqual(said.status, 4, said.stderr)
-        assert.lengthOf(posts, 1)
-      }))
-  }
-
-  test("looks that failed otherwise do not make one of them the last", () =>
-    Effect.gen(function* () {
-      const { said } = yield* runOf({ GET: [broken, broken, empty, empty, broken] })
+    test(`${name} in answer to a creation: sent again under its key, where keys are honored`, function* () {
+      const { posts, said } = yield* runOf({ POST: [answer] }, ["--idempotency-key", "honored"])
       assert.strictEqual(said.status, 0, said.stderr)
       assert.strictEqual(reportOf(said).tasks.completed.tasks, 1)
-    }))
+      assert.lengthOf(posts, 2)
+      assert.strictEqual(posts[0]!.headers["idempotency-key"], posts[1]!.headers["idempotency-key"])
+    })
 
-  test("three about one task set it aside", () =>
-    Effect.gen(function* () {
-      const { said } = yield* runOf({ GET: [empty, broken, empty, empty] })
-      assert.strictEqual(said.status, 1, said.stderr)
-      assert.strictEqual(reportOf(said).tasks.invalid.tasks, 1)
-    }))
+    test(`${name} in answer to a creation: held in doubt, where keys may be ignored`, function* () {
+      const { posts, said } = yield* runOf({ POST: [answer] })
+      assert.strictEqual(said.status, 4, said.stderr)
+      assert.lengthOf(posts, 1)
+    })
+  }
+
+  test("looks that failed otherwise do not make one of them the last", function* () {
+    const { said } = yield* runOf({ GET: [broken, broken, empty, empty, broken] })
+    assert.strictEqual(said.status, 0, said.stderr)
+    assert.strictEqual(reportOf(said).tasks.completed.tasks, 1)
+  })
+
+  test("three about one task set it aside", function* () {
+    const { said } = yield* runOf({ GET: [empty, broken, empty, empty] })
+    assert.strictEqual(said.status, 1, said.stderr)
+    assert.strictEqual(reportOf(said).tasks.invalid.tasks, 1)
+  })
 })

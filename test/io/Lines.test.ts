@@ -4,6 +4,9 @@ import { Base64 } from "effect/encoding"
 import * as Lines from "../../src/io/Lines.ts"
 import { platform, writeFiles } from "../source/support.ts"
 import { cut } from "../source/format/support.ts"
+import { effectTest } from "../support/effectTest.ts"
+
+const test = effectTest(it.effect)
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
@@ -36,56 +39,48 @@ describe("Lines", () => {
     }),
   )
 
-  it.effect("long lines are read as short ones are", () =>
-    Effect.gen(function* () {
-      const long = "ż".repeat(1_000)
-      const bytes = Uint8Array.of(...bytesOf(`\uFEFF${long}\r\n\na\n${long}\n`), 0xff, ...bytesOf(`\n${long}b`))
-      const expected = [`1:${long}`, "3:a", `4:${long}`, "5!invalid_utf8", `6:${long}b`]
-      for (const size of [1, 1_500, 5_000, 10_000]) {
-        assert.deepStrictEqual(textsOf(yield* linesOf(cut(bytes, [size]))), expected)
-      }
-    }),
-  )
+  test("long lines are read as short ones are", function* () {
+    const long = "ż".repeat(1_000)
+    const bytes = Uint8Array.of(...bytesOf(`\uFEFF${long}\r\n\na\n${long}\n`), 0xff, ...bytesOf(`\n${long}b`))
+    const expected = [`1:${long}`, "3:a", `4:${long}`, "5!invalid_utf8", `6:${long}b`]
+    for (const size of [1, 1_500, 5_000, 10_000]) {
+      assert.deepStrictEqual(textsOf(yield* linesOf(cut(bytes, [size]))), expected)
+    }
+  })
 
-  it.effect("a line that is not UTF-8 is refused alone, with its bytes", () =>
-    Effect.gen(function* () {
-      const bad = Uint8Array.of(0x61, 0xff, 0xc3)
-      const bytes = Uint8Array.of(...bytesOf("é\n"), ...bad, ...bytesOf("\nü\n"))
-      for (const size of [1, 2, 3, 100]) {
-        const lines = yield* linesOf(cut(bytes, [size]))
-        assert.deepStrictEqual(textsOf(lines), ["1:é", "2!invalid_utf8", "3:ü"])
-        const reject = Result.getOrThrow(Result.flip(lines[1]!))
-        assert.strictEqual(reject.raw_base64, Base64.encode(bad))
-        assert.isUndefined(reject.raw)
-      }
-    }),
-  )
+  test("a line that is not UTF-8 is refused alone, with its bytes", function* () {
+    const bad = Uint8Array.of(0x61, 0xff, 0xc3)
+    const bytes = Uint8Array.of(...bytesOf("é\n"), ...bad, ...bytesOf("\nü\n"))
+    for (const size of [1, 2, 3, 100]) {
+      const lines = yield* linesOf(cut(bytes, [size]))
+      assert.deepStrictEqual(textsOf(lines), ["1:é", "2!invalid_utf8", "3:ü"])
+      const reject = Result.getOrThrow(Result.flip(lines[1]!))
+      assert.strictEqual(reject.raw_base64, Base64.encode(bad))
+      assert.isUndefined(reject.raw)
+    }
+  })
 
-  it.effect("a line over the limit is refused, with its beginning and its size", () =>
-    Effect.gen(function* () {
-      // Three bytes each, so that the beginning's end falls into a character.
-      const long = "€".repeat(50_000)
-      const text = `a\n${long}\nb\n${long}`
-      for (const sizes of [[1_000_000], [65_536], [997], [4, 100_000]]) {
-        const lines = yield* linesOf(cut(bytesOf(text), sizes), { maxLineBytes: 149_999 })
-        assert.deepStrictEqual(textsOf(lines), ["1:a", "2!oversized_line", "3:b", "4!oversized_line"])
-        const reject = Result.getOrThrow(Result.flip(lines[1]!))
-        assert.strictEqual(reject.raw, "€".repeat(21_845))
-        assert.strictEqual(reject.raw_bytes, 150_000)
-        assert.strictEqual(reject.reason, "expected a line of at most 149999 bytes, found 150000")
-        assert.strictEqual((yield* linesOf(cut(bytesOf(text), sizes), { maxLineBytes: 150_000 })).length, 4)
-      }
-    }),
-  )
+  test("a line over the limit is refused, with its beginning and its size", function* () {
+    // Three bytes each, so that the beginning's end falls into a character.
+    const long = "€".repeat(50_000)
+    const text = `a\n${long}\nb\n${long}`
+    for (const sizes of [[1_000_000], [65_536], [997], [4, 100_000]]) {
+      const lines = yield* linesOf(cut(bytesOf(text), sizes), { maxLineBytes: 149_999 })
+      assert.deepStrictEqual(textsOf(lines), ["1:a", "2!oversized_line", "3:b", "4!oversized_line"])
+      const reject = Result.getOrThrow(Result.flip(lines[1]!))
+      assert.strictEqual(reject.raw, "€".repeat(21_845))
+      assert.strictEqual(reject.raw_bytes, 150_000)
+      assert.strictEqual(reject.reason, "expected a line of at most 149999 bytes, found 150000")
+      assert.strictEqual((yield* linesOf(cut(bytesOf(text), sizes), { maxLineBytes: 150_000 })).length, 4)
+    }
+  })
 
-  it.effect("a line that spans thousands of chunks is put together once", () =>
-    Effect.gen(function* () {
-      const text = "x".repeat(20_000_000)
-      const lines = yield* linesOf(cut(bytesOf(`${text}\nb`), [1_000]))
-      assert.strictEqual(lines.length, 2)
-      assert.strictEqual(Result.getOrThrow(lines[0]!).text, text)
-    }),
-  )
+  test("a line that spans thousands of chunks is put together once", function* () {
+    const text = "x".repeat(20_000_000)
+    const lines = yield* linesOf(cut(bytesOf(`${text}\nb`), [1_000]))
+    assert.strictEqual(lines.length, 2)
+    assert.strictEqual(Result.getOrThrow(lines[0]!).text, text)
+  })
 
   it.effect("chunks of a file become arrays of lines", () =>
     Effect.gen(function* () {

@@ -2,6 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as zlib from "node:zlib"
 import * as Decompress from "../../src/node/Decompress.ts"
+import { effectTest } from "../support/effectTest.ts"
+
+const test = effectTest(it.effect)
 
 /** Output until the decoder wants more, or ends. */
 const drain = Effect.fnUntraced(function* (decoder: Decompress.Decoder) {
@@ -34,32 +37,28 @@ describe("Decompress", () => {
     }),
   )
 
-  it.effect("zstd: frames one after the other are read by one decoder", () =>
-    Effect.gen(function* () {
-      const decoder = Decompress.make("zstd")
-      for (let i = 0; i < 3; i++) {
-        decoder.write(packed.zstd)
-        assert.deepStrictEqual(yield* drain(decoder), { step: Decompress.Step.NeedsInput(), output: "text" })
-      }
-      decoder.close()
-      decoder.close()
-    }),
-  )
+  test("zstd: frames one after the other are read by one decoder", function* () {
+    const decoder = Decompress.make("zstd")
+    for (let i = 0; i < 3; i++) {
+      decoder.write(packed.zstd)
+      assert.deepStrictEqual(yield* drain(decoder), { step: Decompress.Step.NeedsInput(), output: "text" })
+    }
+    decoder.close()
+    decoder.close()
+  })
 
-  it.effect("what is cut short, or none of the method's, is damaged", () =>
-    Effect.gen(function* () {
-      const cut = Decompress.make("brotli")
-      cut.write(packed.brotli.subarray(0, -1))
-      yield* drain(cut)
-      cut.end()
-      assert.strictEqual((yield* Effect.flip(drain(cut)))._tag, "CorruptData")
-      for (const method of ["deflate", "brotli", "zstd"] as const) {
-        const decoder = Decompress.make(method)
-        decoder.write(Buffer.alloc(100, 0xff))
-        assert.strictEqual((yield* Effect.flip(drain(decoder)))._tag, "CorruptData")
-      }
-    }),
-  )
+  test("what is cut short, or none of the method's, is damaged", function* () {
+    const cut = Decompress.make("brotli")
+    cut.write(packed.brotli.subarray(0, -1))
+    yield* drain(cut)
+    cut.end()
+    assert.strictEqual((yield* Effect.flip(drain(cut)))._tag, "CorruptData")
+    for (const method of ["deflate", "brotli", "zstd"] as const) {
+      const decoder = Decompress.make(method)
+      decoder.write(Buffer.alloc(100, 0xff))
+      assert.strictEqual((yield* Effect.flip(drain(decoder)))._tag, "CorruptData")
+    }
+  })
 
   // The check value of CRC-32/ISO-HDLC in the catalog of parametrized CRC algorithms (reveng.sourceforge.io).
   it("the checksum of 123456789, in pieces", () => {

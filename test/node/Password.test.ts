@@ -3,6 +3,9 @@ import { scryptSync } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import * as Password from "../../src/node/Password.ts"
+import { effectTest } from "../support/effectTest.ts"
+
+const testLive = effectTest(it.live)
 
 /** For tests of what does not depend on the cost. */
 const cheap = Effect.provideService(Password.Cost, { log2N: 10, r: 8, p: 1 })
@@ -17,22 +20,18 @@ describe("Password", () => {
     }).pipe(cheap),
   )
 
-  it.live("stores salt and costs with the hash, and not the password", () =>
-    Effect.gen(function* () {
-      const [one, two] = yield* Effect.all([Password.hash("the same"), Password.hash("the same")], { concurrency: 2 })
-      assert.match(one, /^\$scrypt\$ln=16,r=8,p=2\$[\w-]{22}\$[\w-]{43}$/)
-      assert.notStrictEqual(one, two, "a salt for each")
-    }),
-  )
+  testLive("stores salt and costs with the hash, and not the password", function* () {
+    const [one, two] = yield* Effect.all([Password.hash("the same"), Password.hash("the same")], { concurrency: 2 })
+    assert.match(one, /^\$scrypt\$ln=16,r=8,p=2\$[\w-]{22}\$[\w-]{43}$/)
+    assert.notStrictEqual(one, two, "a salt for each")
+  })
 
-  it.live("goes by the costs that are stored", () =>
-    Effect.gen(function* () {
-      const key = scryptSync("p", "salt", 32, { N: 2 ** 10, r: 8, p: 1 }).toString("base64url")
-      const stored = `$scrypt$ln=10,r=8,p=1$${Buffer.from("salt").toString("base64url")}$${key}`
-      assert.isTrue(yield* Password.verify("p", stored))
-      assert.isFalse(yield* Password.verify("q", stored))
-    }),
-  )
+  testLive("goes by the costs that are stored", function* () {
+    const key = scryptSync("p", "salt", 32, { N: 2 ** 10, r: 8, p: 1 }).toString("base64url")
+    const stored = `$scrypt$ln=10,r=8,p=1$${Buffer.from("salt").toString("base64url")}$${key}`
+    assert.isTrue(yield* Password.verify("p", stored))
+    assert.isFalse(yield* Password.verify("q", stored))
+  })
 
   it.live("takes the same letters in another form of Unicode", () =>
     Effect.gen(function* () {

@@ -10,6 +10,7 @@ import * as PostgresLock from "../../src/node/PostgresLock.ts"
 import * as Logs from "../support/logs.ts"
 import { notInstalled, password, Server } from "../support/postgres.ts"
 import { layer, start } from "./support.ts"
+import { effectTest } from "../support/effectTest.ts"
 
 describe.skipIf(notInstalled)("PostgresClient", () => {
   let server: Server
@@ -96,182 +97,159 @@ describe.skipIf(notInstalled)("PostgresClient", () => {
   })
 
   it.layer(layer)((it) => {
-    it.effect("gives back what went in", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect()
-        const rows: Arr.NonEmptyReadonlyArray<Entry> = [
-          entry(2 ** 53 - 1, "😀 \uFEFF\u0001 '\"\\ \n", new Uint8Array([0, 1, 255])),
-          entry(0),
-          entry(-1, "", new Uint8Array(0)),
-        ]
-        yield* sql.withTransaction(sql`INSERT INTO entry ${sql.insert(rows)}`)
-        const back = yield* sql<Entry>`SELECT * FROM entry ORDER BY n DESC`
-        assert.deepStrictEqual(
-          back.map(({ bytes, n, text }) => ({ n: Number(n), text, bytes: bytes && Uint8Array.from(bytes) })),
-          rows.map(({ bytes, n, text }) => ({ n, text, bytes })),
-        )
-      }),
-    )
+    const test = effectTest(it.effect)
+    test("gives back what went in", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect()
+      const rows: Arr.NonEmptyReadonlyArray<Entry> = [
+        entry(2 ** 53 - 1, "😀 \uFEFF\u0001 '\"\\ \n", new Uint8Array([0, 1, 255])),
+        entry(0),
+        entry(-1, "", new Uint8Array(0)),
+      ]
+      yield* sql.withTransaction(sql`INSERT INTO entry ${sql.insert(rows)}`)
+      const back = yield* sql<Entry>`SELECT * FROM entry ORDER BY n DESC`
+      assert.deepStrictEqual(
+        back.map(({ bytes, n, text }) => ({ n: Number(n), text, bytes: bytes && Uint8Array.from(bytes) })),
+        rows.map(({ bytes, n, text }) => ({ n, text, bytes })),
+      )
+    })
 
-    it.effect("takes a value of 20 MB, and many rows in one statement", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect()
-        const bytes = new Uint8Array(20_000_000).fill(7)
-        yield* sql`INSERT INTO entry ${sql.insert(entry(1, null, bytes))}`
-        const [row] = yield* sql<{ bytes: Uint8Array }>`SELECT bytes FROM entry`
-        assert.strictEqual(Buffer.compare(row!.bytes, bytes), 0)
-        const many = Arr.makeBy(10_000, (i) => entry(i + 2, `${i}`))
-        yield* sql`INSERT INTO entry ${sql.insert(many)}`
-        const [{ n }] = (yield* sql<{ n: number }>`SELECT COUNT(*) AS n FROM entry`) as [{ n: number }]
-        assert.strictEqual(Number(n), 10_001)
-      }),
-    )
+    test("takes a value of 20 MB, and many rows in one statement", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect()
+      const bytes = new Uint8Array(20_000_000).fill(7)
+      yield* sql`INSERT INTO entry ${sql.insert(entry(1, null, bytes))}`
+      const [row] = yield* sql<{ bytes: Uint8Array }>`SELECT bytes FROM entry`
+      assert.strictEqual(Buffer.compare(row!.bytes, bytes), 0)
+      const many = Arr.makeBy(10_000, (i) => entry(i + 2, `${i}`))
+      yield* sql`INSERT INTO entry ${sql.insert(many)}`
+      const [{ n }] = (yield* sql<{ n: number }>`SELECT COUNT(*) AS n FROM entry`) as [{ n: number }]
+      assert.strictEqual(Number(n), 10_001)
+    })
 
-    it.effect("refuses text with NUL, and names the database and no password", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect()
-        const error = yield* Effect.flip(sql`INSERT INTO entry ${sql.insert(entry(1, "a\0b"))}`)
-        assert.match(error.message, /^postgres:\/\/guarded@.*invalid byte sequence/)
-        assert.notInclude(JSON.stringify(error), password)
-      }),
-    )
+    test("refuses text with NUL, and names the database and no password", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect()
+      const error = yield* Effect.flip(sql`INSERT INTO entry ${sql.insert(entry(1, "a\0b"))}`)
+      assert.match(error.message, /^postgres:\/\/guarded@.*invalid byte sequence/)
+      assert.notInclude(JSON.stringify(error), password)
+    })
 
-    it.effect("a statement that fails takes its transaction with it, and the next one works", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect()
-        const insert = (n: number) => sql`INSERT INTO entry ${sql.insert(entry(n))}`
-        const both = sql.withTransaction(Effect.andThen(insert(1), insert(1)))
-        assert.strictEqual((yield* Effect.flip(both)).reason._tag, "UniqueViolation")
-        // Caught inside, the failure leaves a transaction that the server has given up.
-        const caught = sql.withTransaction(Effect.andThen(Effect.ignore(both), insert(2)))
-        yield* caught
-        const aborted = sql.withTransaction(Effect.andThen(insert(3), Effect.ignore(insert(3))))
-        assert.match((yield* Effect.flip(aborted)).message, /rolled back the transaction/)
-        assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [{ n: 2 }])
-      }),
-    )
+    test("a statement that fails takes its transaction with it, and the next one works", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect()
+      const insert = (n: number) => sql`INSERT INTO entry ${sql.insert(entry(n))}`
+      const both = sql.withTransaction(Effect.andThen(insert(1), insert(1)))
+      assert.strictEqual((yield* Effect.flip(both)).reason._tag, "UniqueViolation")
+      // Caught inside, the failure leaves a transaction that the server has given up.
+      const caught = sql.withTransaction(Effect.andThen(Effect.ignore(both), insert(2)))
+      yield* caught
+      const aborted = sql.withTransaction(Effect.andThen(insert(3), Effect.ignore(insert(3))))
+      assert.match((yield* Effect.flip(aborted)).message, /rolled back the transaction/)
+      assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [{ n: 2 }])
+    })
 
-    it.effect("an interrupted read cancels no transaction", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect({ lock: "ledger" })
-        for (let n = 0; n < 20; n++) {
-          const reading = yield* Effect.forkChild(sql`SELECT pg_sleep(10)`, { startImmediately: true })
-          const writing = yield* Effect.forkChild(sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(n))}`), {
-            startImmediately: true,
-          })
-          yield* Fiber.interrupt(reading)
-          yield* Fiber.join(writing)
-        }
-        assert.strictEqual((yield* sql`SELECT n FROM entry`).length, 20)
-      }),
-    )
+    test("an interrupted read cancels no transaction", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect({ lock: "ledger" })
+      for (let n = 0; n < 20; n++) {
+        const reading = yield* Effect.forkChild(sql`SELECT pg_sleep(10)`, { startImmediately: true })
+        const writing = yield* Effect.forkChild(sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(n))}`), {
+          startImmediately: true,
+        })
+        yield* Fiber.interrupt(reading)
+        yield* Fiber.join(writing)
+      }
+      assert.strictEqual((yield* sql`SELECT n FROM entry`).length, 20)
+    })
 
-    it.effect("carries out transactions while a connection is reserved, and statements on both", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect({ lock: "job" })
-        const reserved = yield* sql.reserve
-        const written = yield* Effect.forkChild(sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(1))}`))
-        const count = Effect.suspend(() => reserved.execute("SELECT COUNT(*)::int AS n FROM entry", [], undefined))
-        // Without a connection of its own, the transaction would wait for ever.
-        yield* Effect.repeat(count, { times: 200, until: () => written.pollUnsafe() !== undefined })
-        assert.isDefined(written.pollUnsafe())
-        assert.deepStrictEqual(yield* count, [{ n: 1 }])
-      }),
-    )
+    test("carries out transactions while a connection is reserved, and statements on both", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect({ lock: "job" })
+      const reserved = yield* sql.reserve
+      const written = yield* Effect.forkChild(sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(1))}`))
+      const count = Effect.suspend(() => reserved.execute("SELECT COUNT(*)::int AS n FROM entry", [], undefined))
+      // Without a connection of its own, the transaction would wait for ever.
+      yield* Effect.repeat(count, { times: 200, until: () => written.pollUnsafe() !== undefined })
+      assert.isDefined(written.pollUnsafe())
+      assert.deepStrictEqual(yield* count, [{ n: 1 }])
+    })
 
-    it.effect("looks, and changes nothing, where it is opened to be read", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* open
-        const sql = yield* connect({ readonly: true })
-        const insert = sql`INSERT INTO entry ${sql.insert(entry(1))}`
-        for (const change of [insert, sql.withTransaction(insert)]) {
-          assert.match((yield* Effect.flip(change)).message, /read-only transaction/)
-        }
-      }),
-    )
+    test("looks, and changes nothing, where it is opened to be read", function* () {
+      const { connect } = yield* open
+      const sql = yield* connect({ readonly: true })
+      const insert = sql`INSERT INTO entry ${sql.insert(entry(1))}`
+      for (const change of [insert, sql.withTransaction(insert)]) {
+        assert.match((yield* Effect.flip(change)).message, /read-only transaction/)
+      }
+    })
 
-    it.effect("commits durably, whatever the server's own settings are", () =>
-      Effect.gen(function* () {
-        const { connect, psql } = yield* open
-        psql("ALTER ROLE guarded SET synchronous_commit = off")
-        psql("ALTER ROLE guarded SET idle_session_timeout = '1s'")
-        psql("ALTER ROLE guarded SET default_transaction_isolation = serializable")
-        const sql = yield* connect({})
-        const settings = yield* sql.withTransaction(sql`SELECT current_setting('synchronous_commit') AS commit,
-          current_setting('idle_session_timeout') AS idle, current_setting('transaction_isolation') AS isolation`)
-        assert.deepStrictEqual(settings, [{ commit: "on", idle: "0", isolation: "read committed" }])
-        psql("ALTER ROLE guarded RESET ALL")
-      }),
-    )
+    test("commits durably, whatever the server's own settings are", function* () {
+      const { connect, psql } = yield* open
+      psql("ALTER ROLE guarded SET synchronous_commit = off")
+      psql("ALTER ROLE guarded SET idle_session_timeout = '1s'")
+      psql("ALTER ROLE guarded SET default_transaction_isolation = serializable")
+      const sql = yield* connect({})
+      const settings = yield* sql.withTransaction(sql`SELECT current_setting('synchronous_commit') AS commit,
+        current_setting('idle_session_timeout') AS idle, current_setting('transaction_isolation') AS isolation`)
+      assert.deepStrictEqual(settings, [{ commit: "on", idle: "0", isolation: "read committed" }])
+      psql("ALTER ROLE guarded RESET ALL")
+    })
 
-    it.effect("of one lock there is one holder, whom the second is told", () =>
-      Effect.gen(function* () {
-        const { connect, url } = yield* open
-        const scope = yield* Scope.make()
-        yield* connect({ lock: "ledger" }).pipe(Scope.provide(scope))
-        const { holder, message } = yield* held(connect({ lock: "ledger" }))
-        assert.strictEqual(holder?.pid, process.pid)
-        assert.include(message, `${PostgresUrl.redact(url)} is in use by process ${process.pid} on `)
-        assert.notInclude(message, password)
-        // Another job, another job's schema, and a reader.
-        yield* connect({ lock: "another" })
-        const other = yield* open
-        yield* other.connect({ lock: "ledger" })
-        const reader = yield* connect({ readonly: true })
-        const seen = yield* PostgresLock.holder(reader, "ledger")
-        assert.deepInclude(seen, { _tag: "Some" })
-        yield* Scope.close(scope, Exit.void)
-        yield* connect({ lock: "ledger" })
-      }),
-    )
+    test("of one lock there is one holder, whom the second is told", function* () {
+      const { connect, url } = yield* open
+      const scope = yield* Scope.make()
+      yield* connect({ lock: "ledger" }).pipe(Scope.provide(scope))
+      const { holder, message } = yield* held(connect({ lock: "ledger" }))
+      assert.strictEqual(holder?.pid, process.pid)
+      assert.include(message, `${PostgresUrl.redact(url)} is in use by process ${process.pid} on `)
+      assert.notInclude(message, password)
+      // Another job, another job's schema, and a reader.
+      yield* connect({ lock: "another" })
+      const other = yield* open
+      yield* other.connect({ lock: "ledger" })
+      const reader = yield* connect({ readonly: true })
+      const seen = yield* PostgresLock.holder(reader, "ledger")
+      assert.deepInclude(seen, { _tag: "Some" })
+      yield* Scope.close(scope, Exit.void)
+      yield* connect({ lock: "ledger" })
+    })
 
-    it.effect("the lock of a process that was killed is free, and what it had begun has not happened", () =>
-      Effect.gen(function* () {
-        const { connect, url } = yield* open
-        const process_ = yield* start("postgresHolder.ts", Redacted.value(url))
-        assert.strictEqual(process_.firstLine, "held")
-        assert.strictEqual((yield* held(connect({ lock: "ledger" }))).holder?.pid, process_.pid)
-        yield* process_.kill
-        const sql = yield* connect({ lock: "ledger" })
-        assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [])
-      }),
-    )
+    test("the lock of a process that was killed is free, and what it had begun has not happened", function* () {
+      const { connect, url } = yield* open
+      const process_ = yield* start("postgresHolder.ts", Redacted.value(url))
+      assert.strictEqual(process_.firstLine, "held")
+      assert.strictEqual((yield* held(connect({ lock: "ledger" }))).holder?.pid, process_.pid)
+      yield* process_.kill
+      const sql = yield* connect({ lock: "ledger" })
+      assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [])
+    })
 
-    it.effect("a transaction that loses its session fails with the reason, and has not happened", () =>
-      Effect.gen(function* () {
-        const { connect, psql } = yield* open
-        const sql = yield* connect({ lock: "ledger" })
-        const error = yield* sql`INSERT INTO entry ${sql.insert(entry(1))}`.pipe(
-          Effect.andThen(Effect.sync(() => psql(`SELECT pg_terminate_backend(pid) FROM (${holderSession}) AS holder`))),
-          Effect.andThen(sql`INSERT INTO entry ${sql.insert(entry(2))}`),
-          sql.withTransaction,
-          Effect.flip,
-        )
-        assert.strictEqual(error.reason._tag, "ConnectionError")
-        assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [])
-      }),
-    )
+    test("a transaction that loses its session fails with the reason, and has not happened", function* () {
+      const { connect, psql } = yield* open
+      const sql = yield* connect({ lock: "ledger" })
+      const error = yield* sql`INSERT INTO entry ${sql.insert(entry(1))}`.pipe(
+        Effect.andThen(Effect.sync(() => psql(`SELECT pg_terminate_backend(pid) FROM (${holderSession}) AS holder`))),
+        Effect.andThen(sql`INSERT INTO entry ${sql.insert(entry(2))}`),
+        sql.withTransaction,
+        Effect.flip,
+      )
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.deepStrictEqual(yield* sql`SELECT n FROM entry`, [])
+    })
 
-    it.effect("whoever loses its session has lost the lock, and commits nothing more", () =>
-      Effect.gen(function* () {
-        const { connect, psql } = yield* open
-        const sql = yield* connect({ lock: "ledger" })
-        const insert = (n: number) => sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(n))}`)
-        yield* insert(1)
-        psql(`SELECT pg_terminate_backend(pid) FROM (${holderSession}) AS holder`)
-        const next = yield* connect({ lock: "ledger" })
-        for (const n of [2, 3]) {
-          assert.match((yield* Effect.flip(insert(n))).message, /^postgres:\/\/guarded@/)
-        }
-        yield* next.withTransaction(next`INSERT INTO entry ${next.insert(entry(4))}`)
-        assert.deepStrictEqual(yield* next`SELECT n FROM entry ORDER BY n`, [{ n: 1 }, { n: 4 }])
-      }),
-    )
+    test("whoever loses its session has lost the lock, and commits nothing more", function* () {
+      const { connect, psql } = yield* open
+      const sql = yield* connect({ lock: "ledger" })
+      const insert = (n: number) => sql.withTransaction(sql`INSERT INTO entry ${sql.insert(entry(n))}`)
+      yield* insert(1)
+      psql(`SELECT pg_terminate_backend(pid) FROM (${holderSession}) AS holder`)
+      const next = yield* connect({ lock: "ledger" })
+      for (const n of [2, 3]) {
+        assert.match((yield* Effect.flip(insert(n))).message, /^postgres:\/\/guarded@/)
+      }
+      yield* next.withTransaction(next`INSERT INTO entry ${next.insert(entry(4))}`)
+      assert.deepStrictEqual(yield* next`SELECT n FROM entry ORDER BY n`, [{ n: 1 }, { n: 4 }])
+    })
   })
 })

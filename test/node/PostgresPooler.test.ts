@@ -67,22 +67,18 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
 
   for (const mode of ["transaction", "statement"] as const) {
     for (const size of [1, 2, 20]) {
-      test(`in ${mode} mode, with ${size} sessions, is refused before anything is locked or written`, () =>
-        Effect.gen(function* () {
-          const pool = yield* pooled(mode, size)
-          for (const config of [{ lock: "job" }, { lock: "job", sharedBy: "worker" as const }, { readonly: true }]) {
-            assert.match(yield* refusal(pool, config), /in transaction or statement mode: .* a pool in session mode$/)
-          }
-          const { status, stderr } = yield* cli(["run", input, "--dir", join(scratch, `${mode}-${size}`)], {
-            PREFSTREAM_LEDGER: pool.url,
-          })
-          assert.strictEqual(status, 1)
-          assert.match(
-            stderr.trim().split("\n").at(-1)!,
-            /in transaction or statement mode: .* a pool in session mode$/,
-          )
-          assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
-        }))
+      test(`in ${mode} mode, with ${size} sessions, is refused before anything is locked or written`, function* () {
+        const pool = yield* pooled(mode, size)
+        for (const config of [{ lock: "job" }, { lock: "job", sharedBy: "worker" as const }, { readonly: true }]) {
+          assert.match(yield* refusal(pool, config), /in transaction or statement mode: .* a pool in session mode$/)
+        }
+        const { status, stderr } = yield* cli(["run", input, "--dir", join(scratch, `${mode}-${size}`)], {
+          PREFSTREAM_LEDGER: pool.url,
+        })
+        assert.strictEqual(status, 1)
+        assert.match(stderr.trim().split("\n").at(-1)!, /in transaction or statement mode: .* a pool in session mode$/)
+        assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
+      })
     }
   }
 
@@ -106,86 +102,79 @@ describe.skipIf(notInstalled)("PgBouncer", () => {
       }).pipe(Effect.provide(Reactivity.layer)))
   }
 
-  test("in session mode carries a run, a worker, and what reads their ledger", () =>
-    Effect.gen(function* () {
-      const pool = yield* pooled("session", 10)
-      const served = yield* cliServed(["--database", join(scratch, "service.db"), "--expert", "first"])
-      const env = { ...served.env, PREFSTREAM_LEDGER: pool.url }
-      const flags = [input, "--batch-size", "4", ...quick]
-      const ran = yield* cli(["run", ...flags, "--job", "alone", "--dir", join(scratch, "alone")], env)
-      assert.strictEqual(ran.status, 0, ran.stderr)
+  test("in session mode carries a run, a worker, and what reads their ledger", function* () {
+    const pool = yield* pooled("session", 10)
+    const served = yield* cliServed(["--database", join(scratch, "service.db"), "--expert", "first"])
+    const env = { ...served.env, PREFSTREAM_LEDGER: pool.url }
+    const flags = [input, "--batch-size", "4", ...quick]
+    const ran = yield* cli(["run", ...flags, "--job", "alone", "--dir", join(scratch, "alone")], env)
+    assert.strictEqual(ran.status, 0, ran.stderr)
 
-      const worker = yield* cliStarted(["worker", ...flags, "--job", "many", "--dir", join(scratch, "many")], env)
-      const left =
-        "SELECT COUNT(*) FILTER (WHERE state <> 'completed'), COUNT(*) FROM task JOIN job USING (job) WHERE name = 'many'"
-      yield* Effect.promise(() => until("all results", () => pool.psql(left) === "0|10", 500))
-      assert.strictEqual((yield* worker.stop()).status, 0)
+    const worker = yield* cliStarted(["worker", ...flags, "--job", "many", "--dir", join(scratch, "many")], env)
+    const left =
+      "SELECT COUNT(*) FILTER (WHERE state <> 'completed'), COUNT(*) FROM task JOIN job USING (job) WHERE name = 'many'"
+    yield* Effect.promise(() => until("all results", () => pool.psql(left) === "0|10", 500))
+    assert.strictEqual((yield* worker.stop()).status, 0)
 
-      const status = yield* cli(["status", "--job", "many", "--json"], env)
-      assert.strictEqual(status.status, 0, status.stderr)
-      const exported = yield* cli(["export", "--job", "many", "--dir", join(scratch, "many")], env)
-      assert.strictEqual(exported.status, 0, exported.stderr)
-      assert.deepStrictEqual(
-        datasetHashes(join(scratch, "many", "dataset")),
-        datasetHashes(join(scratch, "alone", "dataset")),
-      )
-    }))
+    const status = yield* cli(["status", "--job", "many", "--json"], env)
+    assert.strictEqual(status.status, 0, status.stderr)
+    const exported = yield* cli(["export", "--job", "many", "--dir", join(scratch, "many")], env)
+    assert.strictEqual(exported.status, 0, exported.stderr)
+    assert.deepStrictEqual(
+      datasetHashes(join(scratch, "many", "dataset")),
+      datasetHashes(join(scratch, "alone", "dataset")),
+    )
+  })
 
-  test("in session mode has one holder of a lock, and lets no reader change anything", () =>
-    Effect.gen(function* () {
-      const { connect } = yield* pooled("session", 20)
-      const sql = yield* connect({ lock: "job" })
-      yield* sql.withTransaction(sql`CREATE TABLE entry (n INTEGER)`)
-      const second = yield* Effect.flip(Effect.scoped(connect({ lock: "job" })))
-      assert.strictEqual(second._tag, "FileLockError")
-      const reader = yield* connect({ readonly: true })
-      const insert = reader`INSERT INTO entry VALUES (1)`
-      const reserved = Effect.scoped(
-        Effect.flatMap(reader.reserve, (connection) =>
-          connection.execute("INSERT INTO entry VALUES (1)", [], undefined),
-        ),
-      )
-      for (const change of [insert, reader.withTransaction(insert), reserved]) {
-        assert.match((yield* Effect.flip(change)).message, /read-only transaction/)
-      }
-      assert.deepStrictEqual(yield* reader`SELECT n FROM entry`, [])
-    }))
+  test("in session mode has one holder of a lock, and lets no reader change anything", function* () {
+    const { connect } = yield* pooled("session", 20)
+    const sql = yield* connect({ lock: "job" })
+    yield* sql.withTransaction(sql`CREATE TABLE entry (n INTEGER)`)
+    const second = yield* Effect.flip(Effect.scoped(connect({ lock: "job" })))
+    assert.strictEqual(second._tag, "FileLockError")
+    const reader = yield* connect({ readonly: true })
+    const insert = reader`INSERT INTO entry VALUES (1)`
+    const reserved = Effect.scoped(
+      Effect.flatMap(reader.reserve, (connection) => connection.execute("INSERT INTO entry VALUES (1)", [], undefined)),
+    )
+    for (const change of [insert, reader.withTransaction(insert), reserved]) {
+      assert.match((yield* Effect.flip(change)).message, /read-only transaction/)
+    }
+    assert.deepStrictEqual(yield* reader`SELECT n FROM entry`, [])
+  })
 
-  test("in session mode is refused with fewer sessions than a process needs", () =>
-    Effect.gen(function* () {
-      const smaller = yield* pooled("session", 1)
-      const pool = yield* pooled("session", 5)
-      const messages = yield* Effect.all(
-        [refusal(smaller, { lock: "job" }), refusal(pool, { lock: "job", sharedBy: "worker" })],
-        { concurrency: "unbounded" },
-      )
-      assert.include(messages[0], "serves 1 of the 5 connections that a process needs")
-      assert.include(messages[1], "serves 5 of the 10 connections that a process needs")
-      assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
-      yield* pool.connect({ lock: "job" })
-    }))
+  test("in session mode is refused with fewer sessions than a process needs", function* () {
+    const smaller = yield* pooled("session", 1)
+    const pool = yield* pooled("session", 5)
+    const messages = yield* Effect.all(
+      [refusal(smaller, { lock: "job" }), refusal(pool, { lock: "job", sharedBy: "worker" })],
+      { concurrency: "unbounded" },
+    )
+    assert.include(messages[0], "serves 1 of the 5 connections that a process needs")
+    assert.include(messages[1], "serves 5 of the 10 connections that a process needs")
+    assert.deepStrictEqual([pool.psql(locks), pool.psql(tables)], ["0", "0"])
+    yield* pool.connect({ lock: "job" })
+  })
 
-  test("is refused if it refuses or ignores the schema in the URL", () =>
-    Effect.gen(function* () {
-      const options = { options: "-c search_path=elsewhere" }
-      const refusing = yield* pooled("session", 20)
-      assert.include(yield* refusal(refusing, { lock: "job" }, options), "unsupported startup parameter")
-      const { status, stderr } = yield* cli(["status"], { PREFSTREAM_LEDGER: `${refusing.url}&options=-cjit%3Doff` })
-      assert.deepStrictEqual([status, stderr.trim().split("\n").length], [1, 1])
-      assert.include(stderr, "connect to PostgreSQL itself")
-      const ignoring = yield* pooled("session", 20, { ignore_startup_parameters: "options" })
-      assert.include(yield* refusal(ignoring, { lock: "job" }, options), "ignores the schema in the options of the URL")
-      const set = yield* pooled("session", 20, { ignore_startup_parameters: "options" })
-      set.psql(`ALTER DATABASE ${new URL(set.url).pathname.slice(1)} SET search_path = elsewhere`)
-      yield* set.connect({ lock: "job" }, options)
-    }))
+  test("is refused if it refuses or ignores the schema in the URL", function* () {
+    const options = { options: "-c search_path=elsewhere" }
+    const refusing = yield* pooled("session", 20)
+    assert.include(yield* refusal(refusing, { lock: "job" }, options), "unsupported startup parameter")
+    const { status, stderr } = yield* cli(["status"], { PREFSTREAM_LEDGER: `${refusing.url}&options=-cjit%3Doff` })
+    assert.deepStrictEqual([status, stderr.trim().split("\n").length], [1, 1])
+    assert.include(stderr, "connect to PostgreSQL itself")
+    const ignoring = yield* pooled("session", 20, { ignore_startup_parameters: "options" })
+    assert.include(yield* refusal(ignoring, { lock: "job" }, options), "ignores the schema in the options of the URL")
+    const set = yield* pooled("session", 20, { ignore_startup_parameters: "options" })
+    set.psql(`ALTER DATABASE ${new URL(set.url).pathname.slice(1)} SET search_path = elsewhere`)
+    yield* set.connect({ lock: "job" }, options)
+  })
 
-  test("costs nobody else a connection", () =>
-    Effect.gen(function* () {
-      const database = `pooled_${databases++}`
-      server.psql(`CREATE DATABASE ${database}`)
-      const url = Redacted.make(`postgres://prefstream@localhost/${database}?host=${server.folder}`)
-      yield* Layer.build(Layer.fresh(PostgresClient.layer({ url, lock: "job" })))
-      assert.strictEqual(server.psql(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = '${database}'`), "1")
-    }))
+  test("costs nobody else a connection", function* () {
+    const database = `pooled_${databases++}`
+    server.psql(`CREATE DATABASE ${database}`)
+    const url = Redacted.make(`postgres://prefstream@localhost/${database}?host=${server.folder}`)
+    yield* Layer.build(Layer.fresh(PostgresClient.layer({ url, lock: "job" })))
+    assert.strictEqual(server.psql(`SELECT COUNT(*) FROM pg_stat_activity WHERE datname = '${database}'`), "1")
+  })
 })

@@ -7,6 +7,7 @@ import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/v
 import { Cause, Effect, Exit, Fiber, Scope } from "effect"
 import * as Thread from "../../src/node/Thread.ts"
 import type { EchoAsk, EchoSetup } from "./fixtures/EchoStage.ts"
+import { column } from "../support/columns.ts"
 import { fixture } from "./support.ts"
 
 const echoStage = {
@@ -60,178 +61,154 @@ const defectOf = (effect: Effect.Effect<void, Thread.ThreadFailed>) =>
   })
 
 describe.each([true, false])("a stage, in a thread: %s", (isInThread) => {
-  const live = (name: string, run: () => Effect.Effect<void, Thread.ThreadFailed, Scope.Scope>) =>
-    it.live(name, () => Effect.provideService(Effect.suspend(run), Thread.Threads, isInThread ? "always" : "never"))
+  const live = (name: string, body: () => Effect.fn.Return<void, Thread.ThreadFailed, Scope.Scope>) =>
+    it.live(name, () => Effect.provideService(Effect.gen(body), Thread.Threads, isInThread ? "always" : "never"))
 
-  live("answers in order, in the thread that it is to run in", () =>
-    Effect.gen(function* () {
-      const { answers, drain, room, send } = yield* make()
-      const expected: Array<unknown> = [isInThread ? "a thread" : "this thread"]
-      send("place")
-      for (let i = 0; i < 200; i++) {
-        yield* room
-        const value = { i, text: "é😀".repeat(i), bytes: Uint8Array.of(i) }
-        send({ echo: value })
-        expected.push(value)
-      }
-      yield* drain
-      assert.deepStrictEqual(answers, expected)
-      assert.strictEqual(workers.length, isInThread ? 1 : 0)
-    }),
-  )
-
-  live("drains at once where there is no message, and as often as it is asked to", () =>
-    Effect.gen(function* () {
-      const { answers, drain, room, send } = yield* make()
-      yield* drain
+  live("answers in order, in the thread that it is to run in", function* () {
+    const { answers, drain, room, send } = yield* make()
+    const expected: Array<unknown> = [isInThread ? "a thread" : "this thread"]
+    send("place")
+    for (let i = 0; i < 200; i++) {
       yield* room
-      send({ echo: 1 })
-      yield* drain
-      yield* drain
-      send({ echo: 2 })
-      yield* drain
-      assert.deepStrictEqual(answers, [1, 2])
-    }),
-  )
+      const value = { i, text: "é😀".repeat(i), bytes: Uint8Array.of(i) }
+      send({ echo: value })
+      expected.push(value)
+    }
+    yield* drain
+    assert.deepStrictEqual(answers, expected)
+    assert.strictEqual(workers.length, isInThread ? 1 : 0)
+  })
 
-  live("hands over buffers, and gets them back", () =>
-    Effect.gen(function* () {
-      const { answers, drain, send } = yield* make()
-      const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => i)
-      const { buffer } = bytes
-      send({ bytes }, [buffer])
-      assert.strictEqual(buffer.byteLength, isInThread ? 0 : 100_000)
-      yield* drain
-      assert.deepStrictEqual(answers, [Uint8Array.from({ length: 100_000 }, (_, i) => i)])
-    }),
-  )
+  live("drains at once where there is no message, and as often as it is asked to", function* () {
+    const { answers, drain, room, send } = yield* make()
+    yield* drain
+    yield* room
+    send({ echo: 1 })
+    yield* drain
+    yield* drain
+    send({ echo: 2 })
+    yield* drain
+    assert.deepStrictEqual(answers, [1, 2])
+  })
 
-  live("waits for room while as many messages as allowed have no answer", () =>
-    Effect.gen(function* () {
-      const { answers, drain, room, send } = yield* make({}, 3)
-      for (let sent = 0; sent < 20; sent++) {
-        yield* room
-        assert.isBelow(sent - answers.length, 3)
-        send(sent % 5 === 0 ? { spinMillis: 20 } : { echo: sent })
-        if (isInThread) assert.isAbove(sent + 1 - answers.length, 0)
-      }
-      yield* drain
-      assert.strictEqual(answers.length, 20)
-    }),
-  )
+  live("hands over buffers, and gets them back", function* () {
+    const { answers, drain, send } = yield* make()
+    const bytes = Uint8Array.from({ length: 100_000 }, (_, i) => i)
+    const { buffer } = bytes
+    send({ bytes }, [buffer])
+    assert.strictEqual(buffer.byteLength, isInThread ? 0 : 100_000)
+    yield* drain
+    assert.deepStrictEqual(answers, [Uint8Array.from({ length: 100_000 }, (_, i) => i)])
+  })
 
-  live("wakes all that wait", () =>
-    Effect.gen(function* () {
-      const { drain, room, send } = yield* make({}, 1)
-      send({ spinMillis: 50 })
-      yield* Effect.all([room, drain, room, drain], { concurrency: "unbounded" })
-    }),
-  )
+  live("waits for room while as many messages as allowed have no answer", function* () {
+    const { answers, drain, room, send } = yield* make({}, 3)
+    for (let sent = 0; sent < 20; sent++) {
+      yield* room
+      assert.isBelow(sent - answers.length, 3)
+      send(sent % 5 === 0 ? { spinMillis: 20 } : { echo: sent })
+      if (isInThread) assert.isAbove(sent + 1 - answers.length, 0)
+    }
+    yield* drain
+    assert.strictEqual(answers.length, 20)
+  })
 
-  live("tells of an error of the system, with its code and path", () =>
-    Effect.gen(function* () {
-      const { drain, room, send } = yield* make()
-      send({ file: missing })
-      for (const effect of [drain, room]) {
-        const { cause, message } = yield* failureOf(effect)
-        assert.instanceOf(cause, Error)
-        assert.strictEqual(cause.code, "ENOENT")
-        assert.strictEqual(cause.path, missing)
-        assert.strictEqual(cause.syscall, "open")
-        assert.strictEqual(message, `ENOENT: no such file or directory, open '${missing}'`)
-      }
-    }),
-  )
+  live("wakes all that wait", function* () {
+    const { drain, room, send } = yield* make({}, 1)
+    send({ spinMillis: 50 })
+    yield* Effect.all([room, drain, room, drain], { concurrency: "unbounded" })
+  })
 
-  live("tells of an error of the system at the stage's start", () =>
-    Effect.gen(function* () {
-      const { drain, send } = yield* make({ file: missing })
-      send({ echo: 1 })
-      const { cause } = yield* failureOf(drain)
+  live("tells of an error of the system, with its code and path", function* () {
+    const { drain, room, send } = yield* make()
+    send({ file: missing })
+    for (const effect of [drain, room]) {
+      const { cause, message } = yield* failureOf(effect)
+      assert.instanceOf(cause, Error)
       assert.strictEqual(cause.code, "ENOENT")
       assert.strictEqual(cause.path, missing)
-    }),
-  )
+      assert.strictEqual(cause.syscall, "open")
+      assert.strictEqual(message, `ENOENT: no such file or directory, open '${missing}'`)
+    }
+  })
 
-  live("dies of a bug, with the stage's stack", () =>
-    Effect.gen(function* () {
-      const { drain, send } = yield* make()
-      send({ bug: "not so" })
-      const defect = yield* defectOf(drain)
-      assert.strictEqual(defect.message, "not so")
-      assert.match(defect.stack!, /TypeError: not so\n.*EchoStage\.ts:\d+/)
-    }),
-  )
+  live("tells of an error of the system at the stage's start", function* () {
+    const { drain, send } = yield* make({ file: missing })
+    send({ echo: 1 })
+    const { cause } = yield* failureOf(drain)
+    assert.strictEqual(cause.code, "ENOENT")
+    assert.strictEqual(cause.path, missing)
+  })
 
-  live("dies where an answer is not taken, whatever the reason", () =>
-    Effect.gen(function* () {
-      const { drain, send } = yield* Thread.make(
-        echoStage,
-        {},
-        {
-          ahead: 1,
-          onAnswer: () => {
-            throw Object.assign(new Error("no place"), { code: "ENOSPC", syscall: "write" })
-          },
+  live("dies of a bug, with the stage's stack", function* () {
+    const { drain, send } = yield* make()
+    send({ bug: "not so" })
+    const defect = yield* defectOf(drain)
+    assert.strictEqual(defect.message, "not so")
+    assert.match(defect.stack!, /TypeError: not so\n.*EchoStage\.ts:\d+/)
+  })
+
+  live("dies where an answer is not taken, whatever the reason", function* () {
+    const { drain, send } = yield* Thread.make(
+      echoStage,
+      {},
+      {
+        ahead: 1,
+        onAnswer: () => {
+          throw Object.assign(new Error("no place"), { code: "ENOSPC", syscall: "write" })
         },
-      )
-      send({ echo: 1 })
-      assert.strictEqual((yield* defectOf(drain)).message, "no place")
-    }),
-  )
+      },
+    )
+    send({ echo: 1 })
+    assert.strictEqual((yield* defectOf(drain)).message, "no place")
+  })
 
   const afterFailure = "works on no message after a failure, gives no answer, and stays with the first failure"
-  live(afterFailure, () =>
-    Effect.gen(function* () {
-      const count = new SharedArrayBuffer(4)
+  live(afterFailure, function* () {
+    const count = new SharedArrayBuffer(4)
+    const scope = yield* Scope.make()
+    const { answers, drain, room, send } = yield* Scope.provide(make({ count }), scope)
+    send({ echo: 1 })
+    send({ file: missing })
+    send({ echo: 2 })
+    send({ bug: "later" })
+    assert.strictEqual((yield* failureOf(drain)).cause.code, "ENOENT")
+    send({ echo: 3 })
+    // Time for answers that should not come.
+    yield* Effect.sleep(50)
+    assert.strictEqual((yield* failureOf(room)).cause.code, "ENOENT")
+    assert.strictEqual((yield* failureOf(drain)).cause.code, "ENOENT")
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(answers, [1])
+    assert.strictEqual(new Int32Array(count)[0], 2)
+  })
+
+  live("can be waited for again after an interruption", function* () {
+    const { answers, drain, room, send } = yield* make({}, 1)
+    send({ spinMillis: 100 })
+    for (const effect of [room, drain]) {
+      const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
+      yield* Fiber.interrupt(fiber)
+    }
+    assert.deepStrictEqual(answers, isInThread ? [] : [100])
+    yield* room
+    assert.deepStrictEqual(answers, [100])
+  })
+
+  live("ends with the scope, in the middle of a message, too", function* () {
+    const exits: Array<unknown> = []
+    for (const spinMillis of isInThread ? [undefined, 600_000] : [undefined]) {
       const scope = yield* Scope.make()
-      const { answers, drain, room, send } = yield* Scope.provide(make({ count }), scope)
+      const { drain, send } = yield* Scope.provide(make(), scope)
       send({ echo: 1 })
-      send({ file: missing })
-      send({ echo: 2 })
-      send({ bug: "later" })
-      assert.strictEqual((yield* failureOf(drain)).cause.code, "ENOENT")
-      send({ echo: 3 })
-      // Time for answers that should not come.
-      yield* Effect.sleep(50)
-      assert.strictEqual((yield* failureOf(room)).cause.code, "ENOENT")
-      assert.strictEqual((yield* failureOf(drain)).cause.code, "ENOENT")
+      yield* drain
+      if (spinMillis !== undefined) send({ spinMillis })
+      workers.at(-1)?.on("exit", () => exits.push(spinMillis))
+      assert.strictEqual(exits.length, workers.length - (isInThread ? 1 : 0))
       yield* Scope.close(scope, Exit.void)
-      assert.deepStrictEqual(answers, [1])
-      assert.strictEqual(new Int32Array(count)[0], 2)
-    }),
-  )
-
-  live("can be waited for again after an interruption", () =>
-    Effect.gen(function* () {
-      const { answers, drain, room, send } = yield* make({}, 1)
-      send({ spinMillis: 100 })
-      for (const effect of [room, drain]) {
-        const fiber = yield* Effect.forkChild(effect, { startImmediately: true })
-        yield* Fiber.interrupt(fiber)
-      }
-      assert.deepStrictEqual(answers, isInThread ? [] : [100])
-      yield* room
-      assert.deepStrictEqual(answers, [100])
-    }),
-  )
-
-  live("ends with the scope, in the middle of a message, too", () =>
-    Effect.gen(function* () {
-      const exits: Array<unknown> = []
-      for (const spinMillis of isInThread ? [undefined, 600_000] : [undefined]) {
-        const scope = yield* Scope.make()
-        const { drain, send } = yield* Scope.provide(make(), scope)
-        send({ echo: 1 })
-        yield* drain
-        if (spinMillis !== undefined) send({ spinMillis })
-        workers.at(-1)?.on("exit", () => exits.push(spinMillis))
-        assert.strictEqual(exits.length, workers.length - (isInThread ? 1 : 0))
-        yield* Scope.close(scope, Exit.void)
-      }
-      assert.deepStrictEqual(exits, isInThread ? [undefined, 600_000] : [])
-    }),
-  )
+    }
+    assert.deepStrictEqual(exits, isInThread ? [undefined, 600_000] : [])
+  })
 })
 
 describe("a thread", () => {
@@ -246,10 +223,7 @@ describe("a thread", () => {
       const [worker] = workers
       yield* Effect.promise(() => worker!.terminate())
       const ended = "the thread ../test/node/fixtures/EchoStage ended before its work was done"
-      assert.deepStrictEqual(
-        (yield* Fiber.join(waiting)).map(({ message }) => message),
-        [ended, ended],
-      )
+      assert.deepStrictEqual(column(yield* Fiber.join(waiting), "message"), [ended, ended])
       send({ echo: 1 })
       assert.strictEqual((yield* failureOf(drain)).message, ended)
       assert.strictEqual((yield* failureOf(room)).message, ended)

@@ -10,6 +10,9 @@ import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as Migrations from "../../src/sql/Migrations.ts"
 import { layer, start } from "../node/support.ts"
 import { notInstalled, Server } from "../support/postgres.ts"
+import { effectTest } from "../support/effectTest.ts"
+
+const testLive = effectTest(it.live)
 
 const options = (migrations: Migrations.Migrations): Migrations.MigrationsOptions => ({
   what: "the test database",
@@ -36,119 +39,95 @@ const applied = Effect.gen(function* () {
   return rows.map(({ id }) => id)
 })
 
-const test = (name: string, effect: Effect.Effect<void, unknown, SqlClient.SqlClient>) =>
-  it.effect(name, () => Effect.provide(effect, SqliteClient.layer({ filename: ":memory:" })))
+const test = (name: string, body: () => Effect.fn.Return<void, unknown, SqlClient.SqlClient>) =>
+  it.effect(name, () => Effect.provide(Effect.gen(body), SqliteClient.layer({ filename: ":memory:" })))
 
 describe("Migrations", () => {
-  test(
-    "run once each, in the order of their numbers",
-    Effect.gen(function* () {
-      const one = { "0001_a": create("a") }
-      yield* Migrations.run(options(one))
-      yield* Migrations.run(options(one))
-      assert.deepStrictEqual(yield* tables, ["applied", "a"])
-      const three = options({ "0003_c": create("c"), "0002_b": create("b"), ...one })
-      yield* Migrations.run(three)
-      yield* Migrations.run(three)
-      assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
-      assert.deepStrictEqual(yield* applied, [1, 2, 3])
-    }),
-  )
+  test("run once each, in the order of their numbers", function* () {
+    const one = { "0001_a": create("a") }
+    yield* Migrations.run(options(one))
+    yield* Migrations.run(options(one))
+    assert.deepStrictEqual(yield* tables, ["applied", "a"])
+    const three = options({ "0003_c": create("c"), "0002_b": create("b"), ...one })
+    yield* Migrations.run(three)
+    yield* Migrations.run(three)
+    assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
+    assert.deepStrictEqual(yield* applied, [1, 2, 3])
+  })
 
-  test(
-    "refuse a database that has another migration under a number, and leave it as it is",
-    Effect.gen(function* () {
-      yield* Migrations.run(options({ "0001_draft": create("a") }))
-      const now = options({ "0001_release": create("b"), "0002_c": create("c") })
-      for (const refused of [Migrations.run(now), Migrations.check(now)]) {
-        const failure = yield* Effect.flip(refused)
-        assert.strictEqual(failure._tag, "DatabaseForeign")
-        assert.include(failure.message, 'it has "draft" where "release" is expected')
-      }
-      assert.deepStrictEqual(yield* tables, ["applied", "a"])
-    }),
-  )
-
-  test(
-    "refuse a database that holds something else, and leave it as it is",
-    Effect.gen(function* () {
-      yield* create("stranger")
-      const failure = yield* Effect.flip(Migrations.run(options({ "0001_a": create("a") })))
-      assert.strictEqual(failure._tag, "DatabaseOccupied")
-      assert.include(failure.message, "this is not the test database: it holds other tables (stranger)")
-      assert.deepStrictEqual(yield* tables, ["stranger"])
-    }),
-  )
-
-  test(
-    "say so also where that database has more migrations than are known",
-    Effect.gen(function* () {
-      yield* Migrations.run(options({ "0001_draft": create("a"), "0002_more": create("b") }))
-      const failure = yield* Effect.flip(Migrations.run(options({ "0001_release": create("c") })))
+  test("refuse a database that has another migration under a number, and leave it as it is", function* () {
+    yield* Migrations.run(options({ "0001_draft": create("a") }))
+    const now = options({ "0001_release": create("b"), "0002_c": create("c") })
+    for (const refused of [Migrations.run(now), Migrations.check(now)]) {
+      const failure = yield* Effect.flip(refused)
       assert.strictEqual(failure._tag, "DatabaseForeign")
-    }),
-  )
+      assert.include(failure.message, 'it has "draft" where "release" is expected')
+    }
+    assert.deepStrictEqual(yield* tables, ["applied", "a"])
+  })
 
-  test(
-    "leave nothing of those that were to run with one that failed, and run again once it is mended",
-    Effect.gen(function* () {
-      const one = { "0001_a": create("a") }
-      yield* Migrations.run(options(one))
-      const failing = Effect.gen(function* () {
-        yield* create("c")
-        yield* create("a")
-      })
-      const failure = yield* Effect.flip(
-        Migrations.run(options({ ...one, "0002_b": create("b"), "0003_broken": failing })),
+  test("refuse a database that holds something else, and leave it as it is", function* () {
+    yield* create("stranger")
+    const failure = yield* Effect.flip(Migrations.run(options({ "0001_a": create("a") })))
+    assert.strictEqual(failure._tag, "DatabaseOccupied")
+    assert.include(failure.message, "this is not the test database: it holds other tables (stranger)")
+    assert.deepStrictEqual(yield* tables, ["stranger"])
+  })
+
+  test("say so also where that database has more migrations than are known", function* () {
+    yield* Migrations.run(options({ "0001_draft": create("a"), "0002_more": create("b") }))
+    const failure = yield* Effect.flip(Migrations.run(options({ "0001_release": create("c") })))
+    assert.strictEqual(failure._tag, "DatabaseForeign")
+  })
+
+  test("leave nothing of those that were to run with one that failed, and run again once it is mended", function* () {
+    const one = { "0001_a": create("a") }
+    yield* Migrations.run(options(one))
+    const failing = Effect.gen(function* () {
+      yield* create("c")
+      yield* create("a")
+    })
+    const failure = yield* Effect.flip(
+      Migrations.run(options({ ...one, "0002_b": create("b"), "0003_broken": failing })),
+    )
+    assert.strictEqual(failure._tag, "MigrationError")
+    assert.include(failure.message, "3_broken")
+    assert.deepStrictEqual(yield* tables, ["applied", "a"])
+    assert.deepStrictEqual(yield* applied, [1])
+    yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
+    assert.deepStrictEqual(yield* applied, [1, 2, 3])
+  })
+
+  test("refuse a database of a newer version, and change nothing in it", function* () {
+    const one = { "0001_a": create("a") }
+    yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
+    for (const refusing of [Migrations.run(options(one)), Migrations.check(options(one))]) {
+      const failure = yield* Effect.flip(refusing)
+      assert(failure._tag === "DatabaseTooNew")
+      assert.deepStrictEqual([failure.found, failure.known], [3, 1])
+      assert.strictEqual(
+        failure.message,
+        "the test database has version 3, this prefstream knows versions up to 1: install a newer prefstream",
       )
-      assert.strictEqual(failure._tag, "MigrationError")
-      assert.include(failure.message, "3_broken")
-      assert.deepStrictEqual(yield* tables, ["applied", "a"])
-      assert.deepStrictEqual(yield* applied, [1])
-      yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
-      assert.deepStrictEqual(yield* applied, [1, 2, 3])
-    }),
-  )
+    }
+    assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
+    assert.deepStrictEqual(yield* applied, [1, 2, 3])
+  })
 
-  test(
-    "refuse a database of a newer version, and change nothing in it",
-    Effect.gen(function* () {
-      const one = { "0001_a": create("a") }
-      yield* Migrations.run(options({ ...one, "0002_b": create("b"), "0003_c": create("c") }))
-      for (const refusing of [Migrations.run(options(one)), Migrations.check(options(one))]) {
-        const failure = yield* Effect.flip(refusing)
-        assert(failure._tag === "DatabaseTooNew")
-        assert.deepStrictEqual([failure.found, failure.known], [3, 1])
-        assert.strictEqual(
-          failure.message,
-          "the test database has version 3, this prefstream knows versions up to 1: install a newer prefstream",
-        )
-      }
-      assert.deepStrictEqual(yield* tables, ["applied", "a", "b", "c"])
-      assert.deepStrictEqual(yield* applied, [1, 2, 3])
-    }),
-  )
+  test("are only looked at by a check", function* () {
+    yield* Migrations.run(options({ "0001_a": create("a") }))
+    yield* Migrations.check(options({ "0001_a": create("a"), "0002_b": create("b") }))
+    assert.deepStrictEqual(yield* tables, ["applied", "a"])
+  })
 
-  test(
-    "are only looked at by a check",
-    Effect.gen(function* () {
-      yield* Migrations.run(options({ "0001_a": create("a") }))
-      yield* Migrations.check(options({ "0001_a": create("a"), "0002_b": create("b") }))
-      assert.deepStrictEqual(yield* tables, ["applied", "a"])
-    }),
-  )
-
-  test(
-    "have a column type that keeps bytes as they are",
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const bytes = yield* Migrations.bytes
-      yield* sql`CREATE TABLE kept (body ${bytes} NOT NULL)`
-      const body = Uint8Array.from({ length: 256 }, (_, i) => i)
-      yield* sql`INSERT INTO kept ${sql.insert({ body })}`
-      assert.deepStrictEqual(yield* sql`SELECT body FROM kept`, [{ body }])
-    }),
-  )
+  test("have a column type that keeps bytes as they are", function* () {
+    const sql = yield* SqlClient.SqlClient
+    const bytes = yield* Migrations.bytes
+    yield* sql`CREATE TABLE kept (body ${bytes} NOT NULL)`
+    const body = Uint8Array.from({ length: 256 }, (_, i) => i)
+    yield* sql`INSERT INTO kept ${sql.insert({ body })}`
+    assert.deepStrictEqual(yield* sql`SELECT body FROM kept`, [{ body }])
+  })
 })
 
 describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
@@ -218,26 +197,24 @@ describe.skipIf(notInstalled)("Migrations in PostgreSQL", () => {
     }).pipe(Effect.scoped),
   )
 
-  it.live("run once where several processes of the new version come at the same time", () =>
-    Effect.gen(function* () {
-      const schema = server.newSchema()
-      const open = (migrations: Migrations.Migrations) =>
-        Effect.map(
-          Layer.build(Layer.fresh(PostgresClient.layer({ url: Redacted.make(server.url(schema)) }))),
-          Context.get(SqlClient.SqlClient),
-        ).pipe(
-          Effect.flatMap((sql) => Effect.provideService(Migrations.run(options(migrations)), SqlClient.SqlClient, sql)),
-        )
-      for (const migrations of [one, two]) {
-        // They stay.
-        yield* Effect.scoped(
-          Effect.all(
-            [1, 2, 3].map(() => open(migrations)),
-            { concurrency: 3 },
-          ),
-        )
-      }
-      assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")
-    }),
-  )
+  testLive("run once where several processes of the new version come at the same time", function* () {
+    const schema = server.newSchema()
+    const open = (migrations: Migrations.Migrations) =>
+      Effect.map(
+        Layer.build(Layer.fresh(PostgresClient.layer({ url: Redacted.make(server.url(schema)) }))),
+        Context.get(SqlClient.SqlClient),
+      ).pipe(
+        Effect.flatMap((sql) => Effect.provideService(Migrations.run(options(migrations)), SqlClient.SqlClient, sql)),
+      )
+    for (const migrations of [one, two]) {
+      // They stay.
+      yield* Effect.scoped(
+        Effect.all(
+          [1, 2, 3].map(() => open(migrations)),
+          { concurrency: 3 },
+        ),
+      )
+    }
+    assert.strictEqual(server.psql("SELECT COUNT(*) FROM applied", schema), "2")
+  })
 })

@@ -51,9 +51,7 @@ type Services = Scope.Scope | Layer.Success<typeof platform>
 /** A test with real time, real files and real sockets: an effect, or the generator of one. */
 export const test = (
   name: string,
-  body: () =>
-    | Effect.Effect<void, unknown, Services>
-    | Generator<Effect.Effect<unknown, unknown, Services>, void, never>,
+  body: () => Effect.Effect<void, unknown, Services> | Effect.fn.Return<void, unknown, Services>,
   /** In milliseconds. Default: the suite's own. */
   timeout?: number,
 ) =>

@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NodeServices } from "@effect/platform-node"
-import { Duration, Effect, Fiber, Latch, Option, Redacted, Stream } from "effect"
+import { Duration, Effect, Fiber, Latch, type Layer, Option, Redacted, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { defaults, type ServiceSettings } from "../../src/api/ServiceProfile.ts"
-import type { TaskResult } from "../../src/domain/Task.ts"
 import { collect, pollDelay } from "../../src/task/Collect.ts"
 import * as Results from "../../src/task/Results.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
@@ -14,6 +13,7 @@ import * as Logs from "../support/logs.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
 import * as VirtualTime from "../support/virtualTime.ts"
 import * as WallClock from "../support/wallClock.ts"
+import { column } from "../support/columns.ts"
 import { newTasks, plan } from "./support.ts"
 
 const batch = { maxPrompts: 2, maxBytes: 1_000_000 }
@@ -44,255 +44,205 @@ const submitted = Effect.fnUntraced(function* (
   return { service, process }
 })
 
+const testInVirtualTime = (
+  name: string,
+  body: () => Effect.fn.Return<void, unknown, Scope.Scope | Layer.Success<typeof NodeServices.layer>>,
+) => it.effect(name, () => Effect.gen(body).pipe(Effect.provide(NodeServices.layer)))
+
 describe("collect", () => {
-  test("looks until every task is completed, and joins the results in the order of the items", () =>
-    Effect.gen(function* () {
-      const { process, service } = yield* submitted((taskId, seen, before) =>
-        seen < 2
-          ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
-          : ScriptedService.completedBy(before, taskId, 1),
-      )
-      const found = yield* collectAll.pipe(Effect.andThen(judgments), process)
-      assert.deepStrictEqual(
-        found.map(({ annotations, bestCompletionIndex, prompt }) => [
-          prompt,
-          bestCompletionIndex,
-          annotations.rationale,
-        ]),
-        Array.from({ length: 6 }, (_, i) => [`prompt ${i}`, 1, "because"]),
-      )
-      assert.strictEqual(gets(service).length, 9)
-    }))
+  test("looks until every task is completed, and joins the results in the order of the items", function* () {
+    const { process, service } = yield* submitted((taskId, seen, before) =>
+      seen < 2
+        ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
+        : ScriptedService.completedBy(before, taskId, 1),
+    )
+    const found = yield* collectAll.pipe(Effect.andThen(judgments), process)
+    assert.deepStrictEqual(
+      found.map(({ annotations, bestCompletionIndex, prompt }) => [prompt, bestCompletionIndex, annotations.rationale]),
+      Array.from({ length: 6 }, (_, i) => [`prompt ${i}`, 1, "because"]),
+    )
+    assert.strictEqual(gets(service).length, 9)
+  })
 
-  test("goes on at its intervals where the clock is set back by an hour", () =>
-    Effect.gen(function* () {
-      const wall = yield* WallClock.make
-      const { process, service } = yield* submitted((taskId, seen, before) => {
-        if (before.length === 4) wall.setBack(3_600_000)
-        return seen < 3
-          ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
-          : ScriptedService.completedBy(before, taskId, 1)
-      })
-      // Until its timeout, if polls wait for the wall clock.
-      const found = yield* wall.provide(collectAll.pipe(Effect.andThen(judgments), process))
-      assert.strictEqual(found.length, 6)
-      assert.strictEqual(gets(service).length, 12)
-    }))
+  test("goes on at its intervals where the clock is set back by an hour", function* () {
+    const wall = yield* WallClock.make
+    const { process, service } = yield* submitted((taskId, seen, before) => {
+      if (before.length === 4) wall.setBack(3_600_000)
+      return seen < 3
+        ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
+        : ScriptedService.completedBy(before, taskId, 1)
+    })
+    // Until its timeout, if polls wait for the wall clock.
+    const found = yield* wall.provide(collectAll.pipe(Effect.andThen(judgments), process))
+    assert.strictEqual(found.length, 6)
+    assert.strictEqual(gets(service).length, 12)
+  })
 
-  type Results = NonNullable<TaskResult["results"]>
-  const misfits: ReadonlyArray<readonly [string, (results: Results) => Results, RegExp]> = [
-    ["a missing result", (results) => results.slice(1), /expected 2 results.*found 1/],
-    [
-      "an index out of range",
-      (results) => results.map((result) => ({ ...result, best_completion_index: 7 })),
-      /expected 0 to 1, found 7/,
-    ],
-    [
-      "another prompt",
-      (results) => results.map((result) => ({ ...result, prompt: "something else" })),
-      /found "something else"/,
-    ],
-  ]
-  for (const [name, spoil, reason] of misfits) {
-    test(`keeps ${name} from making pairs, names the task, and loses nothing else; the next run asks again`, () =>
-      Effect.gen(function* () {
-        let mended = false
-        const { process } = yield* submitted((taskId, _, before) => {
-          const body = ScriptedService.resultOf(before, taskId)
-          return {
-            status: 200,
-            body: taskId === "task_1" && !mended ? { ...body, results: spoil(body.results) } : body,
-          }
+  test("keeps a result that does not fit from making pairs, names the task, and loses nothing else; the next run asks again", function* () {
+    let mended = false
+    const { process } = yield* submitted((taskId, _, before) => {
+      const body = ScriptedService.resultOf(before, taskId)
+      return {
+        status: 200,
+        body: taskId === "task_1" && !mended ? { ...body, results: body.results.slice(1) } : body,
+      }
+    })
+    const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state: ledgerState, judgments })), process)
+    assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
+    assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
+    assert.strictEqual(after.state.issues[0]?.taskId, "task_1")
+    assert.match(after.state.issues[0]?.reason ?? "", /expected 2 results.*found 1/)
+    assert.deepStrictEqual(
+      column(after.judgments, "prompt"),
+      [0, 1, 4, 5].map((i) => `prompt ${i}`),
+    )
+    mended = true
+    const later = yield* collectAll.pipe(Effect.andThen(judgments), process)
+    assert.deepStrictEqual(
+      column(later, "prompt"),
+      Array.from({ length: 6 }, (_, i) => `prompt ${i}`),
+    )
+  })
+
+  test("warns at the first answer in which an expert has judged an item again, whichever process collected the other", function* () {
+    // By task: who judged its two prompts, as a list of votes or for the result.
+    const experts = [
+      ["ann", "bob"],
+      ["bob", "ann"],
+      ["ann", "ann"],
+    ]
+    let done = 0
+    const service = yield* ScriptedService.make(
+      (request, before) => {
+        if (request.method === "POST") return ScriptedService.obliging(request, before)
+        const taskId = request.path.split("/").at(-1)!
+        const n = Number(taskId.at(-1))
+        if (n >= done) return { status: 200, body: { task_id: taskId, status: "in_progress" } }
+        const { results, ...body } = ScriptedService.resultOf(before, taskId)
+        const judged = results.map((result, i) => {
+          const expert = experts[n]![i]!
+          const annotations = n === 0 ? { expert } : { votes: [{ expert, choice: 0 }] }
+          return { ...result, annotations }
         })
-        const after = yield* collectAll.pipe(Effect.andThen(Effect.all({ state: ledgerState, judgments })), process)
-        assert.deepStrictEqual(after.state.counts.completed, { tasks: 2, items: 4 })
-        assert.deepStrictEqual(after.state.counts.invalid, { tasks: 1, items: 2 })
-        assert.strictEqual(after.state.issues[0]?.taskId, "task_1")
-        assert.match(after.state.issues[0]?.reason ?? "", reason)
-        assert.notInclude(
-          after.judgments.map(({ taskId }) => taskId),
-          "task_1",
-        )
-        assert.strictEqual(after.judgments.length, 4)
-        mended = true
-        const later = yield* collectAll.pipe(Effect.andThen(judgments), process)
-        assert.deepStrictEqual(
-          later.map(({ prompt }) => prompt),
-          Array.from({ length: 6 }, (_, i) => `prompt ${i}`),
-        )
-      }))
-  }
-
-  test("warns at the first answer in which an expert has judged an item again, whichever process collected the other", () =>
-    Effect.gen(function* () {
-      // By task: who judged its two prompts, as a list of votes or for the result.
-      const experts = [
-        ["ann", "bob"],
-        ["bob", "ann"],
-        ["ann", "ann"],
-      ]
-      let done = 0
-      const service = yield* ScriptedService.make(
-        (request, before) => {
-          if (request.method === "POST") return ScriptedService.obliging(request, before)
-          const taskId = request.path.split("/").at(-1)!
-          const n = Number(taskId.at(-1))
-          if (n >= done) return { status: 200, body: { task_id: taskId, status: "in_progress" } }
-          const { results, ...body } = ScriptedService.resultOf(before, taskId)
-          const judged = results.map((result, i) => {
-            const expert = experts[n]![i]!
-            const annotations = n === 0 ? { expert } : { votes: [{ expert, choice: 0 }] }
-            return { ...result, annotations }
-          })
-          // In another order than they were sent.
-          return { status: 200, body: { ...body, results: judged.toReversed() } }
-        },
-        { retries: 1, concurrency: 1 },
-      )
-      const process = inProcess(yield* temporaryDirectory, service.profile)
-      yield* submit(records(items(2)), { batch, votes: 3, shuffleSeed: false }).pipe(process)
-      const repeats = Effect.fnUntraced(function* (tasks: number) {
-        done = tasks
-        const logs = Logs.make()
-        yield* collect({ once: true }).pipe(process, logs.during)
-        return logs.messages.filter((message) => message.includes("judged"))
-      })
-      assert.deepStrictEqual(yield* repeats(2), [])
-      const [warning, sum, ...others] = yield* repeats(3)
-      assert.match(warning!, /^task_2: ann has judged "prompt [01]" before, in task_[01]\. .*stop, and ask/)
-      assert.match(sum!, /^2 votes that came in do not count/)
-      assert.deepStrictEqual(others, [])
-    }))
-
-  test("records a result that the service changed, and has a withdrawn one judged again, but keeps what it loses", () =>
-    Effect.gen(function* () {
-      let now: (taskId: string, before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.Answer = (
-        taskId,
-        before,
-      ) => ScriptedService.completedBy(before, taskId, 0)
-      const { process, service } = yield* submitted((taskId, _, before) => now(taskId, before))
-      const recheck = Effect.andThen(collect({ once: true, recheckCompleted: true }), judgments).pipe(process)
-      const choices = (found: Effect.Success<typeof judgments>) => found.map((one) => one.bestCompletionIndex)
-      assert.deepStrictEqual(choices(yield* recheck), [0, 0, 0, 0, 0, 0])
-      const seen = gets(service).length
-      yield* collect({ once: true }).pipe(process)
-      assert.strictEqual(gets(service).length, seen)
-
-      now = (taskId, before) => ScriptedService.completedBy(before, taskId, taskId === "task_1" ? 1 : 0)
-      assert.deepStrictEqual(choices(yield* recheck), [0, 0, 1, 1, 0, 0])
-
-      now = (taskId) =>
-        taskId === "task_0"
-          ? { status: 404, body: { detail: "no such task" } }
-          : taskId === "task_1"
-            ? { status: 200, body: { task_id: taskId, status: "cancelled" } }
-            : { status: 200, body: { task_id: taskId, status: "in_progress" } }
+        // In another order than they were sent.
+        return { status: 200, body: { ...body, results: judged.toReversed() } }
+      },
+      { retries: 1, concurrency: 1 },
+    )
+    const process = inProcess(yield* temporaryDirectory, service.profile)
+    yield* submit(records(items(2)), { batch, votes: 3, shuffleSeed: false }).pipe(process)
+    const repeats = Effect.fnUntraced(function* (tasks: number) {
+      done = tasks
       const logs = Logs.make()
-      assert.deepStrictEqual(choices(yield* recheck.pipe(logs.during)), [0, 0, 1, 1])
-      assert.include(logs.messages.join("\n"), "task_0 keeps the result that it has")
-      const { counts } = yield* ledgerState.pipe(process)
-      assert.deepStrictEqual([counts.completed.tasks, counts.submitted.tasks, counts.failed.tasks], [2, 1, 0])
+      yield* collect({ once: true }).pipe(process, logs.during)
+      return logs.messages.filter((message) => message.includes("judged"))
+    })
+    assert.deepStrictEqual(yield* repeats(2), [])
+    const [warning, sum, ...others] = yield* repeats(3)
+    assert.match(warning!, /^task_2: ann has judged "prompt [01]" before, in task_[01]\. .*stop, and ask/)
+    assert.match(sum!, /^2 votes that came in do not count/)
+    assert.deepStrictEqual(others, [])
+  })
 
-      // A webhook says the same of one task.
-      now = (taskId, before) => ScriptedService.completedBy(before, taskId, 1)
-      const hinted = Effect.gen(function* () {
-        yield* (yield* Ledger).recordDelivery({ id: "msg_1", sentAt: 0, taskIds: Option.some(["task_0"]) })
-        yield* collect()
-        return yield* judgments
-      })
-      assert.deepStrictEqual(choices(yield* hinted.pipe(process)), [1, 1, 1, 1, 1, 1])
-    }))
+  test("records a result that the service changed, and has a withdrawn one judged again, but keeps what it loses", function* () {
+    let now: (taskId: string, before: ReadonlyArray<ScriptedService.Received>) => ScriptedService.Answer = (
+      taskId,
+      before,
+    ) => ScriptedService.completedBy(before, taskId, 0)
+    const { process, service } = yield* submitted((taskId, _, before) => now(taskId, before))
+    const recheck = Effect.andThen(collect({ once: true, recheckCompleted: true }), judgments).pipe(process)
+    const choices = (found: Effect.Success<typeof judgments>) => found.map((one) => one.bestCompletionIndex)
+    assert.deepStrictEqual(choices(yield* recheck), [0, 0, 0, 0, 0, 0])
+    const seen = gets(service).length
+    yield* collect({ once: true }).pipe(process)
+    assert.strictEqual(gets(service).length, seen)
 
-  test("gives up a task that failed or vanished, and names it", () =>
-    Effect.gen(function* () {
-      const { process } = yield* submitted((taskId, _, before) =>
-        taskId === "task_0"
+    now = (taskId, before) => ScriptedService.completedBy(before, taskId, taskId === "task_1" ? 1 : 0)
+    assert.deepStrictEqual(choices(yield* recheck), [0, 0, 1, 1, 0, 0])
+
+    now = (taskId) =>
+      taskId === "task_0"
+        ? { status: 404, body: { detail: "no such task" } }
+        : taskId === "task_1"
           ? { status: 200, body: { task_id: taskId, status: "cancelled" } }
-          : taskId === "task_1"
-            ? { status: 404, body: { detail: "no such task" } }
+          : { status: 200, body: { task_id: taskId, status: "in_progress" } }
+    const logs = Logs.make()
+    assert.deepStrictEqual(choices(yield* recheck.pipe(logs.during)), [0, 0, 1, 1])
+    assert.include(logs.messages.join("\n"), "task_0 keeps the result that it has")
+    const { counts } = yield* ledgerState.pipe(process)
+    assert.deepStrictEqual([counts.completed.tasks, counts.submitted.tasks, counts.failed.tasks], [2, 1, 0])
+
+    // A webhook says the same of one task.
+    now = (taskId, before) => ScriptedService.completedBy(before, taskId, 1)
+    const hinted = Effect.gen(function* () {
+      yield* (yield* Ledger).recordDelivery({ id: "msg_1", sentAt: 0, taskIds: Option.some(["task_0"]) })
+      yield* collect()
+      return yield* judgments
+    })
+    assert.deepStrictEqual(choices(yield* hinted.pipe(process)), [1, 1, 1, 1, 1, 1])
+  })
+
+  test("gives up a task that failed or vanished, and names it", function* () {
+    const { process } = yield* submitted((taskId, _, before) =>
+      taskId === "task_0"
+        ? { status: 200, body: { task_id: taskId, status: "cancelled" } }
+        : taskId === "task_1"
+          ? { status: 404, body: { detail: "no such task" } }
+          : ScriptedService.completedBy(before, taskId),
+    )
+    const { counts, issues } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
+    assert.strictEqual(counts.failed.tasks, 2)
+    assert.strictEqual(counts.completed.tasks, 1)
+    assert.match(issues[0]?.reason ?? "", /cancelled/)
+    assert.match(issues[1]?.reason ?? "", /404.*no such task/)
+  })
+
+  test("does not let a slow task hold up the others", function* () {
+    const { process, service } = yield* submitted(
+      (taskId, seen, before) =>
+        taskId === "task_0"
+          ? { status: 425 }
+          : seen < 2
+            ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
             : ScriptedService.completedBy(before, taskId),
-      )
-      const { counts, issues } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
-      assert.strictEqual(counts.failed.tasks, 2)
-      assert.strictEqual(counts.completed.tasks, 1)
-      assert.match(issues[0]?.reason ?? "", /cancelled/)
-      assert.match(issues[1]?.reason ?? "", /404.*no such task/)
-    }))
+      { concurrency: 2 },
+    )
+    const { counts } = yield* Effect.gen(function* () {
+      const collecting = yield* Effect.forkChild(collect())
+      const ledger = yield* Ledger
+      yield* Effect.repeat(Effect.andThen(Effect.yieldNow, ledger.counts), {
+        until: ({ completed }) => completed.tasks === 2,
+      })
+      yield* Fiber.interrupt(collecting)
+      return yield* ledgerState
+    }).pipe(process)
+    assert.strictEqual(counts.submitted.tasks, 1)
+    assert.isAtLeast(gets(service).length, 3)
+  })
 
-  test("goes on over a passing failure of the service", () =>
-    Effect.gen(function* () {
-      const { process } = yield* submitted(
-        (taskId, seen, before) =>
-          seen === 0
-            ? { status: 500, body: "oops" }
-            : seen === 1
-              ? "reset"
-              : ScriptedService.completedBy(before, taskId),
-        { downAfter: 100 },
-      )
-      const { counts } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
-      assert.strictEqual(counts.completed.tasks, 3)
-    }))
+  test("looks once at each outstanding task when asked to", function* () {
+    const { process, service } = yield* submitted((taskId, _, before) =>
+      taskId === "task_1"
+        ? ScriptedService.completedBy(before, taskId)
+        : { status: 200, body: { task_id: taskId, status: "pending" } },
+    )
+    const { counts } = yield* collect({ submittingDone: yield* Latch.make(true), once: true }).pipe(
+      Effect.andThen(ledgerState),
+      process,
+    )
+    assert.strictEqual(gets(service).length, 3)
+    assert.strictEqual(counts.completed.tasks, 1)
+    assert.strictEqual(counts.submitted.tasks, 2)
+  })
+})
 
-  test("ends when the service stays down, and finds everything still outstanding", () =>
-    Effect.gen(function* () {
-      const { process } = yield* submitted(() => ({ status: 503, body: { detail: "down" } }), { patience: 0 })
-      const failure = yield* collectAll.pipe(Effect.flip, process)
-      assert.match(String((failure as Error).message), /has been down since .*503: down.*run the same command again/)
-      const { counts } = yield* ledgerState.pipe(process)
-      assert.strictEqual(counts.submitted.tasks, 3)
-    }))
-
-  test("keeps a task whose answer is not JSON from ending the run", () =>
-    Effect.gen(function* () {
-      const { process } = yield* submitted((taskId, _, before) =>
-        taskId === "task_2" ? { status: 200, body: "<html>" } : ScriptedService.completedBy(before, taskId),
-      )
-      const { counts, issues } = yield* collectAll.pipe(Effect.andThen(ledgerState), process)
-      assert.strictEqual(counts.completed.tasks, 2)
-      assert.strictEqual(counts.invalid.tasks, 1)
-      assert.match(issues[0]?.reason ?? "", /<html>/)
-    }))
-
-  test("does not let a slow task hold up the others", () =>
-    Effect.gen(function* () {
-      const { process, service } = yield* submitted(
-        (taskId, seen, before) =>
-          taskId === "task_0"
-            ? { status: 425 }
-            : seen < 2
-              ? { status: 200, body: { task_id: taskId, status: "in_progress" } }
-              : ScriptedService.completedBy(before, taskId),
-        { concurrency: 2 },
-      )
-      const { counts } = yield* Effect.gen(function* () {
-        const collecting = yield* Effect.forkChild(collect())
-        const ledger = yield* Ledger
-        yield* Effect.repeat(Effect.andThen(Effect.yieldNow, ledger.counts), {
-          until: ({ completed }) => completed.tasks === 2,
-        })
-        yield* Fiber.interrupt(collecting)
-        return yield* ledgerState
-      }).pipe(process)
-      assert.strictEqual(counts.submitted.tasks, 1)
-      assert.isAtLeast(gets(service).length, 3)
-    }))
-
-  test("looks once at each outstanding task when asked to", () =>
-    Effect.gen(function* () {
-      const { process, service } = yield* submitted((taskId, _, before) =>
-        taskId === "task_1"
-          ? ScriptedService.completedBy(before, taskId)
-          : { status: 200, body: { task_id: taskId, status: "pending" } },
-      )
-      const { counts } = yield* collect({ submittingDone: yield* Latch.make(true), once: true }).pipe(
-        Effect.andThen(ledgerState),
-        process,
-      )
-      assert.strictEqual(gets(service).length, 3)
-      assert.strictEqual(counts.completed.tasks, 1)
-      assert.strictEqual(counts.submitted.tasks, 2)
-    }))
+/** A ledger whose only task, `task_0`, is to be polled for the first time after so many milliseconds. */
+const outstandingTask = Effect.fnUntraced(function* (firstPollDelay: number) {
+  const ledger = yield* Ledger
+  yield* plan(newTasks([1]))
+  yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+  yield* ledger.markSubmitted(0, "task_0", firstPollDelay)
+  return ledger
 })
 
 describe("collect, once", () => {
@@ -304,10 +254,7 @@ describe("collect, once", () => {
       Effect.gen(function* () {
         const service = yield* ScriptedService.make(() => ({ status: 404 }))
         const { counts } = yield* Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1]))
-          yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-          yield* ledger.markSubmitted(0, "task_0", 0)
+          yield* outstandingTask(0)
           yield* TestClock.adjust(age)
           yield* collect({ once: true })
           return yield* ledgerState
@@ -319,37 +266,32 @@ describe("collect, once", () => {
 })
 
 describe("collect, while webhook deliveries arrive", () => {
-  it.effect("polls slower, and as before an hour after the last one", () =>
-    Effect.gen(function* () {
-      const time = yield* VirtualTime.make
-      const looks: Array<number> = []
-      const service = yield* ScriptedService.make(
-        (_, before) => {
-          looks.push(time.now())
-          return { status: 200, body: { task_id: "task_0", status: before.length < 16 ? "in_progress" : "failed" } }
-        },
-        { pollInterval: { min: "2 seconds", max: "5 minutes" } },
-      )
-      yield* Effect.gen(function* () {
-        const ledger = yield* Ledger
-        yield* plan(newTasks([1]))
-        yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-        yield* ledger.markSubmitted(0, "task_0", 2_000)
-        yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
-        yield* time.run(collect(), "1 second")
-      }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient))
-      const gaps = looks.slice(1).map((at, i) => ({ from: looks[i]!, gap: at - looks[i]! }))
-      const slow = gaps.filter(({ from }) => from < 3_600_000)
-      assert.isAtLeast(slow.length, 4)
-      for (const { from, gap } of slow) {
-        assert.isAtLeast(gap, 0.8 * Math.max(300_000, from / 2))
-        assert.isAtMost(gap, 1.2 * Math.max(300_000, from / 2) + 60_000)
-      }
-      const after = gaps.filter(({ from }) => from >= 3_600_000)
-      assert.isAtLeast(after.length, 4)
-      for (const { gap } of after) assert.isAtMost(gap, 1.2 * 300_000 + 60_000)
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+  testInVirtualTime("polls slower, and as before an hour after the last one", function* () {
+    const time = yield* VirtualTime.make
+    const looks: Array<number> = []
+    const service = yield* ScriptedService.make(
+      (_, before) => {
+        looks.push(time.now())
+        return { status: 200, body: { task_id: "task_0", status: before.length < 16 ? "in_progress" : "failed" } }
+      },
+      { pollInterval: { min: "2 seconds", max: "5 minutes" } },
+    )
+    yield* Effect.gen(function* () {
+      const ledger = yield* outstandingTask(2_000)
+      yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
+      yield* time.run(collect(), "1 second")
+    }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient))
+    const gaps = looks.slice(1).map((at, i) => ({ from: looks[i]!, gap: at - looks[i]! }))
+    const slow = gaps.filter(({ from }) => from < 3_600_000)
+    assert.isAtLeast(slow.length, 4)
+    for (const { from, gap } of slow) {
+      assert.isAtLeast(gap, 0.8 * Math.max(300_000, from / 2))
+      assert.isAtMost(gap, 1.2 * Math.max(300_000, from / 2) + 60_000)
+    }
+    const after = gaps.filter(({ from }) => from >= 3_600_000)
+    assert.isAtLeast(after.length, 4)
+    for (const { gap } of after) assert.isAtMost(gap, 1.2 * 300_000 + 60_000)
+  })
 
   const busy = (status: number) => ({ status, headers: { "retry-after": "1" } })
   const pending = { status: 200, body: { task_id: "task_0", status: "pending" } }
@@ -358,73 +300,67 @@ describe("collect, while webhook deliveries arrive", () => {
     ["429 where polls are rare", 429, pending, "5 minutes"],
     ["503 where polls are rare", 503, pending, "5 minutes"],
   ] as const) {
-    it.effect(`polls a task that a delivery names soon again after ${what}`, () =>
-      Effect.gen(function* () {
-        const time = yield* VirtualTime.make
-        const looks: Array<number> = []
-        let hintedAt = Infinity
-        const afterHint = () => looks.filter((at) => at >= hintedAt)
-        const service = yield* ScriptedService.make(
-          () => {
-            looks.push(time.now())
-            const polls = afterHint().length
-            if (polls === 0) return earlier
-            return polls < 3 ? busy(status) : { status: 200, body: { task_id: "task_0", status: "failed" } }
-          },
-          { pollInterval: { min, max: "5 minutes" } },
-        )
-        yield* Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1]))
-          yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-          yield* ledger.markSubmitted(0, "task_0", 2_000)
-          const deliver = Effect.gen(function* () {
-            yield* Effect.sleep("1 hour")
-            hintedAt = time.now()
-            yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
-          })
-          yield* time.run(Effect.all([collect(), deliver], { concurrency: 2 }), "1 second")
-        }).pipe(
-          inProcess(yield* temporaryDirectory, service.profile),
-          Effect.provide(time.httpClient),
-          Logs.make().during,
-        )
-        const [first, , last, ...more] = afterHint()
-        assert.deepStrictEqual(more, [])
-        assert.isAtMost(last! - first!, 20_000)
-      }).pipe(Effect.provide(NodeServices.layer)),
-    )
-  }
-
-  test("follows a hint before what polling had made due, of which it has a page in hand", () =>
-    Effect.gen(function* () {
-      const answered = Promise.withResolvers<void>()
+    testInVirtualTime(`polls a task that a delivery names soon again after ${what}`, function* () {
+      const time = yield* VirtualTime.make
+      const looks: Array<number> = []
+      let hintedAt = Infinity
+      const afterHint = () => looks.filter((at) => at >= hintedAt)
       const service = yield* ScriptedService.make(
-        async ({ path }, before) => {
-          const taskId = path.split("/").at(-1)
-          if (before.length === 0) await answered.promise
-          return { status: 200, body: { task_id: taskId, status: "cancelled" } }
+        () => {
+          looks.push(time.now())
+          const polls = afterHint().length
+          if (polls === 0) return earlier
+          return polls < 3 ? busy(status) : { status: 200, body: { task_id: "task_0", status: "failed" } }
         },
-        { concurrency: 1 },
+        { pollInterval: { min, max: "5 minutes" } },
       )
       yield* Effect.gen(function* () {
-        const ledger = yield* Ledger
-        yield* plan(newTasks(Array.from({ length: 40 }, () => 1)))
-        yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
-        yield* Effect.forEach(
-          Array.from({ length: 40 }, (_, i) => i),
-          (i) => ledger.markSubmitted(i, `task_${i}`, 0),
-        )
-        const collecting = yield* Effect.forkChild(collect())
-        yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.length > 0 })
-        yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_33"]) })
-        answered.resolve()
-        yield* Fiber.join(collecting)
-      }).pipe(inProcess(yield* temporaryDirectory, service.profile))
-      const looks = service.received.map(({ path }) => path.split("/").at(-1))
-      assert.deepStrictEqual(looks.slice(0, 3), ["task_0", "task_33", "task_1"])
-      assert.strictEqual(looks.length, 40)
-    }))
+        const ledger = yield* outstandingTask(2_000)
+        const deliver = Effect.gen(function* () {
+          yield* Effect.sleep("1 hour")
+          hintedAt = time.now()
+          yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_0"]) })
+        })
+        yield* time.run(Effect.all([collect(), deliver], { concurrency: 2 }), "1 second")
+      }).pipe(
+        inProcess(yield* temporaryDirectory, service.profile),
+        Effect.provide(time.httpClient),
+        Logs.make().during,
+      )
+      const [first, , last, ...more] = afterHint()
+      assert.deepStrictEqual(more, [])
+      assert.isAtMost(last! - first!, 20_000)
+    })
+  }
+
+  test("follows a hint before what polling had made due, of which it has a page in hand", function* () {
+    const answered = Promise.withResolvers<void>()
+    const service = yield* ScriptedService.make(
+      async ({ path }, before) => {
+        const taskId = path.split("/").at(-1)
+        if (before.length === 0) await answered.promise
+        return { status: 200, body: { task_id: taskId, status: "cancelled" } }
+      },
+      { concurrency: 1 },
+    )
+    yield* Effect.gen(function* () {
+      const ledger = yield* Ledger
+      yield* plan(newTasks(Array.from({ length: 40 }, () => 1)))
+      yield* Effect.forEach(yield* ledger.plannedAfter(-1), ledger.claim)
+      yield* Effect.forEach(
+        Array.from({ length: 40 }, (_, i) => i),
+        (i) => ledger.markSubmitted(i, `task_${i}`, 0),
+      )
+      const collecting = yield* Effect.forkChild(collect())
+      yield* Effect.repeat(Effect.yieldNow, { until: () => service.received.length > 0 })
+      yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_33"]) })
+      answered.resolve()
+      yield* Fiber.join(collecting)
+    }).pipe(inProcess(yield* temporaryDirectory, service.profile))
+    const looks = service.received.map(({ path }) => path.split("/").at(-1))
+    assert.deepStrictEqual(looks.slice(0, 3), ["task_0", "task_33", "task_1"])
+    assert.strictEqual(looks.length, 40)
+  })
 })
 
 describe("collect, with more tasks than its requests suffice for", () => {
@@ -448,8 +384,9 @@ describe("collect, with more tasks than its requests suffice for", () => {
     )
   })
 
-  it.effect("looks at what is longest due first, starves none, keeps to its rate, and says that it is late", () =>
-    Effect.gen(function* () {
+  testInVirtualTime(
+    "looks at what is longest due first, starves none, keeps to its rate, and says that it is late",
+    function* () {
       const time = yield* VirtualTime.make
       const logs = Logs.make()
       const looks: Array<{ readonly task: string; readonly at: number }> = []
@@ -484,45 +421,39 @@ describe("collect, with more tasks than its requests suffice for", () => {
           "more tasks are outstanding than 2 requests per second (4 concurrent) can poll every 20s, so results arrive late: raise --requests-per-second or --poll-max, or receive webhooks (--listen)",
         ],
       )
-    }).pipe(Effect.provide(NodeServices.layer)),
+    },
   )
 
-  it.effect("goes on looking while much is submitted, and on submitting while much is due", () =>
-    Effect.gen(function* () {
-      const time = yield* VirtualTime.make
-      const methods: Array<string> = []
-      const service = yield* ScriptedService.make(
-        (request, before) => {
-          methods.push(request.method)
-          if (request.method === "POST") return ScriptedService.obliging(request, before)
-          return { status: 200, body: { status: methods.length < 200 ? "in_progress" : "failed" } }
-        },
-        { pollInterval: { min: "1 second", max: "2 seconds" }, requestsPerSecond: 10, concurrency: 4 },
+  testInVirtualTime("goes on looking while much is submitted, and on submitting while much is due", function* () {
+    const time = yield* VirtualTime.make
+    const methods: Array<string> = []
+    const service = yield* ScriptedService.make(
+      (request, before) => {
+        methods.push(request.method)
+        if (request.method === "POST") return ScriptedService.obliging(request, before)
+        return { status: 200, body: { status: methods.length < 200 ? "in_progress" : "failed" } }
+      },
+      { pollInterval: { min: "1 second", max: "2 seconds" }, requestsPerSecond: 10, concurrency: 4 },
+    )
+    yield* Effect.gen(function* () {
+      const submittingDone = yield* Latch.make()
+      const both = Effect.all(
+        [
+          submit(records(items(100)), { batch: { maxPrompts: 1, maxBytes: 1_000_000 } }).pipe(
+            Effect.ensuring(submittingDone.open),
+          ),
+          collect({ submittingDone }),
+        ],
+        { concurrency: 2 },
       )
-      yield* Effect.gen(function* () {
-        const submittingDone = yield* Latch.make()
-        const both = Effect.all(
-          [
-            submit(records(items(100)), { batch: { maxPrompts: 1, maxBytes: 1_000_000 } }).pipe(
-              Effect.ensuring(submittingDone.open),
-            ),
-            collect({ submittingDone }),
-          ],
-          { concurrency: 2 },
-        )
-        yield* time.run(both, "100 millis")
-      }).pipe(
-        inProcess(yield* temporaryDirectory, service.profile),
-        Effect.provide(time.httpClient),
-        Logs.make().during,
-      )
-      const lastPost = methods.lastIndexOf("POST")
-      const during = methods.slice(20, lastPost)
-      const share = during.filter((method) => method === "GET").length / during.length
-      assert.isAtLeast(share, 0.2)
-      assert.isAtMost(share, 0.3)
-    }).pipe(Effect.provide(NodeServices.layer)),
-  )
+      yield* time.run(both, "100 millis")
+    }).pipe(inProcess(yield* temporaryDirectory, service.profile), Effect.provide(time.httpClient), Logs.make().during)
+    const lastPost = methods.lastIndexOf("POST")
+    const during = methods.slice(20, lastPost)
+    const share = during.filter((method) => method === "GET").length / during.length
+    assert.isAtLeast(share, 0.2)
+    assert.isAtMost(share, 0.3)
+  })
 })
 
 describe("nextLook", () => {

@@ -51,31 +51,28 @@ const written = Effect.fnUntraced(
 )
 
 describe("the steps of an import", () => {
-  test("an item whose votes stand together is written once, wherever the steps end", () =>
-    Effect.gen(function* () {
-      const records = together(1_000)
-      records.splice(1_500, 0, Result.fail(reject(1)))
-      const { counts, largest, votes, ...steps } = yield* written(records)
-      assert.deepInclude(counts, { read: 3_001, imported: 3_000, rejected: 1, items: 1_000, votes: 3_000 })
-      assert.deepStrictEqual(steps, { new: 1_000, changed: 0 })
-      assert.isAtMost(largest, 1_024)
-      assert.isTrue(votes.every((count) => count === 3))
-    }))
+  test("an item whose votes stand together is written once, wherever the steps end", function* () {
+    const records = together(1_000)
+    records.splice(1_500, 0, Result.fail(reject(1)))
+    const { counts, largest, votes, ...steps } = yield* written(records)
+    assert.deepInclude(counts, { read: 3_001, imported: 3_000, rejected: 1, items: 1_000, votes: 3_000 })
+    assert.deepStrictEqual(steps, { new: 1_000, changed: 0 })
+    assert.isAtMost(largest, 1_024)
+    assert.isTrue(votes.every((count) => count === 3))
+  })
 
-  test("large records are written a few at a time", () =>
-    Effect.gen(function* () {
-      const { largest, votes, ...steps } = yield* written(together(6, "x".repeat(1_000_000)))
-      assert.deepInclude(steps, { new: 6, changed: 0 })
-      assert.strictEqual(largest, 3)
-      assert.deepStrictEqual(votes, [3, 3, 3, 3, 3, 3])
-    }))
+  test("large records are written a few at a time", function* () {
+    const { largest, votes, ...steps } = yield* written(together(6, "x".repeat(1_000_000)))
+    assert.deepInclude(steps, { new: 6, changed: 0 })
+    assert.strictEqual(largest, 3)
+    assert.deepStrictEqual(votes, [3, 3, 3, 3, 3, 3])
+  })
 
-  test("an item may have more votes than a step", () =>
-    Effect.gen(function* () {
-      const many = Array.from({ length: 2_500 }, (_, i) => record("q", `expert ${i}`))
-      const { counts, largest, votes } = yield* written([record("p", "ann"), ...many, record("r", "ann")])
-      assert.deepInclude(counts, { read: 2_502, imported: 2_502, items: 3, votes: 2_502 })
-      assert.deepStrictEqual(votes, [1, 2_500, 1])
-      assert.isAtMost(largest, 1_024)
-    }))
+  test("an item may have more votes than a step", function* () {
+    const many = Array.from({ length: 2_500 }, (_, i) => record("q", `expert ${i}`))
+    const { counts, largest, votes } = yield* written([record("p", "ann"), ...many, record("r", "ann")])
+    assert.deepInclude(counts, { read: 2_502, imported: 2_502, items: 3, votes: 2_502 })
+    assert.deepStrictEqual(votes, [1, 2_500, 1])
+    assert.isAtMost(largest, 1_024)
+  })
 })

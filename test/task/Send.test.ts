@@ -16,36 +16,35 @@ for (const [what, broken, sent] of [
   ["without a usable id", { status: 201, body: { ok: true } }, 5 + 7],
   ["with the id of another task", { status: 201, body: { task_id: "same" } }, 6 + 7],
 ] as const) {
-  test(`after answers ${what}, sends one task at a time until one is accepted`, () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      let isBroken = true
-      const service = yield* ScriptedService.make(
-        (request, before) => (isBroken ? broken : ScriptedService.obliging(request, before)),
-        { concurrency: 8, requestsPerSecond: 1000 },
-      )
-      const streak = FailureStreak.make("")
-      const sendAll = Effect.gen(function* () {
-        const halt = yield* Deferred.make<never, SendError | TooManyRejects>()
-        yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined), streak)
-        return yield* Deferred.isDone(halt)
-      })
-      yield* Effect.gen(function* () {
-        yield* plan(newTasks(Array.from({ length: tasks }, () => 1)))
-        const posts = () => service.received.length
-        assert.isTrue(yield* sendAll)
-        assert.isAtMost(posts(), sent)
-        for (let time = 0; time < 3; time++) {
-          const before = posts()
-          yield* sendAll
-          assert.strictEqual(posts() - before, 1)
-        }
+  test(`after answers ${what}, sends one task at a time until one is accepted`, function* () {
+    const directory = yield* temporaryDirectory
+    let isBroken = true
+    const service = yield* ScriptedService.make(
+      (request, before) => (isBroken ? broken : ScriptedService.obliging(request, before)),
+      { concurrency: 8, requestsPerSecond: 1000 },
+    )
+    const streak = FailureStreak.make("")
+    const sendAll = Effect.gen(function* () {
+      const halt = yield* Deferred.make<never, SendError | TooManyRejects>()
+      yield* send(yield* Latch.make(true), halt, RejectLimit.counter(undefined), streak)
+      return yield* Deferred.isDone(halt)
+    })
+    yield* Effect.gen(function* () {
+      yield* plan(newTasks(Array.from({ length: tasks }, () => 1)))
+      const posts = () => service.received.length
+      assert.isTrue(yield* sendAll)
+      assert.isAtMost(posts(), sent)
+      for (let time = 0; time < 3; time++) {
         const before = posts()
-        isBroken = false
-        const accepted = streak.count()
-        assert.isFalse(yield* sendAll)
-        assert.strictEqual(streak.count() - accepted, tasks - before)
-        assert.strictEqual(posts(), tasks)
-      }).pipe(inProcess(directory, service.profile))
-    }))
+        yield* sendAll
+        assert.strictEqual(posts() - before, 1)
+      }
+      const before = posts()
+      isBroken = false
+      const accepted = streak.count()
+      assert.isFalse(yield* sendAll)
+      assert.strictEqual(streak.count() - accepted, tasks - before)
+      assert.strictEqual(posts(), tasks)
+    }).pipe(inProcess(directory, service.profile))
+  })
 }

@@ -1,10 +1,11 @@
 /** What was certainly not taken counts as never sent; what may have been taken as sent, also in later runs. */
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Latch, Stream } from "effect"
+import type { ServiceSettings } from "../../src/api/ServiceProfile.ts"
 import { collect } from "../../src/task/Collect.ts"
 import * as Results from "../../src/task/Results.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
-import { submit } from "../../src/task/Submit.ts"
+import { submit, type SubmitOptions } from "../../src/task/Submit.ts"
 import { items, records } from "../support/items.ts"
 import { inProcess, temporaryDirectory, test } from "../support/job.ts"
 import * as ScriptedService from "../support/ScriptedService.ts"
@@ -17,6 +18,8 @@ const guidelinesOf = ({ body }: ScriptedService.Received) =>
 
 const later = { status: 429, headers: { "retry-after": "30" } }
 const muchLater = { status: 429, headers: { "retry-after": "3600" } }
+
+const counts = Ledger.use((ledger) => ledger.counts)
 
 /** Answers to the first requests; the last one also to all that follow. */
 type Script = readonly [ScriptedService.Answer, ...ReadonlyArray<ScriptedService.Answer>]
@@ -37,6 +40,23 @@ const attempt = Effect.fnUntraced(function* (directory: string, script: Script, 
   yield* stopsIt ? Effect.andThen(asked.await, Fiber.interrupt(sending)) : Fiber.await(sending)
 })
 
+/** The number of tasks in doubt, or how the run fails, if the task of such an attempt is submitted again; and what is sent. */
+const afterwards = Effect.fnUntraced(function* (
+  script: Script,
+  settings: Partial<ServiceSettings>,
+  options: SubmitOptions = { guidelines: "old" },
+) {
+  const directory = yield* temporaryDirectory
+  yield* attempt(directory, script)
+  const service = yield* ScriptedService.make(ScriptedService.obliging, { ...honored, ...settings })
+  const ended = yield* submit(records(items(2)), { batch, ...options }).pipe(
+    Effect.andThen(Effect.map(counts, ({ in_doubt }) => in_doubt.tasks)),
+    Effect.catch((failure) => Effect.succeed(failure._tag)),
+    inProcess(directory, service.profile),
+  )
+  return { ended, received: service.received.map(guidelinesOf) }
+})
+
 const certain: ReadonlyArray<readonly [string, Script]> = [
   ["401", [{ status: 401 }]],
   ["429", [muchLater]],
@@ -49,151 +69,120 @@ const doubtful: ReadonlyArray<readonly [string, Script]> = [
   ["a broken connection, then 429, while it waited and was stopped", ["reset", later]],
 ]
 
-const counts = Ledger.use((ledger) => ledger.counts)
-
 describe("a task", () => {
   for (const [taken, cases] of [
     [false, certain],
     [true, doubtful],
   ] as const) {
     for (const [how, script] of cases) {
-      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) ${taken ? "is" : "is not"} sent in a new campaign`, () =>
-        Effect.gen(function* () {
-          const directory = yield* temporaryDirectory
-          yield* attempt(directory, script)
-          const service = yield* ScriptedService.make(ScriptedService.obliging, honored)
-          yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
-            inProcess(directory, service.profile),
-          )
-          assert.deepStrictEqual(service.received.map(guidelinesOf), taken ? ["old", "new"] : ["new"])
-        }))
-
-      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) is ${taken ? "" : "not "}in doubt where keys are ignored from then on`, () =>
-        Effect.gen(function* () {
-          const directory = yield* temporaryDirectory
-          yield* attempt(directory, script)
-          const service = yield* ScriptedService.make(ScriptedService.obliging, { idempotencyKey: "ignored" })
-          const { in_doubt } = yield* submit(records(items(2)), { batch, guidelines: "old" }).pipe(
-            Effect.andThen(counts),
-            inProcess(directory, service.profile),
-          )
-          assert.deepStrictEqual([in_doubt.tasks, service.received.length], taken ? [1, 0] : [0, 1])
-        }))
-
-      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) ${taken ? "binds" : "does not bind"} the job to the service`, () =>
-        Effect.gen(function* () {
-          const directory = yield* temporaryDirectory
-          yield* attempt(directory, script)
-          const other = yield* ScriptedService.make(ScriptedService.obliging, { ...honored, identity: "another" })
-          const exit = yield* Effect.flip(Effect.asVoid(submit(records(items(2)), { batch, guidelines: "old" }))).pipe(
-            Effect.map((failure) => failure._tag),
-            Effect.orElseSucceed(() => "submitted"),
-            inProcess(directory, other.profile),
-          )
-          assert.deepStrictEqual([exit, other.received.length], taken ? ["OtherService", 0] : ["submitted", 1])
-        }))
+      test(`that ${taken ? "may have been" : "was certainly not"} taken (${how}) counts as ${taken ? "sent" : "never sent"}`, function* () {
+        // In a new campaign.
+        const anew = yield* afterwards(script, {}, { guidelines: "new", newCampaign: true })
+        assert.deepStrictEqual(anew, { ended: 0, received: taken ? ["old", "new"] : ["new"] })
+        // Where keys are ignored from then on.
+        const ignored = yield* afterwards(script, { idempotencyKey: "ignored" })
+        assert.deepStrictEqual(ignored, taken ? { ended: 1, received: [] } : { ended: 0, received: ["old"] })
+        // At another service.
+        const other = yield* afterwards(script, { identity: "another" })
+        assert.deepStrictEqual(other, taken ? { ended: "OtherService", received: [] } : { ended: 0, received: ["old"] })
+      })
     }
   }
 
-  test("that may have been taken stays so when later tries are certainly not", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      yield* attempt(directory, [{ status: 500 }])
-      for (const [, script] of certain) yield* attempt(directory, script)
-      const service = yield* ScriptedService.make(ScriptedService.obliging, honored)
-      yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
-        inProcess(directory, service.profile),
-      )
-      assert.deepStrictEqual(service.received.map(guidelinesOf), ["old", "new"])
-    }))
+  test("that may have been taken stays so when later tries are certainly not", function* () {
+    const directory = yield* temporaryDirectory
+    yield* attempt(directory, [{ status: 500 }])
+    for (const [, script] of certain) yield* attempt(directory, script)
+    const service = yield* ScriptedService.make(ScriptedService.obliging, honored)
+    yield* submit(records(items(2)), { batch, guidelines: "new", newCampaign: true }).pipe(
+      inProcess(directory, service.profile),
+    )
+    assert.deepStrictEqual(service.received.map(guidelinesOf), ["old", "new"])
+  })
 
   for (const [status, what] of [
     [422, "refused"],
     [413, "said to be too large"],
   ] as const) {
-    test(`that may have been taken, and is ${what} then, stays in doubt when later runs are told the same`, () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        yield* attempt(directory, ["reset", { status }])
-        yield* attempt(directory, [{ status: 500 }])
-        const service = yield* ScriptedService.make(() => ({ status }), honored)
-        const again = submit(records(items(2)), { batch, guidelines: "old", resubmit: ["refused"] }).pipe(
-          Effect.andThen(counts),
-          inProcess(directory, service.profile),
-        )
-        for (const tries of [1, 2]) {
-          assert.deepStrictEqual((yield* again).in_doubt, { tasks: 1, items: 2 })
-          assert.strictEqual(service.received.length, tries)
-        }
-        assert.strictEqual(new Set(service.received.map(({ headers }) => headers["idempotency-key"])).size, 1)
-      }))
+    test(`that may have been taken, and is ${what} then, stays in doubt when later runs are told the same`, function* () {
+      const directory = yield* temporaryDirectory
+      yield* attempt(directory, ["reset", { status }])
+      yield* attempt(directory, [{ status: 500 }])
+      const service = yield* ScriptedService.make(() => ({ status }), honored)
+      const again = submit(records(items(2)), { batch, guidelines: "old", resubmit: ["refused"] }).pipe(
+        Effect.andThen(counts),
+        inProcess(directory, service.profile),
+      )
+      for (const tries of [1, 2]) {
+        assert.deepStrictEqual((yield* again).in_doubt, { tasks: 1, items: 2 })
+        assert.strictEqual(service.received.length, tries)
+      }
+      assert.strictEqual(new Set(service.received.map(({ headers }) => headers["idempotency-key"])).size, 1)
+    })
   }
 
-  test("that is in doubt stays so while results are collected, where keys are honored, too", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(() => ({ status: 201, body: "{}" }), honored)
-      yield* submit(records(items(2)), { batch }).pipe(inProcess(directory, service.profile))
-      const issues = Ledger.use((ledger) => ledger.issues(9))
-      const told = yield* issues.pipe(inProcess(directory, service.profile))
-      assert.match(told[0]?.reason ?? "", /no task id/)
-      const after = yield* Effect.andThen(collect({ once: true }), issues).pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual(after, told)
-    }))
+  test("that is in doubt stays so while results are collected, where keys are honored, too", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(() => ({ status: 201, body: "{}" }), honored)
+    yield* submit(records(items(2)), { batch }).pipe(inProcess(directory, service.profile))
+    const issues = Ledger.use((ledger) => ledger.issues(9))
+    const told = yield* issues.pipe(inProcess(directory, service.profile))
+    assert.match(told[0]?.reason ?? "", /no task id/)
+    const after = yield* Effect.andThen(collect({ once: true }), issues).pipe(inProcess(directory, service.profile))
+    assert.deepStrictEqual(after, told)
+  })
 
   /** One item per task. */
   const single = { maxPrompts: 1, maxBytes: 1_000_000 }
 
-  test("whose id at the service another task has is in doubt, and no result counts as several votes", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(
-        (request, before) => {
-          if (request.method === "GET") return ScriptedService.obliging(request, before)
-          // Equal requests are one task.
-          const posts = [...before, request].filter(({ method }) => method === "POST")
-          return { status: 201, body: { task_id: `task_${posts.findIndex(({ body }) => body === request.body)}` } }
-        },
-        { concurrency: 1 },
-      )
-      const { judgments, issues } = yield* Effect.gen(function* () {
-        yield* submit(records(items(2)), { batch: single, votes: 3, shuffleSeed: false })
-        yield* collect()
-        const ledger = yield* Ledger
-        return { judgments: yield* Stream.runCollect(Results.items()), issues: yield* ledger.issues(9) }
-      }).pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual(
-        judgments.map((item) => item.judgments.map(({ taskId, vote }) => [taskId, vote])),
-        [[["task_0", 1]], [["task_3", 1]]],
-      )
-      assert.deepStrictEqual(
-        issues.map(({ number, reason, state, taskId }) => [number, state, taskId, reason]),
-        [
-          [2, "task_0", 1],
-          [3, "task_0", 1],
-          [5, "task_3", 4],
-          [6, "task_3", 4],
-        ].map(([number, id, owner]) => [
-          number,
-          "in_doubt",
-          null,
-          `the service answered with the task id ${id}, which task ${owner} already has: one result does not count for two tasks`,
-        ]),
-      )
-    }))
+  test("whose id at the service another task has is in doubt, and no result counts as several votes", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(
+      (request, before) => {
+        if (request.method === "GET") return ScriptedService.obliging(request, before)
+        // Equal requests are one task.
+        const posts = [...before, request].filter(({ method }) => method === "POST")
+        return { status: 201, body: { task_id: `task_${posts.findIndex(({ body }) => body === request.body)}` } }
+      },
+      { concurrency: 1 },
+    )
+    const { judgments, issues } = yield* Effect.gen(function* () {
+      yield* submit(records(items(2)), { batch: single, votes: 3, shuffleSeed: false })
+      yield* collect()
+      const ledger = yield* Ledger
+      return { judgments: yield* Stream.runCollect(Results.items()), issues: yield* ledger.issues(9) }
+    }).pipe(inProcess(directory, service.profile))
+    assert.deepStrictEqual(
+      judgments.map((item) => item.judgments.map(({ taskId, vote }) => [taskId, vote])),
+      [[["task_0", 1]], [["task_3", 1]]],
+    )
+    assert.deepStrictEqual(
+      issues.map(({ number, reason, state, taskId }) => [number, state, taskId, reason]),
+      [
+        [2, "task_0", 1],
+        [3, "task_0", 1],
+        [5, "task_3", 4],
+        [6, "task_3", 4],
+      ].map(([number, id, owner]) => [
+        number,
+        "in_doubt",
+        null,
+        `the service answered with the task id ${id}, which task ${owner} already has: one result does not count for two tasks`,
+      ]),
+    )
+  })
 
-  test("is not the only one where the service names all tasks alike: the run ends after a few", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(() => ({ status: 201, body: { task_id: "account_7" } }), {
-        concurrency: 1,
-      })
-      const failure = yield* submit(records(items(20)), { batch: single }).pipe(
-        Effect.flip,
-        inProcess(directory, service.profile),
-      )
-      assert.match(String(failure), /answered with the task id account_7, which task 1 already has/)
-      const { in_doubt, planned, submitted } = yield* counts.pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual([submitted.tasks, in_doubt.tasks, planned.tasks], [1, 5, 14])
-    }))
+  test("is not the only one where the service names all tasks alike: the run ends after a few", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(() => ({ status: 201, body: { task_id: "account_7" } }), {
+      concurrency: 1,
+    })
+    const failure = yield* submit(records(items(20)), { batch: single }).pipe(
+      Effect.flip,
+      inProcess(directory, service.profile),
+    )
+    assert.match(String(failure), /answered with the task id account_7, which task 1 already has/)
+    const { in_doubt, planned, submitted } = yield* counts.pipe(inProcess(directory, service.profile))
+    assert.deepStrictEqual([submitted.tasks, in_doubt.tasks, planned.tasks], [1, 5, 14])
+  })
 })

@@ -49,88 +49,82 @@ const runOver = Effect.fnUntraced(function* (
 })
 
 describe("submit with a share of rejects", () => {
-  test("goes through where just as much is rejected, and sends all", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const { ended, report } = yield* runOver(
-        input(500, (i) => i >= 100 && i < 105),
-        { maxRejects: "1%" },
-        service,
-      )
-      assert.strictEqual(ended, "through")
-      assert.deepInclude(report, { read: 500, submitted: 495, rejected: 5, max_rejects: null })
-    }))
+  test("goes through where just as much is rejected, and sends all", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { ended, report } = yield* runOver(
+      input(500, (i) => i >= 100 && i < 105),
+      { maxRejects: "1%" },
+      service,
+    )
+    assert.strictEqual(ended, "through")
+    assert.deepInclude(report, { read: 500, submitted: 495, rejected: 5, max_rejects: null })
+  })
 
-  test("ends with the reading where one more is, also of few records, and says so later", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const { ended, report } = yield* runOver(
-        input(500, (i) => i < 6),
-        { maxRejects: "1%" },
-        service,
-      )
-      assert.strictEqual(ended, "6 of 500 records were rejected, 1% are allowed")
-      assert.deepInclude(report, { rejected: 6, max_rejects: "1%" })
-      const few = yield* runOver(
-        input(15, (i) => i < 6),
-        { maxRejects: "39.9%" },
-        service,
-      )
-      assert.strictEqual(few.ended, "6 of 15 records were rejected, 39.9% are allowed")
-      // No task was planned: nothing is waited for, and the input is not done with.
-      assert.deepInclude(few.report, { status: "unfinished", rejected: 6, max_rejects: "39.9%" })
-    }))
+  test("ends with the reading where one more is, also of few records, and says so later", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { ended, report } = yield* runOver(
+      input(500, (i) => i < 6),
+      { maxRejects: "1%" },
+      service,
+    )
+    assert.strictEqual(ended, "6 of 500 records were rejected, 1% are allowed")
+    assert.deepInclude(report, { rejected: 6, max_rejects: "1%" })
+    const few = yield* runOver(
+      input(15, (i) => i < 6),
+      { maxRejects: "39.9%" },
+      service,
+    )
+    assert.strictEqual(few.ended, "6 of 15 records were rejected, 39.9% are allowed")
+    // No task was planned: nothing is waited for, and the input is not done with.
+    assert.deepInclude(few.report, { status: "unfinished", rejected: 6, max_rejects: "39.9%" })
+  })
 
-  test("does not read on where too many of thousands are", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const { ended, report } = yield* runOver(
-        input(20_000, (i) => i % 50 === 0),
-        { maxRejects: "1.5%" },
-        service,
-      )
-      const [, rejected, read] = /^(\d+) of ([\d,]+) records were rejected, 1\.5% are allowed$/.exec(ended) ?? []
-      const records = Number(read!.replace(",", ""))
-      assert.isTrue(records >= 1000 && records < 20_000, ended)
-      assert.strictEqual(Number(rejected), records / 50)
-      assert.strictEqual(report.max_rejects, "1.5%")
-    }))
+  test("does not read on where too many of thousands are", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { ended, report } = yield* runOver(
+      input(20_000, (i) => i % 50 === 0),
+      { maxRejects: "1.5%" },
+      service,
+    )
+    const [, rejected, read] = /^(\d+) of ([\d,]+) records were rejected, 1\.5% are allowed$/.exec(ended) ?? []
+    const records = Number(read!.replace(",", ""))
+    assert.isTrue(records >= 1000 && records < 20_000, ended)
+    assert.strictEqual(Number(rejected), records / 50)
+    assert.strictEqual(report.max_rejects, "1.5%")
+  })
 
-  test("reads on where the first are bad, and enough good ones follow", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const { ended } = yield* runOver(
-        input(900, (i) => i < 9),
-        { maxRejects: "1%" },
-        service,
-      )
-      assert.strictEqual(ended, "through")
-    }))
+  test("reads on where the first are bad, and enough good ones follow", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const { ended } = yield* runOver(
+      input(900, (i) => i < 9),
+      { maxRejects: "1%" },
+      service,
+    )
+    assert.strictEqual(ended, "through")
+  })
 
-  test("counts what the service refuses", () =>
-    Effect.gen(function* () {
-      const service = yield* refusing(({ prompts }) => prompts.some(({ prompt }) => /^prompt 1[45]\d$/.test(prompt)))
-      const good = input(400, () => false)
-      assert.strictEqual((yield* runOver(good, { maxRejects: "5%" }, service)).ended, "through")
+  test("counts what the service refuses", function* () {
+    const service = yield* refusing(({ prompts }) => prompts.some(({ prompt }) => /^prompt 1[45]\d$/.test(prompt)))
+    const good = input(400, () => false)
+    assert.strictEqual((yield* runOver(good, { maxRejects: "5%" }, service)).ended, "through")
+    assert.strictEqual(
+      (yield* runOver(good, { maxRejects: "4.9%" }, service)).ended,
+      "20 of 400 records were rejected, 4.9% are allowed",
+    )
+  })
+
+  test("is refused where it is none", function* () {
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const directory = yield* temporaryDirectory
+    for (const maxRejects of ["101%", "-1%", -1, 0.5] as const) {
+      const failure = yield* submit(
+        input(1, () => false),
+        { maxRejects },
+      ).pipe(Effect.flip, inProcess(directory, service.profile))
       assert.strictEqual(
-        (yield* runOver(good, { maxRejects: "4.9%" }, service)).ended,
-        "20 of 400 records were rejected, 4.9% are allowed",
+        failure.message,
+        `maxRejects: expected a whole number, or a percentage up to 100%, found ${maxRejects}`,
       )
-    }))
-
-  test("is refused where it is none", () =>
-    Effect.gen(function* () {
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const directory = yield* temporaryDirectory
-      for (const maxRejects of ["101%", "-1%", -1, 0.5] as const) {
-        const failure = yield* submit(
-          input(1, () => false),
-          { maxRejects },
-        ).pipe(Effect.flip, inProcess(directory, service.profile))
-        assert.strictEqual(
-          failure.message,
-          `maxRejects: expected a whole number, or a percentage up to 100%, found ${maxRejects}`,
-        )
-      }
-    }))
+    }
+  })
 })

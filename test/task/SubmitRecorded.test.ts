@@ -41,108 +41,102 @@ describe("what a reading recorded", () => {
     ["too many rejects", { maxRejects: 9 }],
     ["a source that fails", {}],
   ] as const) {
-    test(`counts what is in the tables, and no more, after ${how}`, () =>
-      Effect.gen(function* () {
-        const directory = yield* temporaryDirectory
-        const service = yield* ScriptedService.make(ScriptedService.obliging)
-        const records =
-          options.maxRejects === undefined
-            ? Stream.concat(input(good), Stream.fail("the source"))
-            : input(
-                good.map((record, i) => (i > stepRecords + 1_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)),
-              )
-        const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(
-          inProcess(directory, service.profile),
-        )
-        assert.isTrue(Exit.isFailure(exit))
-        const { report, run } = yield* account(directory)
-        const { counts } = Option.getOrThrow(run)
-        const tasks = Object.values(report.tasks).reduce((sum, { items }) => sum + items, 0)
-        assert.deepStrictEqual([counts.new, tasks % batch.maxPrompts], [tasks, 0])
-        assert.strictEqual(report.read, report.submitted + report.not_submitted + report.rejected)
-        assert.strictEqual(report.submitted + report.not_submitted, tasks)
+    test(`counts what is in the tables, and no more, after ${how}`, function* () {
+      const directory = yield* temporaryDirectory
+      const service = yield* ScriptedService.make(ScriptedService.obliging)
+      const records =
+        options.maxRejects === undefined
+          ? Stream.concat(input(good), Stream.fail("the source"))
+          : input(good.map((record, i) => (i > stepRecords + 1_000 && i % 10 === 0 ? Result.fail(reject(i)) : record)))
+      const exit = yield* Effect.exit(submit(records, { batch, ...options })).pipe(
+        inProcess(directory, service.profile),
+      )
+      assert.isTrue(Exit.isFailure(exit))
+      const { report, run } = yield* account(directory)
+      const { counts } = Option.getOrThrow(run)
+      const tasks = Object.values(report.tasks).reduce((sum, { items }) => sum + items, 0)
+      assert.deepStrictEqual([counts.new, tasks % batch.maxPrompts], [tasks, 0])
+      assert.strictEqual(report.read, report.submitted + report.not_submitted + report.rejected)
+      assert.strictEqual(report.submitted + report.not_submitted, tasks)
 
-        // The same command goes on: what had waited is new now, and everything is counted once.
-        yield* submit(input(good), { batch }).pipe(inProcess(directory, service.profile))
-        const after = yield* account(directory)
-        assert.deepStrictEqual([after.report.read, after.report.known, after.report.submitted], [length, tasks, length])
-      }))
+      // The same command goes on: what had waited is new now, and everything is counted once.
+      yield* submit(input(good), { batch }).pipe(inProcess(directory, service.profile))
+      const after = yield* account(directory)
+      assert.deepStrictEqual([after.report.read, after.report.known, after.report.submitted], [length, tasks, length])
+    })
   }
 
-  test("agrees with the tables at any moment of a live reading, and after it is stopped", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const over = yield* Latch.make()
-      let looks = 0
-      const looking = input(good).pipe(
-        Stream.mapArrayEffect((records) =>
-          Effect.as(
-            Effect.tap(account(directory), () => Effect.sync(() => looks++)),
-            records,
-          ),
+  test("agrees with the tables at any moment of a live reading, and after it is stopped", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const over = yield* Latch.make()
+    let looks = 0
+    const looking = input(good).pipe(
+      Stream.mapArrayEffect((records) =>
+        Effect.as(
+          Effect.tap(account(directory), () => Effect.sync(() => looks++)),
+          records,
         ),
-        Stream.concat(Stream.fromEffectDrain(Effect.andThen(over.open, Effect.never))),
-      )
-      const reading = yield* Effect.forkChild(submit(looking, { batch }).pipe(inProcess(directory, service.profile)))
-      yield* Effect.raceFirst(over.await, Fiber.join(reading))
-      yield* Fiber.interrupt(reading)
-      assert.strictEqual(looks, length / portion)
-      const { run } = yield* account(directory)
-      const { counts } = Option.getOrThrow(run)
-      assert.isAbove(counts.new, 0)
-      assert.strictEqual(counts.new % batch.maxPrompts, 0)
-    }))
+      ),
+      Stream.concat(Stream.fromEffectDrain(Effect.andThen(over.open, Effect.never))),
+    )
+    const reading = yield* Effect.forkChild(submit(looking, { batch }).pipe(inProcess(directory, service.profile)))
+    yield* Effect.raceFirst(over.await, Fiber.join(reading))
+    yield* Fiber.interrupt(reading)
+    assert.strictEqual(looks, length / portion)
+    const { run } = yield* account(directory)
+    const { counts } = Option.getOrThrow(run)
+    assert.isAbove(counts.new, 0)
+    assert.strictEqual(counts.new % batch.maxPrompts, 0)
+  })
 
-  test("holds a step of long conversations before the reading ends", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const long = items(20, (i) => ({ prompt: [{ role: "user", content: `${i}`.padEnd(1_000_000) }] }))
-      const atEnd = Effect.map(account(directory), ({ run }) =>
-        Option.match(run, {
-          onNone: () => 0,
-          onSome: ({ counts }) => counts.read,
-        }),
-      )
-      let recorded = 0
-      const records = Stream.concat(
-        Stream.fromArrays(...long.map((item) => [Result.succeed(item)])),
-        Stream.fromEffectDrain(Effect.tap(atEnd, (read) => Effect.sync(() => void (recorded = read)))),
-      )
-      yield* submit(records, { batch }).pipe(inProcess(directory, service.profile))
-      // Of 8 MB each.
-      assert.isAtLeast(recorded, 8)
-    }))
+  test("holds a step of long conversations before the reading ends", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const long = items(20, (i) => ({ prompt: [{ role: "user", content: `${i}`.padEnd(1_000_000) }] }))
+    const atEnd = Effect.map(account(directory), ({ run }) =>
+      Option.match(run, {
+        onNone: () => 0,
+        onSome: ({ counts }) => counts.read,
+      }),
+    )
+    let recorded = 0
+    const records = Stream.concat(
+      Stream.fromArrays(...long.map((item) => [Result.succeed(item)])),
+      Stream.fromEffectDrain(Effect.tap(atEnd, (read) => Effect.sync(() => void (recorded = read)))),
+    )
+    yield* submit(records, { batch }).pipe(inProcess(directory, service.profile))
+    // Of 8 MB each.
+    assert.isAtLeast(recorded, 8)
+  })
 
-  test("is not all, though no task is left, where it failed or was stopped before anything was read", () =>
-    Effect.gen(function* () {
-      const directory = yield* temporaryDirectory
-      const service = yield* ScriptedService.make(ScriptedService.obliging)
-      const ended = Effect.gen(function* () {
-        const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
-        const { last_run, status } = yield* JobStatus.make(Option.none()).pipe(
-          Effect.provide(LedgerLocation.layerReadonly(location)),
-        )
-        return { status, run: last_run?.run, read_finished: last_run?.read_finished, failure: last_run?.failure }
-      })
-      yield* Effect.flip(Effect.asVoid(submit(Stream.fail("the source")))).pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual(yield* ended, {
-        status: "unfinished",
-        run: 1,
-        read_finished: false,
-        failure: "the source",
-      })
-      const started = yield* Latch.make()
-      const reading = yield* Effect.forkChild(
-        submit(Stream.fromEffectDrain(Effect.andThen(started.open, Effect.never))).pipe(
-          inProcess(directory, service.profile),
-        ),
+  test("is not all, though no task is left, where it failed or was stopped before anything was read", function* () {
+    const directory = yield* temporaryDirectory
+    const service = yield* ScriptedService.make(ScriptedService.obliging)
+    const ended = Effect.gen(function* () {
+      const location = yield* LedgerLocation.of({ file: `${directory}/ledger.db` })
+      const { last_run, status } = yield* JobStatus.make(Option.none()).pipe(
+        Effect.provide(LedgerLocation.layerReadonly(location)),
       )
-      yield* started.await
-      yield* Fiber.interrupt(reading)
-      assert.deepStrictEqual(yield* ended, { status: "unfinished", run: 2, read_finished: false, failure: null })
-      yield* submit(input([])).pipe(inProcess(directory, service.profile))
-      assert.deepStrictEqual(yield* ended, { status: "done", run: 3, read_finished: true, failure: null })
-    }))
+      return { status, run: last_run?.run, read_finished: last_run?.read_finished, failure: last_run?.failure }
+    })
+    yield* Effect.flip(Effect.asVoid(submit(Stream.fail("the source")))).pipe(inProcess(directory, service.profile))
+    assert.deepStrictEqual(yield* ended, {
+      status: "unfinished",
+      run: 1,
+      read_finished: false,
+      failure: "the source",
+    })
+    const started = yield* Latch.make()
+    const reading = yield* Effect.forkChild(
+      submit(Stream.fromEffectDrain(Effect.andThen(started.open, Effect.never))).pipe(
+        inProcess(directory, service.profile),
+      ),
+    )
+    yield* started.await
+    yield* Fiber.interrupt(reading)
+    assert.deepStrictEqual(yield* ended, { status: "unfinished", run: 2, read_finished: false, failure: null })
+    yield* submit(input([])).pipe(inProcess(directory, service.profile))
+    assert.deepStrictEqual(yield* ended, { status: "done", run: 3, read_finished: true, failure: null })
+  })
 })

@@ -9,7 +9,7 @@ import * as Sha256 from "../../src/node/Sha256.ts"
 import * as Payload from "../../src/task/ledger/schema/Payload.ts"
 import type { BatchItem } from "../../src/task/ledger/schema/Model.ts"
 import { Ledger, type LedgerReader } from "../../src/task/ledger/Ledger.ts"
-import type { NewTask, ReadCounts } from "../../src/task/ledger/schema/Model.ts"
+import type { NewTask, ReadCounts, Run } from "../../src/task/ledger/schema/Model.ts"
 import { items } from "../support/items.ts"
 
 export const batchItem = ({ completionOrigins, item, origin }: SourceItem): BatchItem => {
@@ -55,10 +55,29 @@ export const reject = (line: number): Reject => ({
 
 export const nothing: ReadCounts = { read: 0, new: 0, known: 0, duplicates: 0, reordered: 0, rejected: 0 }
 
+type ReadStep = Parameters<Ledger["Service"]["record"]>[1]
+
+/** Records a step of reading that plans nothing. */
+export const recordStep = (
+  run: Run,
+  counts: Partial<ReadCounts>,
+  of: Partial<Pick<ReadStep, "known" | "rejects" | "finished">> = {},
+) =>
+  Ledger.use((ledger) =>
+    ledger.record(run, {
+      tasks: [],
+      known: [],
+      rejects: [],
+      counts: { ...nothing, ...counts },
+      finished: true,
+      ...of,
+    }),
+  )
+
 /** A test over a new ledger, and the database that it stands on. */
 export type LedgerTest = (
   name: string,
-  effect: Effect.Effect<void, unknown, Ledger | LedgerReader | SqlClient.SqlClient>,
+  body: (ledger: Ledger["Service"]) => Effect.fn.Return<void, unknown, Ledger | LedgerReader | SqlClient.SqlClient>,
 ) => void
 
 /** Records tasks in a run of their own, and gives it. */

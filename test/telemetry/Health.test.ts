@@ -35,16 +35,15 @@ const opened = Effect.fnUntraced(function* <E>(layer: Layer.Layer<SqlClient.SqlC
 })
 
 describe("health", () => {
-  test("a process is ready while its SQLite file answers", () =>
-    Effect.gen(function* () {
-      const origin = yield* listening
-      assert.deepStrictEqual(yield* health(origin), [200, 503])
-      const filename = `${yield* temporaryDirectory}/some.db`
-      const { close } = yield* opened(SqliteClient.layer({ filename }))
-      assert.deepStrictEqual(yield* health(origin), [200, 200])
-      yield* close
-      assert.deepStrictEqual(yield* health(origin), [200, 503])
-    }))
+  test("a process is ready while its SQLite file answers", function* () {
+    const origin = yield* listening
+    assert.deepStrictEqual(yield* health(origin), [200, 503])
+    const filename = `${yield* temporaryDirectory}/some.db`
+    const { close } = yield* opened(SqliteClient.layer({ filename }))
+    assert.deepStrictEqual(yield* health(origin), [200, 200])
+    yield* close
+    assert.deepStrictEqual(yield* health(origin), [200, 503])
+  })
 
   it.live.skipIf(notInstalled)("a process is not ready while PostgreSQL is stopped", () =>
     Effect.gen(function* () {
@@ -61,41 +60,39 @@ describe("health", () => {
     }).pipe(Effect.scoped),
   )
 
-  test("the service answers beside its contract, without a token", () =>
-    Effect.gen(function* () {
-      const folder = yield* temporaryDirectory
-      const { env } = yield* cliServed(["--database", `${folder}/service.db`, "--expert", "longest"])
-      const { origin } = new URL(env.PREFSTREAM_BASE_URL)
-      assert.deepStrictEqual(yield* health(origin), [200, 200])
-      assert.strictEqual((yield* send(`${origin}/readyz`, { method: "POST" })).status, 405)
-      assert.strictEqual((yield* send(`${origin}/metrics`, { method: "GET" })).status, 404)
-    }))
+  test("the service answers beside its contract, without a token", function* () {
+    const folder = yield* temporaryDirectory
+    const { env } = yield* cliServed(["--database", `${folder}/service.db`, "--expert", "longest"])
+    const { origin } = new URL(env.PREFSTREAM_BASE_URL)
+    assert.deepStrictEqual(yield* health(origin), [200, 200])
+    assert.strictEqual((yield* send(`${origin}/readyz`, { method: "POST" })).status, 405)
+    assert.strictEqual((yield* send(`${origin}/metrics`, { method: "GET" })).status, 404)
+  })
 
-  test("a job is not ready while it is stopping", () =>
-    Effect.gen(function* () {
-      let answer = () => {}
-      const asked = new Promise<void>((resolve) => (answer = resolve))
-      let release = () => {}
-      const released = new Promise<void>((resolve) => (release = resolve))
-      const service = yield* ScriptedService.make(async () => {
-        answer()
-        await released
-        return { status: 201, body: { task_id: "task_1" } }
-      })
-      const folder = yield* temporaryDirectory
-      yield* write(`${folder}/items.jsonl`, itemLines(1))
-      const job = yield* cliStarted(
-        ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--monitor", "0", ...quick],
-        to(service),
-      )
-      const said = yield* job.talks(/Health and metrics are at \S+\n/)
-      const [, origin = ""] = /metrics are at (\S+)/.exec(said) ?? []
-      yield* Effect.promise(() => asked)
-      assert.deepStrictEqual(yield* health(origin), [200, 200])
-      const stopped = yield* Effect.forkScoped(job.stop())
-      yield* job.talks(/SIGTERM: waiting for 1 request to finish/)
-      assert.deepStrictEqual(yield* health(origin), [200, 503])
-      release()
-      assert.strictEqual((yield* Fiber.join(stopped)).status, 143)
-    }))
+  test("a job is not ready while it is stopping", function* () {
+    let answer = () => {}
+    const asked = new Promise<void>((resolve) => (answer = resolve))
+    let release = () => {}
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const service = yield* ScriptedService.make(async () => {
+      answer()
+      await released
+      return { status: 201, body: { task_id: "task_1" } }
+    })
+    const folder = yield* temporaryDirectory
+    yield* write(`${folder}/items.jsonl`, itemLines(1))
+    const job = yield* cliStarted(
+      ["submit", `${folder}/items.jsonl`, "--dir", `${folder}/job`, "--monitor", "0", ...quick],
+      to(service),
+    )
+    const said = yield* job.talks(/Health and metrics are at \S+\n/)
+    const [, origin = ""] = /metrics are at (\S+)/.exec(said) ?? []
+    yield* Effect.promise(() => asked)
+    assert.deepStrictEqual(yield* health(origin), [200, 200])
+    const stopped = yield* Effect.forkScoped(job.stop())
+    yield* job.talks(/SIGTERM: waiting for 1 request to finish/)
+    assert.deepStrictEqual(yield* health(origin), [200, 503])
+    release()
+    assert.strictEqual((yield* Fiber.join(stopped)).status, 143)
+  })
 })

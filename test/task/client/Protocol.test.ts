@@ -1,13 +1,14 @@
 /** What a service's own protocol keeps to, though its functions know nothing of it: they only send requests, and read answers. */
 
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Context, Effect, Layer, Result, type Scope } from "effect"
+import { Clock, Context, Effect, Layer, Result } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { ServiceSettings } from "../../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import { AnnotationClientError, Unavailable } from "../../../src/task/client/AnnotationClientError.ts"
 import type { Protocol } from "../../../src/task/client/Protocol.ts"
 import type { TaskView } from "../../../src/task/client/TaskCalls.ts"
+import { effectTest } from "../../support/effectTest.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import * as VirtualTime from "../../support/virtualTime.ts"
 
@@ -68,33 +69,31 @@ const maybeDoneOf = (result: Result.Result<unknown, unknown>) => {
   return reason._tag === "Unavailable" ? reason.maybeDone : reason._tag
 }
 
-const test = (name: string, effect: () => Effect.Effect<void, unknown, Scope.Scope>) => it.effect(name, () => effect())
+const test = effectTest(it.effect)
 
 describe("a protocol of a program's own", () => {
-  test("sends at most requestsPerSecond in any second, further requests of a call included, with one in flight, too", () =>
-    Effect.gen(function* () {
-      for (const concurrency of [1, 4]) {
-        const { arrivals, run } = yield* at(twoSteps, () => ok, { requestsPerSecond: 2, concurrency })
-        const calls = [...Array.from({ length: 4 }, () => create()), ...Array.from({ length: 4 }, () => poll)]
-        assert.isTrue(Result.isSuccess(yield* run(Effect.all(calls, { concurrency: "unbounded" }))))
-        assert.lengthOf(arrivals, 16)
-        assert.isAtMost(inAnySecond(arrivals.map(({ at }) => at)), 2)
-      }
-    }))
+  test("sends at most requestsPerSecond in any second, further requests of a call included, with one in flight, too", function* () {
+    for (const concurrency of [1, 4]) {
+      const { arrivals, run } = yield* at(twoSteps, () => ok, { requestsPerSecond: 2, concurrency })
+      const calls = [...Array.from({ length: 4 }, () => create()), ...Array.from({ length: 4 }, () => poll)]
+      assert.isTrue(Result.isSuccess(yield* run(Effect.all(calls, { concurrency: "unbounded" }))))
+      assert.lengthOf(arrivals, 16)
+      assert.isAtMost(inAnySecond(arrivals.map(({ at }) => at)), 2)
+    }
+  })
 
-  test("counts a call that sends by other means as one request", () =>
-    Effect.gen(function* () {
-      const times: Array<number> = []
-      const now = yield* Clock.currentTimeMillis
-      const note = Effect.map(Clock.currentTimeMillis, (at) => void times.push(at - now))
-      const { run } = yield* at({ create: () => Effect.as(note, "7"), poll: () => Effect.as(note, open) }, () => ok, {
-        requestsPerSecond: 2,
-        concurrency: 4,
-      })
-      yield* run(Effect.all([create(), create(), create(), poll, poll, poll], { concurrency: "unbounded" }))
-      assert.lengthOf(times, 6)
-      assert.isAtMost(inAnySecond(times), 2)
-    }))
+  test("counts a call that sends by other means as one request", function* () {
+    const times: Array<number> = []
+    const now = yield* Clock.currentTimeMillis
+    const note = Effect.map(Clock.currentTimeMillis, (at) => void times.push(at - now))
+    const { run } = yield* at({ create: () => Effect.as(note, "7"), poll: () => Effect.as(note, open) }, () => ok, {
+      requestsPerSecond: 2,
+      concurrency: 4,
+    })
+    yield* run(Effect.all([create(), create(), create(), poll, poll, poll], { concurrency: "unbounded" }))
+    assert.lengthOf(times, 6)
+    assert.isAtMost(inAnySecond(times), 2)
+  })
 
   for (const [name, protocol] of [
     ["over http", twoSteps],
@@ -120,92 +119,86 @@ describe("a protocol of a program's own", () => {
       }),
     ],
   ] satisfies ReadonlyArray<readonly [string, Parameters<typeof at>[0]]>) {
-    test(`waits as long as Retry-After says with all requests, ${name}`, () =>
-      Effect.gen(function* () {
-        const { arrivals, run } = yield* at(
-          protocol,
-          (nth) => (nth === 1 ? { status: 429, headers: { "retry-after": "5" } } : ok),
-          { requestsPerSecond: 100 },
-        )
-        assert.isTrue(Result.isSuccess(yield* run(Effect.andThen(create(), poll))))
-        const [first, ...others] = arrivals
-        for (const { at } of others) assert.isAtLeast(at - first!.at, 5000)
-        assert.isAtLeast(others.length, 3)
-      }))
+    test(`waits as long as Retry-After says with all requests, ${name}`, function* () {
+      const { arrivals, run } = yield* at(
+        protocol,
+        (nth) => (nth === 1 ? { status: 429, headers: { "retry-after": "5" } } : ok),
+        { requestsPerSecond: 100 },
+      )
+      assert.isTrue(Result.isSuccess(yield* run(Effect.andThen(create(), poll))))
+      const [first, ...others] = arrivals
+      for (const { at } of others) assert.isAtLeast(at - first!.at, 5000)
+      assert.isAtLeast(others.length, 3)
+    })
   }
 
-  test("is called only once the task is claimed, and not if it can't be", () =>
-    Effect.gen(function* () {
-      const events: Array<string> = []
-      const note = (event: string) => Effect.sync(() => void events.push(event))
-      const { run } = yield* at(
-        { create: () => Effect.as(note("create"), "7"), poll: () => Effect.succeed(open) },
-        () => ok,
-      )
-      const sending = {
-        isDoubtful: false,
-        claim: note("claim"),
-        repeat: note("repeat"),
-        doubt: note("doubt"),
-        release: note("release"),
-      }
-      yield* run(create(sending))
-      assert.deepStrictEqual(events, ["claim", "create"])
-      assert.isTrue(Result.isFailure(yield* run(create({ ...sending, claim: Effect.fail("taken") as never }))))
-      assert.deepStrictEqual(events, ["claim", "create"])
-    }))
+  test("is called only once the task is claimed, and not if it can't be", function* () {
+    const events: Array<string> = []
+    const note = (event: string) => Effect.sync(() => void events.push(event))
+    const { run } = yield* at(
+      { create: () => Effect.as(note("create"), "7"), poll: () => Effect.succeed(open) },
+      () => ok,
+    )
+    const sending = {
+      isDoubtful: false,
+      claim: note("claim"),
+      repeat: note("repeat"),
+      doubt: note("doubt"),
+      release: note("release"),
+    }
+    yield* run(create(sending))
+    assert.deepStrictEqual(events, ["claim", "create"])
+    assert.isTrue(Result.isFailure(yield* run(create({ ...sending, claim: Effect.fail("taken") as never }))))
+    assert.deepStrictEqual(events, ["claim", "create"])
+  })
 
-  test("writes nothing after a request that may have been carried out, unless keys are honored", () =>
-    Effect.gen(function* () {
-      const insistent: Protocol = {
-        ...twoSteps,
-        create: (_task, { http }) => Effect.as(Effect.retry(http.post("/jobs"), { times: 3 }), "7"),
-      }
-      const ignored = yield* at(insistent, () => "reset", { idempotencyKey: "ignored" })
-      assert.strictEqual(maybeDoneOf(yield* ignored.run(create())), true)
-      assert.lengthOf(ignored.arrivals, 1)
-      const honored = yield* at(insistent, (nth) => (nth < 3 ? "reset" : ok), { idempotencyKey: "honored" })
-      assert.isTrue(Result.isSuccess(yield* honored.run(create())))
-      assert.lengthOf(honored.arrivals, 3)
-    }))
+  test("writes nothing after a request that may have been carried out, unless keys are honored", function* () {
+    const insistent: Protocol = {
+      ...twoSteps,
+      create: (_task, { http }) => Effect.as(Effect.retry(http.post("/jobs"), { times: 3 }), "7"),
+    }
+    const ignored = yield* at(insistent, () => "reset", { idempotencyKey: "ignored" })
+    assert.strictEqual(maybeDoneOf(yield* ignored.run(create())), true)
+    assert.lengthOf(ignored.arrivals, 1)
+    const honored = yield* at(insistent, (nth) => (nth < 3 ? "reset" : ok), { idempotencyKey: "honored" })
+    assert.isTrue(Result.isSuccess(yield* honored.run(create())))
+    assert.lengthOf(honored.arrivals, 3)
+  })
 
   for (const status of [400, 401, 413, 429]) {
-    test(`may have created a task if a second request is answered with ${status}`, () =>
-      Effect.gen(function* () {
-        const { arrivals, run } = yield* at(twoSteps, (nth) => (nth === 1 ? ok : { status }), { patience: 0 })
-        assert.strictEqual(maybeDoneOf(yield* run(create())), true)
-        assert.lengthOf(arrivals, 2)
-      }))
+    test(`may have created a task if a second request is answered with ${status}`, function* () {
+      const { arrivals, run } = yield* at(twoSteps, (nth) => (nth === 1 ? ok : { status }), { patience: 0 })
+      assert.strictEqual(maybeDoneOf(yield* run(create())), true)
+      assert.lengthOf(arrivals, 2)
+    })
   }
 
-  test("may have created a task wherever a failure does not say that it did not", () =>
-    Effect.gen(function* () {
-      const failing = (failure: unknown): Protocol => ({ ...twoSteps, create: () => Effect.fail(failure) })
-      const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" })
-      for (const [failure, expected] of [
-        [new Error("an SDK's own"), true],
-        ["no error at all", true],
-        [refused, false],
-      ] as const) {
-        const { run } = yield* at(failing(failure), () => ok, { patience: 0 })
-        assert.strictEqual(maybeDoneOf(yield* run(create())), expected)
-      }
-      const misread = yield* at(
-        {
-          ...twoSteps,
-          create: (_task, { http }) => Effect.flatMap(http.post("/"), ({ json }) => Effect.map(json, String)),
-        },
-        () => ({
-          status: 200,
-          body: "<html>",
-        }),
-      )
-      assert.strictEqual(reasonOf(yield* misread.run(create()))._tag, "UnusableAnswer")
-    }))
+  test("may have created a task wherever a failure does not say that it did not", function* () {
+    const failing = (failure: unknown): Protocol => ({ ...twoSteps, create: () => Effect.fail(failure) })
+    const refused = Object.assign(new Error("connect"), { code: "ECONNREFUSED" })
+    for (const [failure, expected] of [
+      [new Error("an SDK's own"), true],
+      ["no error at all", true],
+      [refused, false],
+    ] as const) {
+      const { run } = yield* at(failing(failure), () => ok, { patience: 0 })
+      assert.strictEqual(maybeDoneOf(yield* run(create())), expected)
+    }
+    const misread = yield* at(
+      {
+        ...twoSteps,
+        create: (_task, { http }) => Effect.flatMap(http.post("/"), ({ json }) => Effect.map(json, String)),
+      },
+      () => ({
+        status: 200,
+        body: "<html>",
+      }),
+    )
+    assert.strictEqual(reasonOf(yield* misread.run(create()))._tag, "UnusableAnswer")
+  })
 
-  test("learns from the failure of a poll that a task is unknown", () =>
-    Effect.gen(function* () {
-      const { run } = yield* at(twoSteps, () => ({ status: 404 }))
-      assert.strictEqual(reasonOf(yield* run(poll))._tag, "TaskUnknown")
-    }))
+  test("learns from the failure of a poll that a task is unknown", function* () {
+    const { run } = yield* at(twoSteps, () => ({ status: 404 }))
+    assert.strictEqual(reasonOf(yield* run(poll))._tag, "TaskUnknown")
+  })
 })

@@ -5,6 +5,7 @@ import { AnnotationClient } from "../../../src/task/client/AnnotationClient.ts"
 import type { AnnotationClientError } from "../../../src/task/client/AnnotationClientError.ts"
 import * as Logs from "../../support/logs.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
+import { column } from "../../support/columns.ts"
 import * as VirtualTime from "../../support/virtualTime.ts"
 
 const request = { task_type: "rlhf_ranking", prompts: [{ prompt: "p", completions: ["a", "b"] }] }
@@ -29,7 +30,11 @@ const timed = (
   name: string,
   answer: (arrival: Arrival, before: ReadonlyArray<Arrival>) => ScriptedService.Answer,
   settings: Partial<ServiceSettings>,
-  check: (run: Run, arrivals: ReadonlyArray<Arrival>, messages: ReadonlyArray<string>) => Effect.Effect<void, unknown>,
+  check: (
+    run: Run,
+    arrivals: ReadonlyArray<Arrival>,
+    messages: ReadonlyArray<string>,
+  ) => Effect.fn.Return<void, unknown>,
 ) =>
   it.effect(name, () => {
     const logs = Logs.make()
@@ -48,7 +53,7 @@ const timed = (
       const client = yield* Layer.build(
         AnnotationClient.layer.pipe(Layer.provide(service.profile), Layer.provide(time.httpClient)),
       )
-      yield* check(
+      yield* Effect.fnUntraced(check)(
         (request) => time.run(Effect.exit(Effect.provide(request, client)), "100 millis"),
         arrivals,
         logs.messages,
@@ -73,7 +78,7 @@ describe("ServiceHealth", () => {
       `while the service ${what}, everything waits for single questions at growing distances, and goes on then`,
       ({ at }) => (at < downFor ? answer : taken),
       { concurrency: 3, retries: 10 },
-      Effect.fnUntraced(function* (run, arrivals, messages) {
+      function* (run, arrivals, messages) {
         // What shows a page in place of an answer to a creation may have created a task: that one is not sent again.
         const request = what === "has a proxy before it that shows a page" ? look : create
         const ended = yield* run(all(Array.from({ length: 12 }, () => request)))
@@ -106,7 +111,7 @@ describe("ServiceHealth", () => {
           /^http\S+ has been down since 1970-01-01T00:00:00Z \(.+\): waiting for it until 1970-01-01T00:15:00Z at the latest$/,
         )
         assert.match(messages[1]!, /^http\S+ answers again, after 3m 2\ds|^http\S+ answers again, after 3m/)
-      }),
+      },
     )
   }
 
@@ -115,7 +120,7 @@ describe("ServiceHealth", () => {
     "when it was down for longer than a run waits, all that waits fails, and says why; what comes later begins anew",
     () => (isBack ? taken : { ...broken, status: 502 }),
     { concurrency: 2, patience: "3 minutes", retries: 100 },
-    Effect.fnUntraced(function* (run, arrivals, messages) {
+    function* (run, arrivals, messages) {
       const ended = yield* run(all(mixed))
       assert(Exit.isSuccess(ended))
       for (const exit of ended.value) {
@@ -143,7 +148,7 @@ describe("ServiceHealth", () => {
       isBack = true
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       assert.isTrue(Exit.isSuccess(yield* run(look)))
-    }),
+    },
   )
 
   for (const at of ["creation", "poll"] as const) {
@@ -151,7 +156,7 @@ describe("ServiceHealth", () => {
       `a service that answers whatever it is asked with 500 is down for as long, and has one ${at} at a time to answer`,
       ({ at }) => (at < downFor ? broken : taken),
       { concurrency: 3, retries: 20 },
-      Effect.fnUntraced(function* (run, arrivals, messages) {
+      function* (run, arrivals, messages) {
         const request = at === "creation" ? create : AnnotationClient.use((client) => client.poll("task_1", 20))
         const ended = yield* run(all(Array.from({ length: 12 }, () => request)))
         assert(Exit.isSuccess(ended))
@@ -170,7 +175,7 @@ describe("ServiceHealth", () => {
         assert.strictEqual(messages.length, 2, messages.join("\n"))
         assert.match(messages[0]!, /has been down since 1970-01-01T00:00:00Z \(500: oops\)/)
         assert.match(messages[1]!, /answers again, after 3m/)
-      }),
+      },
     )
   }
 
@@ -178,14 +183,14 @@ describe("ServiceHealth", () => {
     "and its patience is the same",
     () => broken,
     { concurrency: 3, retries: 100, patience: "3 minutes" },
-    Effect.fnUntraced(function* (run, arrivals) {
+    function* (run, arrivals) {
       const failure = yield* Effect.flip<unknown, unknown, never>(yield* run(create))
       assert.strictEqual((failure as AnnotationClientError).reason._tag, "Down")
       assert.isAtLeast(arrivals.at(-1)!.at, 150_000)
       // The request is tried once more just before the end, and learns of it after that. It comes to both from a pause of its
       // own, of at most 30 s and a fifth. The test's time passes in steps of 250 ms.
       assert.isAtMost(arrivals.at(-1)!.at, 181_000 + 2 * 36_000 + 1_000)
-    }),
+    },
   )
 
   for (const [what, ofNobody] of [
@@ -196,7 +201,7 @@ describe("ServiceHealth", () => {
       `a service of which one task is broken is up, also where nothing else is known of it and it, asked about another, ${what}`,
       (arrival) => (isProbe(arrival) ? ofNobody : arrival.path.endsWith("task_9") ? broken : taken),
       { concurrency: 1, patience: "3 minutes" },
-      Effect.fnUntraced(function* (run, arrivals, messages) {
+      function* (run, arrivals, messages) {
         const poison = AnnotationClient.use((client) => client.poll("task_9"))
         for (let i = 0; i < 4; i++) {
           for (let k = 0; k < 3; k++) assert.match(String(yield* run(poison)), /unavailable \(500\)/)
@@ -204,7 +209,7 @@ describe("ServiceHealth", () => {
         }
         assert.isAtMost(arrivals.at(-1)!.at, 60_000)
         assert.deepStrictEqual(messages, [])
-      }),
+      },
     )
   }
 
@@ -212,7 +217,7 @@ describe("ServiceHealth", () => {
     "a task that was created last, and is broken, does not make the service seem down",
     (arrival) => (arrival.path.endsWith("task_9") ? broken : isProbe(arrival) ? broken : taken),
     { concurrency: 1, patience: "3 minutes" },
-    Effect.fnUntraced(function* (run, arrivals, messages) {
+    function* (run, arrivals, messages) {
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       const poison = AnnotationClient.use((client) => client.poll("task_9"))
@@ -220,14 +225,14 @@ describe("ServiceHealth", () => {
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isAtMost(arrivals.at(-1)!.at, 60_000)
       assert.deepStrictEqual(messages, [])
-    }),
+    },
   )
 
   timed(
     "each question is about another task",
     (arrival, before) => (before.length < 3 ? taken : arrival.at < 20_000 ? gone : taken),
     { concurrency: 1, retries: 20 },
-    Effect.fnUntraced(function* (run, arrivals) {
+    function* (run, arrivals) {
       for (const id of ["a", "b", "c"]) yield* run(AnnotationClient.use((client) => client.poll(id)))
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       const probes = arrivals.slice(3).filter(({ method }) => method === "GET")
@@ -235,32 +240,32 @@ describe("ServiceHealth", () => {
         probes.slice(0, 4).map(({ path }) => path.split("/").at(-1)),
         ["a", "b", "c", "prefstream-probe"],
       )
-    }),
+    },
   )
 
   timed(
     "tells no more than the beginning of what was wrong",
     () => ({ status: 502, body: { detail: "x".repeat(1000) } }),
     { patience: "1 minute", retries: 100 },
-    Effect.fnUntraced(function* (run, _, messages) {
+    function* (run, _, messages) {
       const failure = yield* Effect.flip<unknown, unknown, never>(yield* run(create))
       for (const message of [...messages, (failure as AnnotationClientError).message]) {
         assert.include(message, `502: ${"x".repeat(75)}…`)
       }
       assert.strictEqual(messages.length, 1)
-    }),
+    },
   )
 
   timed(
     "is waited for as long as it takes, where that is what is wanted",
     ({ at }) => (at < 7_200_000 ? { ...broken, status: 502 } : taken),
     { patience: Duration.infinity, retries: 100 },
-    Effect.fnUntraced(function* (run, _, messages) {
+    function* (run, _, messages) {
       assert.isTrue(Exit.isSuccess(yield* run(create)))
       assert.lengthOf(messages, 2)
       assert.match(messages[0]!, /: waiting for it for as long as it takes$/)
       assert.match(messages[1]!, / answers again, after 2h/)
-    }),
+    },
   )
 
   timed(
@@ -268,7 +273,7 @@ describe("ServiceHealth", () => {
     ({ path }, before) =>
       path.endsWith("prefstream-probe") ? { status: 404 } : before.length % 4 < 2 ? broken : taken,
     { concurrency: 1, retries: 100 },
-    Effect.fnUntraced(function* (run, arrivals, messages) {
+    function* (run, arrivals, messages) {
       const ended = yield* run(all(mixed))
       assert(Exit.isSuccess(ended))
       assert.isTrue(ended.value.filter((_, i) => i % 2 === 0).every(Exit.isSuccess))
@@ -277,14 +282,14 @@ describe("ServiceHealth", () => {
         [],
       )
       assert.deepStrictEqual(messages, [])
-    }),
+    },
   )
 
   timed(
     "a service that answers the first question is up, too: it is asked about a task that it knew",
     ({ method }) => (method === "POST" ? broken : taken),
     { concurrency: 1, retries: 4 },
-    Effect.fnUntraced(function* (run, arrivals, messages) {
+    function* (run, arrivals, messages) {
       assert.isTrue(Exit.isSuccess(yield* run(look)))
       assert.isTrue(Exit.isFailure(yield* run(create)))
       const posts = arrivals.filter(({ method }) => method === "POST")
@@ -293,7 +298,7 @@ describe("ServiceHealth", () => {
       assert.strictEqual(probe?.path, "/v1/tasks/task_1")
       assert.deepStrictEqual(more, [])
       assert.deepStrictEqual(messages, [])
-    }),
+    },
   )
 
   for (const status of [404, 401, 400, 429]) {
@@ -301,14 +306,11 @@ describe("ServiceHealth", () => {
       `whatever a service answers to the first question, it is up: ${status}`,
       ({ method }, before) => (method === "GET" ? { status } : before.length < 4 ? broken : taken),
       { concurrency: 1, retries: 3 },
-      Effect.fnUntraced(function* (run, arrivals, messages) {
+      function* (run, arrivals, messages) {
         assert.isTrue(Exit.isSuccess(yield* run(create)))
-        assert.deepStrictEqual(
-          arrivals.map(({ method }) => method),
-          ["POST", "POST", "POST", "GET", "POST"],
-        )
+        assert.deepStrictEqual(column(arrivals, "method"), ["POST", "POST", "POST", "GET", "POST"])
         assert.deepStrictEqual(messages, [])
-      }),
+      },
     )
   }
 
@@ -316,21 +318,21 @@ describe("ServiceHealth", () => {
     "is not asked sooner than it asks for",
     ({ at }) => (at < 300_000 ? { status: 503, headers: { "retry-after": "100" } } : taken),
     { concurrency: 3 },
-    Effect.fnUntraced(function* (run, arrivals) {
+    function* (run, arrivals) {
       const ended = yield* run(all(Array.from({ length: 6 }, () => create)))
       assert(Exit.isSuccess(ended))
       assert.isTrue(ended.value.every(Exit.isSuccess))
       const early = arrivals.filter(({ at }) => at < 300_000)
       assert.isAtMost(early.length, 3 + 2)
       for (const { at } of early.slice(3)) assert.isAtLeast(at, 100_000)
-    }),
+    },
   )
 
   timed(
     "one that refuses requests for their number is not down",
     (_, before) => (before.length < 30 ? { status: 429 } : taken),
     { concurrency: 4 },
-    Effect.fnUntraced(function* (run, arrivals, messages) {
+    function* (run, arrivals, messages) {
       const ended = yield* run(all(Array.from({ length: 6 }, () => create)))
       assert(Exit.isSuccess(ended))
       assert.isTrue(ended.value.every(Exit.isSuccess))
@@ -341,6 +343,6 @@ describe("ServiceHealth", () => {
       assert.isTrue(
         messages.every((message) => message.startsWith("the service is rate limiting or overloaded (429): ")),
       )
-    }),
+    },
   )
 })

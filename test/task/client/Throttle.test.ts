@@ -1,9 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Deferred, Effect, Fiber, Option } from "effect"
+import { Clock, Deferred, Effect, Fiber, Option, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as Throttle from "../../../src/task/client/Throttle.ts"
 import * as WallClock from "../../support/wallClock.ts"
 import * as Logs from "../../support/logs.ts"
+import { effectTest } from "../../support/effectTest.ts"
+
+const test = effectTest(it.effect)
+
+/** A test whose messages are not printed. */
+const testQuietly = effectTest<Scope.Scope>((name, effect) => it.effect(name, () => Logs.make().during(effect())))
 
 const make = (
   settings: Partial<
@@ -44,125 +50,116 @@ const settle = Effect.andThen(TestClock.adjust("1 millis"), Effect.yieldNow)
 
 describe("Throttle", () => {
   for (const requestsPerSecond of [1, 2.5, 3, 10, 250, 1000]) {
-    it.effect(`lets no more than ${requestsPerSecond} requests go in any second, and hardly fewer`, () =>
-      Effect.gen(function* () {
-        const throttle = yield* make({ requestsPerSecond, concurrency: 64 })
-        const times: Array<number> = []
-        const request = throttle.turn("poll", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
-        const asking = yield* Effect.forkChild(
-          Effect.all(
-            Array.from({ length: 64 }, () => Effect.forever(request)),
-            { concurrency: "unbounded" },
-          ),
-        )
-        // Time passes unevenly, as it does under load, and at times by far too much.
-        for (let i = 0; i < 400; i++) {
-          yield* TestClock.adjust(
-            i % 100 === 99 ? "3 seconds" : i % 7 === 0 ? "60 millis" : i % 3 === 0 ? "11 millis" : "1 millis",
-          )
-        }
-        const steady = times.length
-        const from = yield* Clock.currentTimeMillis
-        for (let i = 0; i < 2_000; i++) yield* TestClock.adjust("1 millis")
-        yield* Fiber.interrupt(asking)
-        const most = Math.ceil(requestsPerSecond)
-        for (let i = 0; i + most < times.length; i++) {
-          assert.isAtLeast(times[i + most]! - times[i]!, (1000 * most) / requestsPerSecond, `from request ${i}`)
-        }
-        const inTwoSeconds = times.length - steady
-        assert.isAtLeast(inTwoSeconds, Math.floor(0.95 * 2 * requestsPerSecond) - 1, `from ${from}`)
-      }),
-    )
-  }
-
-  it.effect("lets one request go in two seconds where half of one is allowed in one", () =>
-    Effect.gen(function* () {
-      const throttle = yield* make({ requestsPerSecond: 0.5 })
+    test(`lets no more than ${requestsPerSecond} requests go in any second, and hardly fewer`, function* () {
+      const throttle = yield* make({ requestsPerSecond, concurrency: 64 })
       const times: Array<number> = []
       const request = throttle.turn("poll", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
-      const asking = yield* Effect.forkChild(Effect.all([request, request, request, request], { concurrency: 4 }))
-      for (let i = 0; i < 10_000; i += 10) yield* TestClock.adjust("10 millis")
-      yield* Fiber.join(asking)
-      for (const [i, at] of times.entries()) {
-        assert.isAtLeast(at, i * 2000)
-        assert.isAtMost(at, i * 2050 + 20)
+      const asking = yield* Effect.forkChild(
+        Effect.all(
+          Array.from({ length: 64 }, () => Effect.forever(request)),
+          { concurrency: "unbounded" },
+        ),
+      )
+      // Time passes unevenly, as it does under load, and at times by far too much.
+      for (let i = 0; i < 400; i++) {
+        yield* TestClock.adjust(
+          i % 100 === 99 ? "3 seconds" : i % 7 === 0 ? "60 millis" : i % 3 === 0 ? "11 millis" : "1 millis",
+        )
       }
-    }),
-  )
+      const steady = times.length
+      const from = yield* Clock.currentTimeMillis
+      for (let i = 0; i < 2_000; i++) yield* TestClock.adjust("1 millis")
+      yield* Fiber.interrupt(asking)
+      const most = Math.ceil(requestsPerSecond)
+      for (let i = 0; i + most < times.length; i++) {
+        assert.isAtLeast(times[i + most]! - times[i]!, (1000 * most) / requestsPerSecond, `from request ${i}`)
+      }
+      const inTwoSeconds = times.length - steady
+      assert.isAtLeast(inTwoSeconds, Math.floor(0.95 * 2 * requestsPerSecond) - 1, `from ${from}`)
+    })
+  }
 
-  it.effect("has no more requests under way at once than were set", () =>
-    Effect.gen(function* () {
-      const { ask, underWay } = yield* asking(yield* make({ concurrency: 3 }))
-      for (let i = 0; i < 10; i++) yield* ask()
-      for (let i = 0; i < 5; i++) yield* settle
-      assert.strictEqual(underWay.length, 3)
-      yield* underWay[1]!.answer
-      for (let i = 0; i < 5; i++) yield* settle
-      assert.strictEqual(underWay.length, 4)
-    }),
-  )
+  test("lets one request go in two seconds where half of one is allowed in one", function* () {
+    const throttle = yield* make({ requestsPerSecond: 0.5 })
+    const times: Array<number> = []
+    const request = throttle.turn("poll", () => Effect.map(Clock.currentTimeMillis, (now) => void times.push(now)))
+    const asking = yield* Effect.forkChild(Effect.all([request, request, request, request], { concurrency: 4 }))
+    for (let i = 0; i < 10_000; i += 10) yield* TestClock.adjust("10 millis")
+    yield* Fiber.join(asking)
+    for (const [i, at] of times.entries()) {
+      assert.isAtLeast(at, i * 2000)
+      assert.isAtMost(at, i * 2050 + 20)
+    }
+  })
+
+  test("has no more requests under way at once than were set", function* () {
+    const { ask, underWay } = yield* asking(yield* make({ concurrency: 3 }))
+    for (let i = 0; i < 10; i++) yield* ask()
+    for (let i = 0; i < 5; i++) yield* settle
+    assert.strictEqual(underWay.length, 3)
+    yield* underWay[1]!.answer
+    for (let i = 0; i < 5; i++) yield* settle
+    assert.strictEqual(underWay.length, 4)
+  })
 
   for (const [many, few] of [
     ["poll", "create"],
     ["create", "poll"],
   ] as const) {
-    it.effect(`lets three that create go for one that looks, however long the others' line is: ${many}`, () =>
-      Effect.gen(function* () {
-        const { ask, underWay } = yield* asking(yield* make({ concurrency: 1 }))
-        for (let i = 0; i < 60; i++) yield* ask(many)
-        for (let i = 0; i < 6; i++) yield* ask(few)
-        for (let i = 0; i < 40; i++) {
-          for (let k = 0; k < 3; k++) yield* settle
-          yield* underWay.at(-1)!.answer
-        }
-        const kinds = underWay.map(({ kind }) => kind)
-        const mixed = few === "create" ? 8 : 24
-        assert.strictEqual(kinds.slice(0, mixed).filter((kind) => kind === few).length, 6)
-        assert.deepStrictEqual(kinds.slice(0, 4), ["create", "create", "create", "poll"])
-        assert.deepStrictEqual(new Set(kinds.slice(mixed)), new Set([many]))
-      }),
-    )
+    test(`lets three that create go for one that looks, however long the others' line is: ${many}`, function* () {
+      const { ask, underWay } = yield* asking(yield* make({ concurrency: 1 }))
+      for (let i = 0; i < 60; i++) yield* ask(many)
+      for (let i = 0; i < 6; i++) yield* ask(few)
+      for (let i = 0; i < 40; i++) {
+        for (let k = 0; k < 3; k++) yield* settle
+        yield* underWay.at(-1)!.answer
+      }
+      const kinds = underWay.map(({ kind }) => kind)
+      const mixed = few === "create" ? 8 : 24
+      assert.strictEqual(kinds.slice(0, mixed).filter((kind) => kind === few).length, 6)
+      assert.deepStrictEqual(kinds.slice(0, 4), ["create", "create", "create", "poll"])
+      assert.deepStrictEqual(new Set(kinds.slice(mixed)), new Set([many]))
+    })
   }
 
-  it.effect("halves both numbers once for all that was under way, and says so once; lets them grow again", () =>
-    Effect.gen(function* () {
-      const logs = Logs.make()
-      yield* Effect.gen(function* () {
-        const throttle = yield* make({ concurrency: 8, requestsPerSecond: 1000 })
-        const { ask, underWay } = yield* asking(throttle)
-        for (let i = 0; i < 100; i++) yield* ask()
-        for (let i = 0; i < 20; i++) yield* settle
-        assert.strictEqual(underWay.length, 8)
-        for (const { answer, permit } of underWay.slice(0, 8)) {
-          yield* throttle.refused(permit, 429)
+  test("halves both numbers once for all that was under way, and says so once; lets them grow again", function* () {
+    const logs = Logs.make()
+    yield* Effect.gen(function* () {
+      const throttle = yield* make({ concurrency: 8, requestsPerSecond: 1000 })
+      const { ask, underWay } = yield* asking(throttle)
+      for (let i = 0; i < 100; i++) yield* ask()
+      for (let i = 0; i < 20; i++) yield* settle
+      assert.strictEqual(underWay.length, 8)
+      for (const { answer, permit } of underWay.slice(0, 8)) {
+        yield* throttle.refused(permit, 429)
+        yield* answer
+      }
+      for (let i = 0; i < 20; i++) yield* settle
+      assert.strictEqual(underWay.length, 8 + 4)
+      // An answer to what was sent before the cut proves nothing.
+      throttle.accepted(underWay[0]!.permit)
+      // A round of answers makes room for one more.
+      let done = 8
+      for (const atOnce of [5, 6, 7, 8, 8]) {
+        const round = underWay.slice(done)
+        done = underWay.length
+        for (const { answer, permit } of round) {
+          throttle.accepted(permit)
           yield* answer
         }
-        for (let i = 0; i < 20; i++) yield* settle
-        assert.strictEqual(underWay.length, 8 + 4)
-        // An answer to what was sent before the cut proves nothing.
-        throttle.accepted(underWay[0]!.permit)
-        // A round of answers makes room for one more.
-        let done = 8
-        for (const atOnce of [5, 6, 7, 8, 8]) {
-          const round = underWay.slice(done)
-          done = underWay.length
-          for (const { answer, permit } of round) {
-            throttle.accepted(permit)
-            yield* answer
-          }
-          for (let i = 0; i < 40; i++) yield* settle
-          assert.isAtMost(underWay.length - done, atOnce)
-          assert.isAtLeast(underWay.length - done, atOnce - 1)
-        }
-      }).pipe(Effect.scoped, logs.during)
-      assert.deepStrictEqual(logs.messages, [
-        "the service is rate limiting or overloaded (429): reduced to at most 4 concurrent requests and 500 per second, which recover as requests succeed",
-      ])
-    }),
-  )
+        for (let i = 0; i < 40; i++) yield* settle
+        assert.isAtMost(underWay.length - done, atOnce)
+        assert.isAtLeast(underWay.length - done, atOnce - 1)
+      }
+    }).pipe(Effect.scoped, logs.during)
+    assert.deepStrictEqual(logs.messages, [
+      "the service is rate limiting or overloaded (429): reduced to at most 4 concurrent requests and 500 per second, which recover as requests succeed",
+    ])
+  })
 
-  it.effect("goes down to one at once and one in five seconds, and is back at full pace half a minute later", () =>
-    Effect.gen(function* () {
+  testQuietly(
+    "goes down to one at once and one in five seconds, and is back at full pace half a minute later",
+    function* () {
       const throttle = yield* make({ concurrency: 4, requestsPerSecond: 10 })
       let refusing = true
       const times: Array<number> = []
@@ -187,67 +184,64 @@ describe("Throttle", () => {
       for (let i = 0; i < 45_000; i += 50) yield* TestClock.adjust("50 millis")
       const now = yield* Clock.currentTimeMillis
       assert.isAtLeast(times.filter((at) => at > now - 5_000).length, 45)
-    }).pipe(Logs.make().during),
+    },
   )
 
-  it.effect("waits for as long as the service asks, and keeps its rate, where the clock is set back meanwhile", () =>
-    Effect.gen(function* () {
-      const wall = yield* WallClock.make
-      yield* Effect.gen(function* () {
-        const throttle = yield* make()
-        const { ask, underWay } = yield* asking(throttle)
-        yield* throttle.pause(10_000, "asked to wait")
-        yield* throttle.quota({ cuts: 0, ordinal: 0 }, [{ name: "q", remaining: 0, reset: 10_000 }])
-        yield* ask("create")
-        yield* TestClock.adjust("5 seconds")
-        wall.setBack(3_600_000)
-        yield* TestClock.adjust("4900 millis")
-        assert.strictEqual(underWay.length, 0)
-        yield* TestClock.adjust("200 millis")
-        assert.strictEqual(underWay.length, 1)
-        wall.setBack(3_600_000)
-        yield* ask("create")
-        yield* TestClock.adjust("2 seconds")
-        assert.strictEqual(underWay.length, 2)
-      }).pipe(wall.provide)
-    }),
-  )
+  test("waits for as long as the service asks, and keeps its rate, where the clock is set back meanwhile", function* () {
+    const wall = yield* WallClock.make
+    yield* Effect.gen(function* () {
+      const throttle = yield* make()
+      const { ask, underWay } = yield* asking(throttle)
+      yield* throttle.pause(10_000, "asked to wait")
+      yield* throttle.quota({ cuts: 0, ordinal: 0 }, [{ name: "q", remaining: 0, reset: 10_000 }])
+      yield* ask("create")
+      yield* TestClock.adjust("5 seconds")
+      wall.setBack(3_600_000)
+      yield* TestClock.adjust("4900 millis")
+      assert.strictEqual(underWay.length, 0)
+      yield* TestClock.adjust("200 millis")
+      assert.strictEqual(underWay.length, 1)
+      wall.setBack(3_600_000)
+      yield* ask("create")
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(underWay.length, 2)
+    }).pipe(wall.provide)
+  })
 
-  it.effect(
+  testQuietly(
     "sends nothing while the service asks to wait, and while it is held; what waits fails at its end, and what comes later begins anew",
-    () =>
-      Effect.gen(function* () {
-        const throttle = yield* make()
-        const { ask, underWay } = yield* asking(throttle)
-        yield* throttle.pause(10_000, "asked to wait")
-        yield* throttle.pause(5_000, "asked to wait")
-        yield* ask("create")
-        yield* TestClock.adjust("9900 millis")
-        assert.strictEqual(underWay.length, 0)
-        yield* TestClock.adjust("200 millis")
-        assert.strictEqual(underWay.length, 1)
-        yield* throttle.hold
-        const waiting = yield* ask("poll")
-        yield* TestClock.adjust("1 hour")
-        assert.strictEqual(underWay.length, 1)
-        yield* throttle.resume()
-        yield* settle
-        assert.strictEqual(underWay.length, 2)
-        yield* throttle.hold
-        const late = yield* ask("poll")
-        yield* settle
-        yield* throttle.end("over")
-        assert.strictEqual(yield* Effect.flip(Fiber.join(late)), "over")
-        yield* throttle.resume()
-        const anew = yield* ask("create")
-        for (let i = 0; i < 5; i++) yield* settle
-        assert.strictEqual(underWay.length, 3)
-        yield* underWay[2]!.answer
-        yield* Fiber.join(anew)
-        // What is under way is not touched.
-        yield* underWay[1]!.answer
-        yield* Fiber.join(waiting)
-      }).pipe(Logs.make().during),
+    function* () {
+      const throttle = yield* make()
+      const { ask, underWay } = yield* asking(throttle)
+      yield* throttle.pause(10_000, "asked to wait")
+      yield* throttle.pause(5_000, "asked to wait")
+      yield* ask("create")
+      yield* TestClock.adjust("9900 millis")
+      assert.strictEqual(underWay.length, 0)
+      yield* TestClock.adjust("200 millis")
+      assert.strictEqual(underWay.length, 1)
+      yield* throttle.hold
+      const waiting = yield* ask("poll")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(underWay.length, 1)
+      yield* throttle.resume()
+      yield* settle
+      assert.strictEqual(underWay.length, 2)
+      yield* throttle.hold
+      const late = yield* ask("poll")
+      yield* settle
+      yield* throttle.end("over")
+      assert.strictEqual(yield* Effect.flip(Fiber.join(late)), "over")
+      yield* throttle.resume()
+      const anew = yield* ask("create")
+      for (let i = 0; i < 5; i++) yield* settle
+      assert.strictEqual(underWay.length, 3)
+      yield* underWay[2]!.answer
+      yield* Fiber.join(anew)
+      // What is under way is not touched.
+      yield* underWay[1]!.answer
+      yield* Fiber.join(waiting)
+    },
   )
 
   for (const [what, ask] of [
@@ -258,52 +252,49 @@ describe("Throttle", () => {
         throttle.quota({ cuts: 0, ordinal: 1 }, [{ name: "default", remaining: 0, reset: 7_200_000 }]),
     ],
   ] as const) {
-    it.effect(`fails what would have to wait for ${what} for longer than its patience, and lets the rest wait`, () =>
-      Effect.gen(function* () {
-        const logs = Logs.make()
-        yield* Effect.gen(function* () {
-          const throttle = yield* make()
-          const asked = yield* asking(throttle)
-          for (let i = 0; i < 9; i++) yield* asked.ask()
-          for (let i = 0; i < 20; i++) yield* settle
-          const late = yield* asked.ask("create")
-          yield* ask(throttle)
-          assert.match(yield* Effect.flip(Fiber.join(late)), /^used up for 7200000$/)
-          assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("poll"))), /^used up for 7[12]\d{5}$/)
-          yield* TestClock.adjust("61 minutes")
-          yield* Effect.forEach(asked.underWay.slice(), ({ answer }) => answer)
-          const patient = yield* asked.ask("poll")
-          yield* TestClock.adjust("58 minutes")
-          assert.strictEqual(asked.underWay.length, 8)
-          yield* TestClock.adjust("2 minutes")
-          assert.strictEqual(asked.underWay.length, 9)
-          yield* asked.underWay[8]!.answer
-          yield* Fiber.join(patient)
-        }).pipe(Effect.scoped, logs.during)
-        assert.deepStrictEqual(logs.messages, [])
-      }),
-    )
+    test(`fails what would have to wait for ${what} for longer than its patience, and lets the rest wait`, function* () {
+      const logs = Logs.make()
+      yield* Effect.gen(function* () {
+        const throttle = yield* make()
+        const asked = yield* asking(throttle)
+        for (let i = 0; i < 9; i++) yield* asked.ask()
+        for (let i = 0; i < 20; i++) yield* settle
+        const late = yield* asked.ask("create")
+        yield* ask(throttle)
+        assert.match(yield* Effect.flip(Fiber.join(late)), /^used up for 7200000$/)
+        assert.match(yield* Effect.flip(Fiber.join(yield* asked.ask("poll"))), /^used up for 7[12]\d{5}$/)
+        yield* TestClock.adjust("61 minutes")
+        yield* Effect.forEach(asked.underWay.slice(), ({ answer }) => answer)
+        const patient = yield* asked.ask("poll")
+        yield* TestClock.adjust("58 minutes")
+        assert.strictEqual(asked.underWay.length, 8)
+        yield* TestClock.adjust("2 minutes")
+        assert.strictEqual(asked.underWay.length, 9)
+        yield* asked.underWay[8]!.answer
+        yield* Fiber.join(patient)
+      }).pipe(Effect.scoped, logs.during)
+      assert.deepStrictEqual(logs.messages, [])
+    })
   }
 
-  it.effect("loses no turn to those who give up waiting", () =>
-    Effect.gen(function* () {
-      const throttle = yield* make({ concurrency: 1, requestsPerSecond: 10 })
-      const { ask, underWay } = yield* asking(throttle)
-      for (let i = 0; i < 20; i++) {
-        const waiting = yield* ask()
-        // Given up before, at and after the moment when its turn comes.
-        yield* TestClock.adjust(i * 10)
-        yield* Fiber.interrupt(waiting)
-      }
-      const before = underWay.length
-      yield* ask()
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(underWay.length, before + 1)
-    }),
-  )
+  test("loses no turn to those who give up waiting", function* () {
+    const throttle = yield* make({ concurrency: 1, requestsPerSecond: 10 })
+    const { ask, underWay } = yield* asking(throttle)
+    for (let i = 0; i < 20; i++) {
+      const waiting = yield* ask()
+      // Given up before, at and after the moment when its turn comes.
+      yield* TestClock.adjust(i * 10)
+      yield* Fiber.interrupt(waiting)
+    }
+    const before = underWay.length
+    yield* ask()
+    yield* TestClock.adjust("1 second")
+    assert.strictEqual(underWay.length, before + 1)
+  })
 
-  it.effect("keeps to the service's quota: what is under way counts, and an older answer says nothing new", () =>
-    Effect.gen(function* () {
+  testQuietly(
+    "keeps to the service's quota: what is under way counts, and an older answer says nothing new",
+    function* () {
       const throttle = yield* make()
       const { ask, underWay } = yield* asking(throttle)
       const quota = (i: number, remaining: number, reset: number) =>
@@ -323,24 +314,22 @@ describe("Throttle", () => {
       yield* TestClock.adjust("1 minute")
       for (let i = 0; i < 30; i++) yield* settle
       assert.strictEqual(underWay.length, 2 + 5 + 7)
-    }).pipe(Logs.make().during),
+    },
   )
 
-  it.effect("says once that a quota is used up, and until when", () =>
-    Effect.gen(function* () {
-      const logs = Logs.make()
-      yield* Effect.gen(function* () {
-        const throttle = yield* make()
-        for (let i = 0; i < 3; i++) {
-          yield* throttle.quota({ cuts: 0, ordinal: i }, [{ name: "default", remaining: 0, reset: 60_000 }])
-        }
-        yield* throttle.quota({ cuts: 0, ordinal: 3 }, [{ name: "burst", remaining: 0, reset: 1_000 }])
-      }).pipe(Effect.scoped, logs.during)
-      assert.deepStrictEqual(logs.messages, [
-        "the service's quota of requests is used up: no requests before 1970-01-01T00:01:00Z",
-      ])
-    }),
-  )
+  test("says once that a quota is used up, and until when", function* () {
+    const logs = Logs.make()
+    yield* Effect.gen(function* () {
+      const throttle = yield* make()
+      for (let i = 0; i < 3; i++) {
+        yield* throttle.quota({ cuts: 0, ordinal: i }, [{ name: "default", remaining: 0, reset: 60_000 }])
+      }
+      yield* throttle.quota({ cuts: 0, ordinal: 3 }, [{ name: "burst", remaining: 0, reset: 1_000 }])
+    }).pipe(Effect.scoped, logs.during)
+    assert.deepStrictEqual(logs.messages, [
+      "the service's quota of requests is used up: no requests before 1970-01-01T00:01:00Z",
+    ])
+  })
 
   describe("with a budget of several processes", () => {
     /** A budget as the test says, with what was asked of it. */
@@ -369,100 +358,90 @@ describe("Throttle", () => {
       return { throttle, asked, told, slowed, sent: () => sent }
     })
 
-    it.effect("sends in the slots that it gives, and asks for more shortly before the last one", () =>
-      Effect.gen(function* () {
-        const { asked, sent, throttle } = yield* budgeted(() => ({ count: 2, first: 4000 }))
-        const { ask, underWay } = yield* asking(throttle)
-        for (let i = 0; i < 3; i++) yield* ask()
-        yield* settle
-        yield* TestClock.adjust("3998 millis")
-        assert.deepStrictEqual([asked, underWay.length], [[3], 0])
-        yield* TestClock.adjust("1 millis")
-        yield* settle
-        assert.deepStrictEqual([underWay.length, sent()], [1, 1])
-        yield* TestClock.adjust("948 millis")
-        assert.deepStrictEqual(asked, [3])
-        yield* TestClock.adjust("1 millis")
-        yield* settle
-        assert.deepStrictEqual([asked, underWay.length], [[3, 1], 1])
-        yield* TestClock.adjust("50 millis")
-        yield* settle
-        assert.deepStrictEqual([underWay.length, sent()], [2, 2])
-      }),
-    )
+    test("sends in the slots that it gives, and asks for more shortly before the last one", function* () {
+      const { asked, sent, throttle } = yield* budgeted(() => ({ count: 2, first: 4000 }))
+      const { ask, underWay } = yield* asking(throttle)
+      for (let i = 0; i < 3; i++) yield* ask()
+      yield* settle
+      yield* TestClock.adjust("3998 millis")
+      assert.deepStrictEqual([asked, underWay.length], [[3], 0])
+      yield* TestClock.adjust("1 millis")
+      yield* settle
+      assert.deepStrictEqual([underWay.length, sent()], [1, 1])
+      yield* TestClock.adjust("948 millis")
+      assert.deepStrictEqual(asked, [3])
+      yield* TestClock.adjust("1 millis")
+      yield* settle
+      assert.deepStrictEqual([asked, underWay.length], [[3, 1], 1])
+      yield* TestClock.adjust("50 millis")
+      yield* settle
+      assert.deepStrictEqual([underWay.length, sent()], [2, 2])
+    })
 
-    it.effect("takes none while it may send none, and sends none in a slot that has passed", () =>
-      Effect.gen(function* () {
-        const { asked, throttle } = yield* budgeted(() => ({ count: 2, first: 0, spacing: 200 }))
-        const { ask, underWay } = yield* asking(throttle)
-        yield* throttle.hold
-        for (let i = 0; i < 3; i++) yield* ask()
-        yield* TestClock.adjust("1 minute")
-        assert.deepStrictEqual(asked, [])
-        yield* throttle.resume()
-        yield* settle
-        assert.deepStrictEqual([asked, underWay.length], [[3], 1])
-        // The second slot comes while requests are held.
-        yield* throttle.hold
-        yield* TestClock.adjust("1 minute")
-        yield* throttle.resume()
-        yield* settle
-        assert.deepStrictEqual([asked, underWay.length], [[3, 2], 2])
-      }),
-    )
+    test("takes none while it may send none, and sends none in a slot that has passed", function* () {
+      const { asked, throttle } = yield* budgeted(() => ({ count: 2, first: 0, spacing: 200 }))
+      const { ask, underWay } = yield* asking(throttle)
+      yield* throttle.hold
+      for (let i = 0; i < 3; i++) yield* ask()
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(asked, [])
+      yield* throttle.resume()
+      yield* settle
+      assert.deepStrictEqual([asked, underWay.length], [[3], 1])
+      // The second slot comes while requests are held.
+      yield* throttle.hold
+      yield* TestClock.adjust("1 minute")
+      yield* throttle.resume()
+      yield* settle
+      assert.deepStrictEqual([asked, underWay.length], [[3, 2], 2])
+    })
 
-    it.effect("waits as long as another process was asked to, and tells them of pauses and used-up quotas", () =>
-      Effect.gen(function* () {
-        const day = 86_400_000
-        let pause = day
-        const { asked, throttle, told } = yield* budgeted(() => ({ count: pause === 0 ? 1 : 0, pause }))
-        const { ask, underWay } = yield* asking(throttle)
-        yield* ask()
-        yield* settle
-        pause = 0
-        yield* TestClock.adjust("23 hours")
-        assert.deepStrictEqual([asked.length, underWay.length], [1, 0])
-        yield* TestClock.adjust("1 hours")
-        yield* settle
-        assert.deepStrictEqual([asked.length, underWay.length], [2, 1])
-        yield* throttle.quota(underWay[0]!.permit, [{ name: "requests", remaining: 0, reset: 30_000 }])
-        yield* throttle.pause(60_000, "asked to wait")
-        assert.deepStrictEqual(told, [30_000, 60_000])
-      }),
-    )
+    test("waits as long as another process was asked to, and tells them of pauses and used-up quotas", function* () {
+      const day = 86_400_000
+      let pause = day
+      const { asked, throttle, told } = yield* budgeted(() => ({ count: pause === 0 ? 1 : 0, pause }))
+      const { ask, underWay } = yield* asking(throttle)
+      yield* ask()
+      yield* settle
+      pause = 0
+      yield* TestClock.adjust("23 hours")
+      assert.deepStrictEqual([asked.length, underWay.length], [1, 0])
+      yield* TestClock.adjust("1 hours")
+      yield* settle
+      assert.deepStrictEqual([asked.length, underWay.length], [2, 1])
+      yield* throttle.quota(underWay[0]!.permit, [{ name: "requests", remaining: 0, reset: 30_000 }])
+      yield* throttle.pause(60_000, "asked to wait")
+      assert.deepStrictEqual(told, [30_000, 60_000])
+    })
 
-    it.effect("halves the rate of all for a refusal, once for those that were sent before", () =>
-      Effect.gen(function* () {
-        let cuts = 4
-        const { slowed, throttle } = yield* budgeted(() => ({ count: 1, cuts }))
-        const { ask, underWay } = yield* asking(throttle)
-        yield* ask()
-        yield* ask()
-        yield* TestClock.adjust("2 seconds")
-        yield* settle
-        assert.strictEqual(underWay.length, 2)
-        yield* throttle.refused(underWay[0]!.permit, 429)
-        yield* throttle.refused(underWay[1]!.permit, 429)
-        assert.deepStrictEqual(slowed, [4])
-        // Another process was refused, too.
-        cuts = 6
-        yield* underWay[0]!.answer
-        yield* ask()
-        yield* TestClock.adjust("5 seconds")
-        yield* settle
-        yield* throttle.refused(underWay.at(-1)!.permit, 429)
-        assert.deepStrictEqual(slowed, [4, 6])
-      }).pipe(Logs.make().during),
-    )
+    testQuietly("halves the rate of all for a refusal, once for those that were sent before", function* () {
+      let cuts = 4
+      const { slowed, throttle } = yield* budgeted(() => ({ count: 1, cuts }))
+      const { ask, underWay } = yield* asking(throttle)
+      yield* ask()
+      yield* ask()
+      yield* TestClock.adjust("2 seconds")
+      yield* settle
+      assert.strictEqual(underWay.length, 2)
+      yield* throttle.refused(underWay[0]!.permit, 429)
+      yield* throttle.refused(underWay[1]!.permit, 429)
+      assert.deepStrictEqual(slowed, [4])
+      // Another process was refused, too.
+      cuts = 6
+      yield* underWay[0]!.answer
+      yield* ask()
+      yield* TestClock.adjust("5 seconds")
+      yield* settle
+      yield* throttle.refused(underWay.at(-1)!.permit, 429)
+      assert.deepStrictEqual(slowed, [4, 6])
+    })
 
-    it.effect("takes one slot for a probe, which does not wait for its turn", () =>
-      Effect.gen(function* () {
-        const { asked, sent, throttle } = yield* budgeted(() => ({ count: 1 }))
-        yield* throttle.hold
-        yield* throttle.count
-        yield* throttle.count
-        assert.deepStrictEqual([asked, sent()], [[1, 1], 2])
-      }),
-    )
+    test("takes one slot for a probe, which does not wait for its turn", function* () {
+      const { asked, sent, throttle } = yield* budgeted(() => ({ count: 1 }))
+      yield* throttle.hold
+      yield* throttle.count
+      yield* throttle.count
+      assert.deepStrictEqual([asked, sent()], [[1, 1], 2])
+    })
   })
 })

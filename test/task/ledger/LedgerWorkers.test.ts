@@ -20,6 +20,8 @@ import { notInstalled, Server } from "../../support/postgres.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import { platform } from "../../support/job.ts"
 import { newTasks, plan } from "../support.ts"
+import { column } from "../../support/columns.ts"
+import { effectTest } from "../../support/effectTest.ts"
 
 describe.skipIf(notInstalled)("two workers", () => {
   let server: Server
@@ -53,170 +55,156 @@ describe.skipIf(notInstalled)("two workers", () => {
     Effect.repeat(sql`SELECT 1 FROM pg_locks WHERE NOT granted`, { until: (rows) => rows.length >= count })
 
   it.layer(NodeServices.layer)((it) => {
-    it.effect("whose writes wait for one another's rows both get done", () =>
-      Effect.gen(function* () {
-        const { connect, one, sql } = yield* two(4)
-        for (const part of [0, 1, 2, 3]) yield* one.takePart(part)
-        const touch = (client: SqlClient.SqlClient, seq: number) =>
-          client`UPDATE task SET due_at = 7 WHERE seq = ${seq}`
-        /** Takes the row, and gives what lets go of it. */
-        const hold = Effect.fnUntraced(function* (seq: number) {
-          const holder = yield* connect
-          const [held, released] = [yield* Latch.make(), yield* Latch.make()]
-          const fiber = yield* Effect.forkChild(
-            holder.withTransaction(Effect.andThen(touch(holder, seq), Effect.andThen(held.open, released.await))),
-          )
-          yield* held.await
-          return Effect.andThen(released.open, Fiber.join(fiber))
-        })
-        // The first group waits, so that what follows is one; that one waits with the row of task 0, before it takes that of task 1.
-        const [releaseFirst, releaseSecond] = [yield* hold(3), yield* hold(2)]
-        const writes = yield* Effect.forEach([3, 0, 2, 1], (seq) =>
-          Effect.forkChild(one.postpone(seq, 0), { startImmediately: true }),
+    const test = effectTest(it.effect)
+    test("whose writes wait for one another's rows both get done", function* () {
+      const { connect, one, sql } = yield* two(4)
+      for (const part of [0, 1, 2, 3]) yield* one.takePart(part)
+      const touch = (client: SqlClient.SqlClient, seq: number) => client`UPDATE task SET due_at = 7 WHERE seq = ${seq}`
+      /** Takes the row, and gives what lets go of it. */
+      const hold = Effect.fnUntraced(function* (seq: number) {
+        const holder = yield* connect
+        const [held, released] = [yield* Latch.make(), yield* Latch.make()]
+        const fiber = yield* Effect.forkChild(
+          holder.withTransaction(Effect.andThen(touch(holder, seq), Effect.andThen(held.open, released.await))),
         )
-        const rival = yield* connect
-        yield* rival.withTransaction(
-          Effect.gen(function* () {
-            // The other one is to notice, and to lose.
-            yield* rival`SET LOCAL deadlock_timeout = '1h'`
-            yield* touch(rival, 1)
-            yield* waiting(sql)
-            yield* releaseFirst
-            yield* waiting(sql)
-            const blocked = yield* Effect.forkChild(touch(rival, 0))
-            yield* waiting(sql, 2)
-            yield* releaseSecond
-            yield* Fiber.join(blocked)
-          }),
-        )
-        yield* Fiber.joinAll(writes)
-        assert.deepStrictEqual(
-          (yield* sql<{ due: number }>`SELECT due_at AS due FROM task ORDER BY seq`).map(({ due }) => due),
-          [0, 0, 0, 0],
-        )
-      }),
-    )
+        yield* held.await
+        return Effect.andThen(released.open, Fiber.join(fiber))
+      })
+      // The first group waits, so that what follows is one; that one waits with the row of task 0, before it takes that of task 1.
+      const [releaseFirst, releaseSecond] = [yield* hold(3), yield* hold(2)]
+      const writes = yield* Effect.forEach([3, 0, 2, 1], (seq) =>
+        Effect.forkChild(one.postpone(seq, 0), { startImmediately: true }),
+      )
+      const rival = yield* connect
+      yield* rival.withTransaction(
+        Effect.gen(function* () {
+          // The other one is to notice, and to lose.
+          yield* rival`SET LOCAL deadlock_timeout = '1h'`
+          yield* touch(rival, 1)
+          yield* waiting(sql)
+          yield* releaseFirst
+          yield* waiting(sql)
+          const blocked = yield* Effect.forkChild(touch(rival, 0))
+          yield* waiting(sql, 2)
+          yield* releaseSecond
+          yield* Fiber.join(blocked)
+        }),
+      )
+      yield* Fiber.joinAll(writes)
+      assert.deepStrictEqual(
+        column(yield* sql<{ due: number }>`SELECT due_at AS due FROM task ORDER BY seq`, "due"),
+        [0, 0, 0, 0],
+      )
+    })
 
-    it.effect("of which one plans again what the other has just got a result of: the result stays", () =>
-      Effect.gen(function* () {
-        const { connect, one, sql, states } = yield* two(2)
-        yield* sql`UPDATE task SET state = 'failed', task_id = 'task_' || seq`
-        const rival = yield* connect
-        const campaign = (yield* sql<{ campaign: number }>`SELECT campaign FROM task`)[0]!.campaign
-        const replanned = yield* rival.withTransaction(
-          Effect.gen(function* () {
-            yield* rival`UPDATE task SET state = 'completed' WHERE seq = 0`
-            const fiber = yield* Effect.forkChild(one.replan(campaign, ["failed"], 9))
-            // It has read both as failed.
-            yield* waiting(sql)
-            return fiber
-          }),
-        )
-        assert.strictEqual(yield* Fiber.join(replanned), 1)
-        assert.deepStrictEqual(yield* states, [
-          ["completed", null],
-          ["planned", null],
-        ])
-        // Nor does an answer that was read before the result came.
-        yield* one.markOpen(0, "task_0")
-        assert.deepStrictEqual((yield* states)[0], ["completed", null])
-      }),
-    )
+    test("of which one plans again what the other has just got a result of: the result stays", function* () {
+      const { connect, one, sql, states } = yield* two(2)
+      yield* sql`UPDATE task SET state = 'failed', task_id = 'task_' || seq`
+      const rival = yield* connect
+      const campaign = (yield* sql<{ campaign: number }>`SELECT campaign FROM task`)[0]!.campaign
+      const replanned = yield* rival.withTransaction(
+        Effect.gen(function* () {
+          yield* rival`UPDATE task SET state = 'completed' WHERE seq = 0`
+          const fiber = yield* Effect.forkChild(one.replan(campaign, ["failed"], 9))
+          // It has read both as failed.
+          yield* waiting(sql)
+          return fiber
+        }),
+      )
+      assert.strictEqual(yield* Fiber.join(replanned), 1)
+      assert.deepStrictEqual(yield* states, [
+        ["completed", null],
+        ["planned", null],
+      ])
+      // Nor does an answer that was read before the result came.
+      yield* one.markOpen(0, "task_0")
+      assert.deepStrictEqual((yield* states)[0], ["completed", null])
+    })
 
-    it.effect("of which one took a part late: who is to work it takes it again", () =>
-      Effect.gen(function* () {
-        const { one, other } = yield* two(1)
-        const logs = Logs.make()
-        yield* one.takePart(0)
-        yield* Effect.scoped(other.takePart(0))
-        const [task] = yield* one.plannedAfter(-1)
-        for (let renewal = 0; renewal < 3; renewal++) {
-          assert.isFalse(yield* one.claim(task!), `before renewal ${renewal}`)
-          yield* logs.during(one.renewParts(0, 0, 2))
-        }
-        assert.isTrue(yield* one.claim(task!))
-        assert.deepStrictEqual(logs.messages, [
-          "part 0 reclaimed: the ledger still named another worker, probably one that had been suspended",
-        ])
+    test("of which one took a part late: who is to work it takes it again", function* () {
+      const { one, other } = yield* two(1)
+      const logs = Logs.make()
+      yield* one.takePart(0)
+      yield* Effect.scoped(other.takePart(0))
+      const [task] = yield* one.plannedAfter(-1)
+      for (let renewal = 0; renewal < 3; renewal++) {
+        assert.isFalse(yield* one.claim(task!), `before renewal ${renewal}`)
         yield* logs.during(one.renewParts(0, 0, 2))
-        assert.strictEqual(logs.messages.length, 1)
-      }),
-    )
+      }
+      assert.isTrue(yield* one.claim(task!))
+      assert.deepStrictEqual(logs.messages, [
+        "part 0 reclaimed: the ledger still named another worker, probably one that had been suspended",
+      ])
+      yield* logs.during(one.renewParts(0, 0, 2))
+      assert.strictEqual(logs.messages.length, 1)
+    })
 
-    it.effect("know whether the service answers the other", () =>
-      Effect.gen(function* () {
-        const { one, other } = yield* two(1)
-        yield* one.takePart(0)
-        yield* other.takePart(1)
-        assert.isFalse(yield* one.othersAnsweredWithin(60_000))
-        yield* other.renewParts(0, 61_000, 9)
-        assert.isFalse(yield* one.othersAnsweredWithin(60_000))
-        assert.isTrue(yield* one.othersAnsweredWithin(90_000))
-        yield* other.renewParts(0, 1_000, 9)
-        assert.isTrue(yield* one.othersAnsweredWithin(60_000))
-        assert.isFalse(yield* other.othersAnsweredWithin(60_000))
-      }),
-    )
+    test("know whether the service answers the other", function* () {
+      const { one, other } = yield* two(1)
+      yield* one.takePart(0)
+      yield* other.takePart(1)
+      assert.isFalse(yield* one.othersAnsweredWithin(60_000))
+      yield* other.renewParts(0, 61_000, 9)
+      assert.isFalse(yield* one.othersAnsweredWithin(60_000))
+      assert.isTrue(yield* one.othersAnsweredWithin(90_000))
+      yield* other.renewParts(0, 1_000, 9)
+      assert.isTrue(yield* one.othersAnsweredWithin(60_000))
+      assert.isFalse(yield* other.othersAnsweredWithin(60_000))
+    })
 
-    it.effect("are seen by the database's clock, whatever their own", () =>
-      Effect.gen(function* () {
-        // The test's clock says that it is 1970.
-        const { one } = yield* two(1)
-        yield* one.takePart(0)
-        yield* one.renewParts(5_000, 0, 9)
-        const [worker] = yield* one.workers
-        assert.isBelow(worker!.renewedAgo, 5_000)
-        assert.isAtLeast(worker!.progressedAgo, 5_000)
-        assert.isBelow(worker!.progressedAgo, 10_000)
-      }),
-    )
+    test("are seen by the database's clock, whatever their own", function* () {
+      // The test's clock says that it is 1970.
+      const { one } = yield* two(1)
+      yield* one.takePart(0)
+      yield* one.renewParts(5_000, 0, 9)
+      const [worker] = yield* one.workers
+      assert.isBelow(worker!.renewedAgo, 5_000)
+      assert.isAtLeast(worker!.progressedAgo, 5_000)
+      assert.isBelow(worker!.progressedAgo, 10_000)
+    })
 
-    it.effect("each have tasks that are to be sent or polled now", () =>
-      Effect.gen(function* () {
-        const { one, other, sql } = yield* two(5)
-        for (const part of [-1, 0, 1, 2]) yield* one.takePart(part)
-        for (const part of [3, 4]) yield* other.takePart(part)
-        const due = Effect.map(one.workers, (workers) => workers.map(({ due, name, parts }) => [name, parts, due]))
-        assert.deepStrictEqual(yield* due, [
-          ["one", 3, 3],
-          ["other", 2, 2],
-        ])
-        yield* sql`UPDATE task SET state = 'submitted', due_at = 100 WHERE seq > 0`
-        yield* sql`UPDATE task SET state = 'completed' WHERE seq = 4`
-        assert.deepStrictEqual(yield* due, [
-          ["one", 3, 1],
-          ["other", 2, 0],
-        ])
-        yield* TestClock.setTime(100)
-        assert.deepStrictEqual(yield* due, [
-          ["one", 3, 3],
-          ["other", 2, 1],
-        ])
-      }),
-    )
+    test("each have tasks that are to be sent or polled now", function* () {
+      const { one, other, sql } = yield* two(5)
+      for (const part of [-1, 0, 1, 2]) yield* one.takePart(part)
+      for (const part of [3, 4]) yield* other.takePart(part)
+      const due = Effect.map(one.workers, (workers) => workers.map(({ due, name, parts }) => [name, parts, due]))
+      assert.deepStrictEqual(yield* due, [
+        ["one", 3, 3],
+        ["other", 2, 2],
+      ])
+      yield* sql`UPDATE task SET state = 'submitted', due_at = 100 WHERE seq > 0`
+      yield* sql`UPDATE task SET state = 'completed' WHERE seq = 4`
+      assert.deepStrictEqual(yield* due, [
+        ["one", 3, 1],
+        ["other", 2, 0],
+      ])
+      yield* TestClock.setTime(100)
+      assert.deepStrictEqual(yield* due, [
+        ["one", 3, 3],
+        ["other", 2, 1],
+      ])
+    })
 
-    it.effect("send half as many requests after a refusal for load, however many were refused at once", () =>
-      Effect.gen(function* () {
-        const { one, other, sql } = yield* two(1)
-        const hour = 3_600_000
-        const ask = other.takeSlots(1, 1 / 3600)
-        const before = yield* ask
-        assert.strictEqual(Math.round(before.spacing), hour)
-        assert.strictEqual(Option.getOrThrow(yield* one.budget).rateShare, 1)
-        for (const ledger of [one, other]) yield* ledger.slowRequests(before.cuts)
-        assert.isBelow(Option.getOrThrow(yield* one.budget).rateShare, 1)
-        const after = yield* ask
-        assert.strictEqual(after.cuts, before.cuts + 1)
-        // It recovers meanwhile.
-        assert.isAbove(after.spacing, hour * 1.2)
-        assert.isBelow(after.spacing, hour * 2.01)
-        yield* sql`UPDATE budget SET cut_at = cut_at - 30000`
-        assert.isBelow((yield* ask).spacing, hour * 1.01)
-        // The clock was set back.
-        yield* sql`UPDATE budget SET cut_at = cut_at + ${hour}`
-        assert.closeTo((yield* ask).spacing, hour, hour / 100)
-      }),
-    )
+    test("send half as many requests after a refusal for load, however many were refused at once", function* () {
+      const { one, other, sql } = yield* two(1)
+      const hour = 3_600_000
+      const ask = other.takeSlots(1, 1 / 3600)
+      const before = yield* ask
+      assert.strictEqual(Math.round(before.spacing), hour)
+      assert.strictEqual(Option.getOrThrow(yield* one.budget).rateShare, 1)
+      for (const ledger of [one, other]) yield* ledger.slowRequests(before.cuts)
+      assert.isBelow(Option.getOrThrow(yield* one.budget).rateShare, 1)
+      const after = yield* ask
+      assert.strictEqual(after.cuts, before.cuts + 1)
+      // It recovers meanwhile.
+      assert.isAbove(after.spacing, hour * 1.2)
+      assert.isBelow(after.spacing, hour * 2.01)
+      yield* sql`UPDATE budget SET cut_at = cut_at - 30000`
+      assert.isBelow((yield* ask).spacing, hour * 1.01)
+      // The clock was set back.
+      yield* sql`UPDATE budget SET cut_at = cut_at + ${hour}`
+      assert.closeTo((yield* ask).spacing, hour, hour / 100)
+    })
 
     it.effect(
       "each look once more at all their tasks after a delivery that names none, also at those being polled",
@@ -247,25 +235,23 @@ describe.skipIf(notInstalled)("two workers", () => {
         }),
     )
 
-    it.effect("record deliveries while another receiver removes the same old ones", () =>
-      Effect.gen(function* () {
-        const { one, sql } = yield* two(1)
-        const long = 24 * 3_600_000
-        for (const id of ["a", "b"]) {
-          yield* one.recordDelivery({ id, sentAt: 1, taskIds: Option.some([`task_${id}`]) })
-        }
-        yield* TestClock.setTime(long)
-        yield* sql.withTransaction(
-          Effect.gen(function* () {
-            yield* sql`DELETE FROM delivery WHERE delivery_id = 'a'`
-            yield* sql`DELETE FROM hint WHERE task_id = 'task_a'`
-            yield* one.recordDelivery({ id: "c", sentAt: 1, taskIds: Option.some(["task_c"]) })
-          }),
-        )
-        assert.deepStrictEqual(yield* sql`SELECT delivery_id FROM delivery`, [{ delivery_id: "c" }])
-        assert.deepStrictEqual(yield* sql`SELECT task_id FROM hint`, [{ task_id: "task_c" }])
-      }),
-    )
+    test("record deliveries while another receiver removes the same old ones", function* () {
+      const { one, sql } = yield* two(1)
+      const long = 24 * 3_600_000
+      for (const id of ["a", "b"]) {
+        yield* one.recordDelivery({ id, sentAt: 1, taskIds: Option.some([`task_${id}`]) })
+      }
+      yield* TestClock.setTime(long)
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`DELETE FROM delivery WHERE delivery_id = 'a'`
+          yield* sql`DELETE FROM hint WHERE task_id = 'task_a'`
+          yield* one.recordDelivery({ id: "c", sentAt: 1, taskIds: Option.some(["task_c"]) })
+        }),
+      )
+      assert.deepStrictEqual(yield* sql`SELECT delivery_id FROM delivery`, [{ delivery_id: "c" }])
+      assert.deepStrictEqual(yield* sql`SELECT task_id FROM hint`, [{ task_id: "task_c" }])
+    })
 
     /** One task of two items, claimed by the first of two workers. */
     const claimed = Effect.gen(function* () {
@@ -279,139 +265,127 @@ describe.skipIf(notInstalled)("two workers", () => {
       return { one, other, whole: whole!, claim, split, ...rest }
     })
 
-    it.effect("of which one splits what the other planned: each sends the halves", () =>
-      Effect.gen(function* () {
-        const { other, split, whole } = yield* claimed
-        yield* split
-        yield* other.takePart(0)
-        const body = yield* other.requestBody(0)
-        assert.isBelow(body.length, whole.body.length)
-        assert.deepStrictEqual(Buffer.from(body), Buffer.from((yield* other.request(0)).body))
-      }),
-    )
+    test("of which one splits what the other planned: each sends the halves", function* () {
+      const { other, split, whole } = yield* claimed
+      yield* split
+      yield* other.takePart(0)
+      const body = yield* other.requestBody(0)
+      assert.isBelow(body.length, whole.body.length)
+      assert.deepStrictEqual(Buffer.from(body), Buffer.from((yield* other.request(0)).body))
+    })
 
-    it.effect("of which one gives back or splits a task after the other has begun a campaign: it stays unsent", () =>
-      Effect.gen(function* () {
-        const { claim, one, other, split, sql, states } = yield* claimed
-        const superseded = ["superseded", "campaign 2 began before it was sent"]
-        yield* other.startRun({ guidelines: "others", newCampaign: true })
-        yield* one.release(0)
-        assert.deepStrictEqual(yield* states, [superseded])
-        // At the same time.
-        yield* other.startRun({ newCampaign: true })
-        assert.isTrue(yield* claim)
-        const released = yield* sql.withTransaction(
+    test("of which one gives back or splits a task after the other has begun a campaign: it stays unsent", function* () {
+      const { claim, one, other, split, sql, states } = yield* claimed
+      const superseded = ["superseded", "campaign 2 began before it was sent"]
+      yield* other.startRun({ guidelines: "others", newCampaign: true })
+      yield* one.release(0)
+      assert.deepStrictEqual(yield* states, [superseded])
+      // At the same time.
+      yield* other.startRun({ newCampaign: true })
+      assert.isTrue(yield* claim)
+      const released = yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT 1 FROM job FOR UPDATE`
+          const released = yield* Effect.forkChild(one.release(0))
+          yield* waiting(sql)
+          yield* sql`INSERT INTO run (job, run, campaign, started_at) VALUES (1, 99, 2, 0)`
+          return released
+        }),
+      )
+      yield* Fiber.join(released)
+      assert.deepStrictEqual(yield* states, [superseded])
+      yield* other.startRun({ newCampaign: true })
+      assert.isTrue(yield* claim)
+      yield* one.release(0)
+      assert.deepStrictEqual(yield* states, [["planned", null]])
+      assert.isTrue(yield* claim)
+      yield* other.startRun({ guidelines: "others", newCampaign: true })
+      yield* split
+      assert.deepStrictEqual(yield* states, [superseded, superseded])
+    })
+
+    test("count a task in the state that it came to, and not what came too late", function* () {
+      const { one, other, sql } = yield* two(2)
+      yield* one.takePart(0)
+      yield* one.claim((yield* one.plannedAfter(-1))[0]!)
+      yield* other.takePart(0)
+      // The clock was set back since.
+      yield* sql`UPDATE task SET claim_until = claim_until + 3600000`
+      const tasks = Effect.map(Metric.snapshot, (metrics) =>
+        Object.fromEntries(
+          metrics.flatMap(({ attributes, id, state }) =>
+            id === "prefstream_tasks_total"
+              ? [[attributes?.["state"], (state as { readonly count: number }).count]]
+              : [],
+          ),
+        ),
+      )
+      yield* Effect.gen(function* () {
+        assert.strictEqual(yield* other.settleAbandoned("in_doubt", 60_000), 1)
+        assert.deepStrictEqual(yield* tasks, { in_doubt: 1 })
+        yield* one.markSubmitted(0, "task_0", 0)
+        assert.deepStrictEqual(yield* tasks, { in_doubt: 1, submitted: 1 })
+        yield* one.markSubmitted(0, "task_0", 0)
+        yield* one.markRefused(0, "no")
+        yield* other.sendAgain([1]).pipe(Effect.flip)
+        yield* other.giveUp([1])
+        yield* one.markCompleted(0, "{}", "task_0")
+        yield* one.markInvalid(0, "{}", "odd", "task_0")
+        yield* one.markFailed(0, "gone", "task_0")
+        assert.deepStrictEqual(yield* tasks, { in_doubt: 1, submitted: 1 })
+      }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
+    })
+
+    test("of which one is interrupted just when the lock for reading is taken let the other read", function* () {
+      const { connect } = yield* two(1)
+      const [sql, other] = [yield* connect, yield* connect]
+      const taken = yield* Latch.make()
+      const withTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.tap(sql.withTransaction(effect), () => Effect.andThen(taken.open, Effect.yieldNow))
+      const interrupted = Object.assign(sql.bind(undefined), sql, { withTransaction })
+      const reading = yield* Effect.forkChild(Effect.scoped(ReaderLock.acquire(interrupted, "night", "worker")))
+      yield* taken.await
+      yield* Fiber.interrupt(reading)
+      assert.isTrue(yield* PostgresLock.tryTake(other, "night reader"))
+    })
+
+    test("both know that webhooks arrive", function* () {
+      const { other } = yield* two(1)
+      assert.deepStrictEqual(yield* other.lastDelivery, Option.none())
+      yield* other.onNotification("planned")
+      assert.deepStrictEqual(yield* other.lastDelivery, Option.none())
+      yield* other.onNotification("hinted")
+      assert.deepStrictEqual(yield* other.lastDelivery, Option.some(yield* SteadyClock.now))
+    })
+
+    test("that are given the same id for two tasks hold the second in doubt", function* () {
+      const { one, other, sql, states } = yield* two(2)
+      for (const [part, ledger] of [one, other].entries()) {
+        yield* ledger.takePart(part)
+        yield* ledger.claim((yield* ledger.plannedAfter(-1))[0]!)
+      }
+      // The first is recorded, and not committed, when the second looks for its id.
+      const recorded = yield* Deferred.make<void>()
+      const released = yield* Latch.make()
+      const first = yield* Effect.forkChild(
+        sql.withTransaction(
           Effect.gen(function* () {
-            yield* sql`SELECT 1 FROM job FOR UPDATE`
-            const released = yield* Effect.forkChild(one.release(0))
-            yield* waiting(sql)
-            yield* sql`INSERT INTO run (job, run, campaign, started_at) VALUES (1, 99, 2, 0)`
-            return released
+            yield* sql`UPDATE task SET state = 'submitted', task_id = 'same' WHERE seq = 0`
+            yield* Deferred.succeed(recorded, undefined)
+            yield* released.await
           }),
-        )
-        yield* Fiber.join(released)
-        assert.deepStrictEqual(yield* states, [superseded])
-        yield* other.startRun({ newCampaign: true })
-        assert.isTrue(yield* claim)
-        yield* one.release(0)
-        assert.deepStrictEqual(yield* states, [["planned", null]])
-        assert.isTrue(yield* claim)
-        yield* other.startRun({ guidelines: "others", newCampaign: true })
-        yield* split
-        assert.deepStrictEqual(yield* states, [superseded, superseded])
-      }),
-    )
-
-    it.effect("count a task in the state that it came to, and not what came too late", () =>
-      Effect.gen(function* () {
-        const { one, other, sql } = yield* two(2)
-        yield* one.takePart(0)
-        yield* one.claim((yield* one.plannedAfter(-1))[0]!)
-        yield* other.takePart(0)
-        // The clock was set back since.
-        yield* sql`UPDATE task SET claim_until = claim_until + 3600000`
-        const tasks = Effect.map(Metric.snapshot, (metrics) =>
-          Object.fromEntries(
-            metrics.flatMap(({ attributes, id, state }) =>
-              id === "prefstream_tasks_total"
-                ? [[attributes?.["state"], (state as { readonly count: number }).count]]
-                : [],
-            ),
-          ),
-        )
-        yield* Effect.gen(function* () {
-          assert.strictEqual(yield* other.settleAbandoned("in_doubt", 60_000), 1)
-          assert.deepStrictEqual(yield* tasks, { in_doubt: 1 })
-          yield* one.markSubmitted(0, "task_0", 0)
-          assert.deepStrictEqual(yield* tasks, { in_doubt: 1, submitted: 1 })
-          yield* one.markSubmitted(0, "task_0", 0)
-          yield* one.markRefused(0, "no")
-          yield* other.sendAgain([1]).pipe(Effect.flip)
-          yield* other.giveUp([1])
-          yield* one.markCompleted(0, "{}", "task_0")
-          yield* one.markInvalid(0, "{}", "odd", "task_0")
-          yield* one.markFailed(0, "gone", "task_0")
-          assert.deepStrictEqual(yield* tasks, { in_doubt: 1, submitted: 1 })
-        }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
-      }),
-    )
-
-    it.effect("of which one is interrupted just when the lock for reading is taken let the other read", () =>
-      Effect.gen(function* () {
-        const { connect } = yield* two(1)
-        const [sql, other] = [yield* connect, yield* connect]
-        const taken = yield* Latch.make()
-        const withTransaction = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-          Effect.tap(sql.withTransaction(effect), () => Effect.andThen(taken.open, Effect.yieldNow))
-        const interrupted = Object.assign(sql.bind(undefined), sql, { withTransaction })
-        const reading = yield* Effect.forkChild(Effect.scoped(ReaderLock.acquire(interrupted, "night", "worker")))
-        yield* taken.await
-        yield* Fiber.interrupt(reading)
-        assert.isTrue(yield* PostgresLock.tryTake(other, "night reader"))
-      }),
-    )
-
-    it.effect("both know that webhooks arrive", () =>
-      Effect.gen(function* () {
-        const { other } = yield* two(1)
-        assert.deepStrictEqual(yield* other.lastDelivery, Option.none())
-        yield* other.onNotification("planned")
-        assert.deepStrictEqual(yield* other.lastDelivery, Option.none())
-        yield* other.onNotification("hinted")
-        assert.deepStrictEqual(yield* other.lastDelivery, Option.some(yield* SteadyClock.now))
-      }),
-    )
-
-    it.effect("that are given the same id for two tasks hold the second in doubt", () =>
-      Effect.gen(function* () {
-        const { one, other, sql, states } = yield* two(2)
-        for (const [part, ledger] of [one, other].entries()) {
-          yield* ledger.takePart(part)
-          yield* ledger.claim((yield* ledger.plannedAfter(-1))[0]!)
-        }
-        // The first is recorded, and not committed, when the second looks for its id.
-        const recorded = yield* Deferred.make<void>()
-        const released = yield* Latch.make()
-        const first = yield* Effect.forkChild(
-          sql.withTransaction(
-            Effect.gen(function* () {
-              yield* sql`UPDATE task SET state = 'submitted', task_id = 'same' WHERE seq = 0`
-              yield* Deferred.succeed(recorded, undefined)
-              yield* released.await
-            }),
-          ),
-        )
-        yield* Deferred.await(recorded)
-        const second = yield* Effect.forkChild(other.markSubmitted(1, "same", 0), { startImmediately: true })
-        yield* waiting(sql)
-        yield* released.open
-        yield* Fiber.join(first)
-        assert.isTrue(Option.isSome(yield* Fiber.join(second)))
-        const [, [state, reason] = []] = yield* states
-        assert.strictEqual(state, "in_doubt")
-        assert.match(reason ?? "", /^the service answered with the task id same, which task 1 already has/)
-      }),
-    )
+        ),
+      )
+      yield* Deferred.await(recorded)
+      const second = yield* Effect.forkChild(other.markSubmitted(1, "same", 0), { startImmediately: true })
+      yield* waiting(sql)
+      yield* released.open
+      yield* Fiber.join(first)
+      assert.isTrue(Option.isSome(yield* Fiber.join(second)))
+      const [, [state, reason] = []] = yield* states
+      assert.strictEqual(state, "in_doubt")
+      assert.match(reason ?? "", /^the service answered with the task id same, which task 1 already has/)
+    })
   })
 
   for (const [what, answer] of [
@@ -439,10 +413,7 @@ describe.skipIf(notInstalled)("two workers", () => {
           Effect.provideService(Ledger, one),
         )
         assert.isTrue(yield* one.isDue)
-        assert.deepStrictEqual(
-          (yield* one.plannedAfter(-1)).map(({ seq }) => seq),
-          [0],
-        )
+        assert.deepStrictEqual(column(yield* one.plannedAfter(-1), "seq"), [0])
       }).pipe(Effect.scoped, Effect.provide(platform)),
     )
   }

@@ -91,161 +91,136 @@ const findings = Effect.map(LedgerCheck.check({ job: defaultJob }), ({ findings 
 export const conversationConformance = (test: LedgerTest) =>
   describe("conversations", () => {
     for (const seed of [1, 2, 3]) {
-      test(
-        `come back exactly as they were, in shuffled and halved tasks of several votes (seed ${seed})`,
-        Effect.gen(function* () {
-          const items = Conversations.items(60, seed)
-          assert.strictEqual(items.length, 60)
-          assert.isTrue(items.some(({ item: { prompt } }) => typeof prompt === "string"))
-          yield* plan(items.map(identify), { votes: 2, shuffleSeed: seed })
-          yield* judgeAll
-          assert.deepStrictEqual(
-            yield* judged,
-            items.map((item) => expected(item, 2)),
-          )
-          assert.deepStrictEqual(yield* findings, [])
-        }),
-      )
-    }
-
-    test(
-      "are noted with the step that plans the first of them, and only with it",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const items = Conversations.items(40, 5).map(identify)
-        const isText = ({ item }: BatchItem) => typeof item.prompt === "string"
-        yield* plan(items.filter(isText))
-        assert.isFalse(yield* ledger.hasConversations)
-        const twice = items.find((each) => !isText(each))!
-        yield* Effect.exit(plan([twice, twice]))
-        assert.isFalse(yield* ledger.hasConversations)
-        yield* plan([twice])
-        assert.isTrue(yield* ledger.hasConversations)
-        assert.deepStrictEqual(yield* findings, [])
-      }),
-    )
-
-    test(
-      "are sent as text, and known by it",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const items = Conversations.items(40, 4)
-        const run = yield* plan(items.map(identify), { shuffleSeed: false })
-        const sent = (yield* Effect.forEach(yield* plannedTasks, ({ seq }) => ledger.request(seq))).flatMap(
-          ({ body }) => (JSON.parse(Payload.decode(body)) as TaskRequest).prompts,
-        )
-        assert.deepStrictEqual(
-          sent,
-          items.map(({ item }) => toTaskPrompt(item)),
-        )
-        const asTexts = items.map((each) => identify({ ...each, item: { ...each.item, ...toTaskPrompt(each.item) } }))
-        assert.deepStrictEqual(
-          yield* ledger.classify(run, asTexts),
-          asTexts.map(() => "duplicate"),
-        )
-      }),
-    )
-
-    test(
-      "are told of all planned items, and of those that nobody will judge",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const items = Conversations.items(30, 5)
-        yield* plan(items.map(identify), { shuffleSeed: 3 })
-        assert.deepStrictEqual(
-          yield* Stream.runCollect(ledger.prompts),
-          items.map(({ item: { id, models, prompt } }) => ({
-            itemId: id,
-            prompt,
-            ...(models === undefined ? {} : { models }),
-          })),
-        )
-        for (const task of yield* plannedTasks) {
-          yield* ledger.claim(task)
-          yield* ledger.markRefused(task.seq, "no")
-        }
-        const dropped = (yield* Stream.runCollect(ledger.dropped(Option.none()))).flatMap(({ items }) => items)
-        assert.deepStrictEqual(
-          dropped.map(({ completion_origins, completions, item_id, models, origin, prompt }): SourceItem => ({
-            item: { id: item_id, prompt, completions, ...(models === undefined ? {} : { models }) },
-            origin,
-            ...(completion_origins === undefined ? {} : { completionOrigins: completion_origins }),
-          })),
-          [...items],
-        )
-      }),
-    )
-
-    test(
-      "stay what they are when their task failed, was given up and is sent again, and when it is packed",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        const sql = yield* SqlClient.SqlClient
-        const items = Conversations.items(21, 6)
-        yield* plan(items.map(identify), { shuffleSeed: 1 })
-        const [first, second, third] = yield* plannedTasks
-        for (const [i, task] of [first!, second!, third!].entries()) {
-          yield* ledger.claim(task)
-          yield* ledger.markSubmitted(task.seq, `lost_${i}`, 0)
-          yield* ledger.markFailed(task.seq, "lost")
-        }
-        yield* ledger.giveUp([second!.seq + 1])
-        yield* ledger.sendAgain([second!.seq + 1])
-        assert.strictEqual(yield* ledger.replan(1, ["failed"], 3), 2)
+      test(`come back exactly as they were, in shuffled and halved tasks of several votes (seed ${seed})`, function* () {
+        const items = Conversations.items(60, seed)
+        assert.strictEqual(items.length, 60)
+        assert.isTrue(items.some(({ item: { prompt } }) => typeof prompt === "string"))
+        yield* plan(items.map(identify), { votes: 2, shuffleSeed: seed })
         yield* judgeAll
-        const packed = yield* sql<{
-          seq: number
-          body: Uint8Array
-          items: Uint8Array
-        }>`SELECT seq, body, items FROM task_request`
-        for (const { body, items, seq } of packed) {
-          const payload = { body: Payload.pack(body), items: Payload.pack(items) }
-          yield* sql`UPDATE task_request SET ${sql.update(payload)} WHERE seq = ${seq}`
-        }
         assert.deepStrictEqual(
           yield* judged,
-          items.map((item) => expected(item, 1)),
+          items.map((item) => expected(item, 2)),
         )
         assert.deepStrictEqual(yield* findings, [])
-      }),
-    )
+      })
+    }
 
-    test(
-      "may be gold items that are mixed in",
-      Effect.gen(function* () {
-        const [host, ...gold] = Conversations.items(4, 7)
-        const checks = gold.map((each) => ({ ...identify(each), isCheck: true }))
-        yield* plan([{ ...identify(host!), gold: checks }], { shuffleSeed: 2 })
-        yield* judgeAll
-        assert.deepStrictEqual(yield* judged, [expected(host!, 1), expected(gold[0]!, 1, true)])
-      }),
-    )
+    test("are noted with the step that plans the first of them, and only with it", function* (ledger) {
+      const items = Conversations.items(40, 5).map(identify)
+      const isText = ({ item }: BatchItem) => typeof item.prompt === "string"
+      yield* plan(items.filter(isText))
+      assert.isFalse(yield* ledger.hasConversations)
+      const twice = items.find((each) => !isText(each))!
+      yield* Effect.exit(plan([twice, twice]))
+      assert.isFalse(yield* ledger.hasConversations)
+      yield* plan([twice])
+      assert.isTrue(yield* ledger.hasConversations)
+      assert.deepStrictEqual(yield* findings, [])
+    })
 
-    test(
-      "are told by a check from a text that is taken for one, and models from too few of them",
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        const prompts = ["no header", "[user]\na"]
-        const items = prompts.map((prompt, i) =>
-          identify({
-            item: { id: `item-${i}`, prompt, completions: ["completion 0 of 0", "completion 1 of 0"] },
-            origin: { file: "f", line: i + 1 },
-          }),
-        )
-        yield* plan(items, { shuffleSeed: false })
-        assert.deepStrictEqual(yield* findings, [])
-        const details = items.map(({ itemId, origin }) => ({ item_id: itemId, origin }))
-        const changed = Effect.fnUntraced(function* (members: object) {
-          const of = JSON.stringify(details.map((each) => ({ ...each, ...members })))
-          yield* sql`UPDATE task_request SET items = ${Payload.encode(of)}`
-          return yield* findings
-        })
-        const says = (item: number) =>
-          `request_unreadable: the request of task 1 cannot be read: what is kept of the item item-${item} does not fit what was sent`
-        assert.deepStrictEqual(yield* changed({ conversation: true }), [says(0)])
-        assert.deepStrictEqual(yield* changed({ models: ["one"] }), [says(0)])
-        assert.deepStrictEqual(yield* changed({ completion_origins: [] }), [says(0)])
-        assert.deepStrictEqual(yield* changed({ models: ["one", "other"] }), [])
-      }),
-    )
+    test("are sent as text, and known by it", function* (ledger) {
+      const items = Conversations.items(40, 4)
+      const run = yield* plan(items.map(identify), { shuffleSeed: false })
+      const sent = (yield* Effect.forEach(yield* plannedTasks, ({ seq }) => ledger.request(seq))).flatMap(
+        ({ body }) => (JSON.parse(Payload.decode(body)) as TaskRequest).prompts,
+      )
+      assert.deepStrictEqual(
+        sent,
+        items.map(({ item }) => toTaskPrompt(item)),
+      )
+      const asTexts = items.map((each) => identify({ ...each, item: { ...each.item, ...toTaskPrompt(each.item) } }))
+      assert.deepStrictEqual(
+        yield* ledger.classify(run, asTexts),
+        asTexts.map(() => "duplicate"),
+      )
+    })
+
+    test("are told of all planned items, and of those that nobody will judge", function* (ledger) {
+      const items = Conversations.items(30, 5)
+      yield* plan(items.map(identify), { shuffleSeed: 3 })
+      assert.deepStrictEqual(
+        yield* Stream.runCollect(ledger.prompts),
+        items.map(({ item: { id, models, prompt } }) => ({
+          itemId: id,
+          prompt,
+          ...(models === undefined ? {} : { models }),
+        })),
+      )
+      for (const task of yield* plannedTasks) {
+        yield* ledger.claim(task)
+        yield* ledger.markRefused(task.seq, "no")
+      }
+      const dropped = (yield* Stream.runCollect(ledger.dropped(Option.none()))).flatMap(({ items }) => items)
+      assert.deepStrictEqual(
+        dropped.map(({ completion_origins, completions, item_id, models, origin, prompt }): SourceItem => ({
+          item: { id: item_id, prompt, completions, ...(models === undefined ? {} : { models }) },
+          origin,
+          ...(completion_origins === undefined ? {} : { completionOrigins: completion_origins }),
+        })),
+        [...items],
+      )
+    })
+
+    test("stay what they are when their task failed, was given up and is sent again, and when it is packed", function* (ledger) {
+      const sql = yield* SqlClient.SqlClient
+      const items = Conversations.items(21, 6)
+      yield* plan(items.map(identify), { shuffleSeed: 1 })
+      const [first, second, third] = yield* plannedTasks
+      for (const [i, task] of [first!, second!, third!].entries()) {
+        yield* ledger.claim(task)
+        yield* ledger.markSubmitted(task.seq, `lost_${i}`, 0)
+        yield* ledger.markFailed(task.seq, "lost")
+      }
+      yield* ledger.giveUp([second!.seq + 1])
+      yield* ledger.sendAgain([second!.seq + 1])
+      assert.strictEqual(yield* ledger.replan(1, ["failed"], 3), 2)
+      yield* judgeAll
+      const packed = yield* sql<{
+        seq: number
+        body: Uint8Array
+        items: Uint8Array
+      }>`SELECT seq, body, items FROM task_request`
+      for (const { body, items, seq } of packed) {
+        const payload = { body: Payload.pack(body), items: Payload.pack(items) }
+        yield* sql`UPDATE task_request SET ${sql.update(payload)} WHERE seq = ${seq}`
+      }
+      assert.deepStrictEqual(
+        yield* judged,
+        items.map((item) => expected(item, 1)),
+      )
+      assert.deepStrictEqual(yield* findings, [])
+    })
+
+    test("may be gold items that are mixed in", function* () {
+      const [host, ...gold] = Conversations.items(4, 7)
+      const checks = gold.map((each) => ({ ...identify(each), isCheck: true }))
+      yield* plan([{ ...identify(host!), gold: checks }], { shuffleSeed: 2 })
+      yield* judgeAll
+      assert.deepStrictEqual(yield* judged, [expected(host!, 1), expected(gold[0]!, 1, true)])
+    })
+
+    test("are told by a check from a text that is taken for one, and models from too few of them", function* () {
+      const sql = yield* SqlClient.SqlClient
+      const prompts = ["no header", "[user]\na"]
+      const items = prompts.map((prompt, i) =>
+        identify({
+          item: { id: `item-${i}`, prompt, completions: ["completion 0 of 0", "completion 1 of 0"] },
+          origin: { file: "f", line: i + 1 },
+        }),
+      )
+      yield* plan(items, { shuffleSeed: false })
+      assert.deepStrictEqual(yield* findings, [])
+      const details = items.map(({ itemId, origin }) => ({ item_id: itemId, origin }))
+      const changed = Effect.fnUntraced(function* (members: object) {
+        const of = JSON.stringify(details.map((each) => ({ ...each, ...members })))
+        yield* sql`UPDATE task_request SET items = ${Payload.encode(of)}`
+        return yield* findings
+      })
+      const says = (item: number) =>
+        `request_unreadable: the request of task 1 cannot be read: what is kept of the item item-${item} does not fit what was sent`
+      assert.deepStrictEqual(yield* changed({ conversation: true }), [says(0)])
+      assert.deepStrictEqual(yield* changed({ models: ["one"] }), [says(0)])
+      assert.deepStrictEqual(yield* changed({ completion_origins: [] }), [says(0)])
+      assert.deepStrictEqual(yield* changed({ models: ["one", "other"] }), [])
+    })
   })

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { maxPollsPerMinute } from "../../../src/task/ledger/writes/Hints.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
-import { newTasks, plan } from "../support.ts"
+import { newTasks, plan, type LedgerTest } from "../support.ts"
 
 /** Outstanding tasks, `task_0` and so on, that are to be looked at in a minute. */
 const submitted = Effect.fnUntraced(function* (count: number) {
@@ -19,72 +19,60 @@ const deliver = Effect.fnUntraced(function* (id: string, taskIds?: ReadonlyArray
   return yield* ledger.recordDelivery({ id, sentAt: 1, taskIds: Option.fromNullishOr(taskIds) })
 })
 
-export const deliveryConformance = (test: (name: string, effect: Effect.Effect<void, unknown, Ledger>) => void) =>
+export const deliveryConformance = (test: LedgerTest) =>
   describe("many webhook deliveries", () => {
-    test(
-      "have no task looked at all the time, and keep none from being looked at",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        yield* submitted(3)
-        const looks: Array<{ readonly taskId: string; readonly at: number }> = []
-        const lastDelivery = 119_000
-        // A look a second, after which a task would have an hour if it were not for the hints.
-        for (let at = 0; at <= lastDelivery + 60_000; at += 1_000) {
-          yield* TestClock.setTime(at)
-          if (at <= lastDelivery) {
-            for (const again of [1, 2]) yield* deliver(`${at}.${again}`, ["task_0"])
-            yield* deliver(`${at}.all`)
-          }
-          const [task] = (yield* ledger.due(1, Option.none())).tasks
-          if (task === undefined) continue
-          looks.push({ taskId: task.taskId, at })
-          yield* ledger.postpone(task.seq, 3_600_000)
+    test("have no task looked at all the time, and keep none from being looked at", function* (ledger) {
+      yield* submitted(3)
+      const looks: Array<{ readonly taskId: string; readonly at: number }> = []
+      const lastDelivery = 119_000
+      // A look a second, after which a task would have an hour if it were not for the hints.
+      for (let at = 0; at <= lastDelivery + 60_000; at += 1_000) {
+        yield* TestClock.setTime(at)
+        if (at <= lastDelivery) {
+          for (const again of [1, 2]) yield* deliver(`${at}.${again}`, ["task_0"])
+          yield* deliver(`${at}.all`)
         }
-        for (const taskId of ["task_0", "task_1", "task_2"]) {
-          const times = looks.filter((look) => look.taskId === taskId).map(({ at }) => at)
-          assert.isAtMost(times.length, 3 * 2 * (maxPollsPerMinute + 1), taskId)
-          for (const [i, at] of times.entries()) assert.isAtMost(at - (times[i - 1] ?? 0), 70_000, taskId)
-          assert.isAtLeast(times.at(-1) ?? 0, lastDelivery, taskId)
-        }
-      }),
-    )
+        const [task] = (yield* ledger.due(1, Option.none())).tasks
+        if (task === undefined) continue
+        looks.push({ taskId: task.taskId, at })
+        yield* ledger.postpone(task.seq, 3_600_000)
+      }
+      for (const taskId of ["task_0", "task_1", "task_2"]) {
+        const times = looks.filter((look) => look.taskId === taskId).map(({ at }) => at)
+        assert.isAtMost(times.length, 3 * 2 * (maxPollsPerMinute + 1), taskId)
+        for (const [i, at] of times.entries()) assert.isAtMost(at - (times[i - 1] ?? 0), 70_000, taskId)
+        assert.isAtLeast(times.at(-1) ?? 0, lastDelivery, taskId)
+      }
+    })
 
-    test(
-      "have a task looked at once more where the last of them came while it was looked at",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        yield* submitted(2)
-        yield* TestClock.setTime(1_000)
-        const ids = Effect.map(ledger.due(10, Option.none()), ({ tasks }) => tasks.map(({ taskId }) => taskId))
-        for (let i = 0; i < maxPollsPerMinute; i++) {
-          yield* deliver(`${i}`, ["task_0"])
-          for (const task of (yield* ledger.due(10, Option.none())).tasks) yield* ledger.postpone(task.seq, 3_600_000)
-        }
-        yield* TestClock.setTime(60_500)
-        yield* ledger.makeDue
-        const looking = (yield* ledger.due(10, Option.none())).tasks
-        assert.lengthOf(looking, 2)
-        yield* deliver("during", ["task_0"])
-        yield* Effect.forEach(looking, (task) => ledger.postpone(task.seq, 3_600_000))
-        assert.deepStrictEqual(yield* ids, [])
-        yield* TestClock.setTime(1_000 + 60_000)
-        assert.deepStrictEqual(yield* ids, ["task_0"])
-      }),
-    )
+    test("have a task looked at once more where the last of them came while it was looked at", function* (ledger) {
+      yield* submitted(2)
+      yield* TestClock.setTime(1_000)
+      const ids = Effect.map(ledger.due(10, Option.none()), ({ tasks }) => tasks.map(({ taskId }) => taskId))
+      for (let i = 0; i < maxPollsPerMinute; i++) {
+        yield* deliver(`${i}`, ["task_0"])
+        for (const task of (yield* ledger.due(10, Option.none())).tasks) yield* ledger.postpone(task.seq, 3_600_000)
+      }
+      yield* TestClock.setTime(60_500)
+      yield* ledger.makeDue
+      const looking = (yield* ledger.due(10, Option.none())).tasks
+      assert.lengthOf(looking, 2)
+      yield* deliver("during", ["task_0"])
+      yield* Effect.forEach(looking, (task) => ledger.postpone(task.seq, 3_600_000))
+      assert.deepStrictEqual(yield* ids, [])
+      yield* TestClock.setTime(1_000 + 60_000)
+      assert.deepStrictEqual(yield* ids, ["task_0"])
+    })
 
-    test(
-      "are counted, each once",
-      Effect.gen(function* () {
-        const ledger = yield* Ledger
-        yield* submitted(1)
-        assert.deepStrictEqual(yield* ledger.deliveries, { received: 0, last: Option.none() })
-        yield* TestClock.setTime(1_000)
-        assert.strictEqual(yield* deliver("a", ["task_0"]), "due")
-        yield* TestClock.setTime(2_000)
-        assert.strictEqual(yield* deliver("a", ["task_0"]), "repeated")
-        assert.deepStrictEqual(yield* ledger.deliveries, { received: 1, last: Option.some(1_000) })
-        for (let i = 0; i < 12; i++) yield* deliver(`b${i}`, ["elsewhere"])
-        assert.deepStrictEqual(yield* ledger.deliveries, { received: 13, last: Option.some(2_000) })
-      }),
-    )
+    test("are counted, each once", function* (ledger) {
+      yield* submitted(1)
+      assert.deepStrictEqual(yield* ledger.deliveries, { received: 0, last: Option.none() })
+      yield* TestClock.setTime(1_000)
+      assert.strictEqual(yield* deliver("a", ["task_0"]), "due")
+      yield* TestClock.setTime(2_000)
+      assert.strictEqual(yield* deliver("a", ["task_0"]), "repeated")
+      assert.deepStrictEqual(yield* ledger.deliveries, { received: 1, last: Option.some(1_000) })
+      for (let i = 0; i < 12; i++) yield* deliver(`b${i}`, ["elsewhere"])
+      assert.deepStrictEqual(yield* ledger.deliveries, { received: 13, last: Option.some(2_000) })
+    })
   })

@@ -4,7 +4,7 @@
  * `database` gives an empty database each time it is built. Time is the test's own.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Layer, Option, Stream, Struct, Tracer } from "effect"
+import { Duration, Effect, Layer, Option, Stream, Struct, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { defaultJob, Ledger, type LedgerOptions } from "../../../src/task/ledger/Ledger.ts"
@@ -27,7 +27,18 @@ import { deliveryConformance } from "./deliveryConformance.ts"
 import { fingerprintConformance } from "./fingerprintConformance.ts"
 import { resolveConformance } from "./resolveConformance.ts"
 import { spendingConformance } from "./spendingConformance.ts"
-import { batchItem, batchItems, newTask, newTasks, nothing, plan, reject, type LedgerTest } from "../support.ts"
+import {
+  batchItem,
+  batchItems,
+  newTask,
+  newTasks,
+  nothing,
+  plan,
+  reject,
+  type LedgerTest,
+  recordStep,
+} from "../support.ts"
+import { column, columns } from "../../support/columns.ts"
 
 type Service = Ledger["Service"]
 
@@ -102,222 +113,155 @@ const readState = Effect.fnUntraced(function* (run: Run, of: ReturnType<typeof b
   }
 })
 
-/**
- * @param ownConnections whether the client's `reserve` opens a connection beside the one that writes
- * @param fresh a database that no other test uses
- */
-export const ledgerConformance = (
-  name: string,
-  database: Layer.Layer<SqlClient.SqlClient, unknown>,
-  { fresh = database, ownConnections = true } = {},
-) => {
+export const ledgerConformance = (name: string, database: Layer.Layer<SqlClient.SqlClient, unknown>) => {
   const ledgerOf = (client: SqlClient.SqlClient, options?: LedgerOptions) =>
     Ledger.layer(options).pipe(Layer.provide(Layer.succeed(SqlClient.SqlClient, client)))
 
-  const test: LedgerTest = (name, effect) =>
-    it.effect(name, () => Effect.provide(effect, Ledger.layer().pipe(Layer.provideMerge(database))))
+  const test: LedgerTest = (name, body) =>
+    it.effect(name, () =>
+      Ledger.use(Effect.fnUntraced(body)).pipe(Effect.provide(Ledger.layer().pipe(Layer.provideMerge(database)))),
+    )
 
   describe(`Ledger over ${name}`, () => {
-    if (ownConnections)
-      test(
-        "a snapshot sees one state while results come in, and holds them up in nothing",
+    test("a snapshot sees one state while results come in, and holds them up in nothing", function* (ledger) {
+      yield* submitted(3)
+      const completed = Effect.map(ledger.counts, ({ completed }) => completed.tasks)
+      const seen = yield* ledger.snapshot(
         Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(3)
-          const completed = Effect.map(ledger.counts, ({ completed }) => completed.tasks)
-          const seen = yield* ledger.snapshot(
-            Effect.gen(function* () {
-              const before = yield* completed
-              yield* ledger.markCompleted(0, '{"results":[]}')
-              const after = yield* ledger.snapshot(completed)
-              yield* ledger.markCompleted(1, '{"results":[]}')
-              const streamed = yield* Stream.runCollect(ledger.turnarounds(Option.none()))
-              return [before, after, streamed.length]
-            }),
-          )
-          assert.deepStrictEqual(seen, [0, 0, 0])
-          assert.strictEqual(yield* completed, 2)
+          const before = yield* completed
+          yield* ledger.markCompleted(0, '{"results":[]}')
+          const after = yield* ledger.snapshot(completed)
+          yield* ledger.markCompleted(1, '{"results":[]}')
+          const streamed = yield* Stream.runCollect(ledger.turnarounds(Option.none()))
+          return [before, after, streamed.length]
         }),
       )
+      assert.deepStrictEqual(seen, [0, 0, 0])
+      assert.strictEqual(yield* completed, 2)
+    })
 
     describe("reading", () => {
-      test(
-        "numbers runs from 1",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          assert.deepStrictEqual(
-            yield* Effect.all([ledger.startRun(), ledger.startRun(), ledger.startRun()]),
-            [1, 2, 3].map((run) => ({ run, campaign: 1 })),
-          )
-        }),
-      )
+      test("knows the last run that read something, what it read, and whether it came to the end", function* (ledger) {
+        assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
+        const run = yield* ledger.startRun()
+        assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
+        const counts = { read: 9, new: 4, known: 0, duplicates: 3, reordered: 0, rejected: 2 }
+        const step = { tasks: newTasks([2]), known: [], rejects: [reject(1), reject(2)] }
+        yield* ledger.record(run, { ...step, counts, finished: false })
+        assert.deepStrictEqual(
+          yield* ledger.lastRun,
+          Option.some({ ...run, readFinished: false, ...usual, maxRejects: never, counts }),
+        )
+        const more = { ...counts, read: 10, known: 1 }
+        yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts: more, finished: true })
+        yield* ledger.startRun()
+        assert.deepStrictEqual(
+          yield* ledger.lastRun,
+          Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: more }),
+        )
+      })
 
-      test(
-        "knows the last run that read something, what it read, and whether it came to the end",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
-          const run = yield* ledger.startRun()
-          assert.deepStrictEqual(yield* ledger.lastRun, Option.none())
-          const counts = { read: 9, new: 4, known: 0, duplicates: 3, reordered: 0, rejected: 2 }
-          const step = { tasks: newTasks([2]), known: [], rejects: [reject(1), reject(2)] }
-          yield* ledger.record(run, { ...step, counts, finished: false })
-          assert.deepStrictEqual(
-            yield* ledger.lastRun,
-            Option.some({ ...run, readFinished: false, ...usual, maxRejects: never, counts }),
-          )
-          const more = { ...counts, read: 10, known: 1 }
-          yield* ledger.record(run, { tasks: [], known: [], rejects: [], counts: more, finished: true })
-          yield* ledger.startRun()
-          assert.deepStrictEqual(
-            yield* ledger.lastRun,
-            Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: more }),
-          )
-        }),
-      )
+      test("knows how many rejects the last run allowed, or which share, where there were more", function* (ledger) {
+        const allowed = Effect.map(ledger.lastRun, (run) => Option.flatMap(run, ({ maxRejects }) => maxRejects))
+        for (const maxRejects of ["0", "1000", "1%", "0.25%"]) {
+          const run = yield* plan([])
+          yield* recordStep(run, { read: 1, rejected: 1 }, { rejects: [reject(1)], finished: false })
+          assert.deepStrictEqual(yield* allowed, Option.none())
+          yield* ledger.endRun(run, { maxRejects })
+          assert.deepStrictEqual(yield* allowed, Option.some(maxRejects))
+        }
+      })
 
-      test(
-        "knows how many rejects the last run allowed, or which share, where there were more",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const allowed = Effect.map(ledger.lastRun, (run) => Option.flatMap(run, ({ maxRejects }) => maxRejects))
-          for (const maxRejects of ["0", "1000", "1%", "0.25%"]) {
-            const run = yield* plan([])
-            yield* ledger.record(run, {
-              tasks: [],
-              known: [],
-              rejects: [reject(1)],
-              counts: { ...nothing, read: 1, rejected: 1 },
-              finished: false,
-            })
-            assert.deepStrictEqual(yield* allowed, Option.none())
-            yield* ledger.endRun(run, { maxRejects })
-            assert.deepStrictEqual(yield* allowed, Option.some(maxRejects))
-          }
-        }),
-      )
+      test("tells new, known, repeated and conflicting items apart", function* (ledger) {
+        const [a, b, c] = batchItems(0, 3)
+        const other = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
+        const first = yield* plan([newTask([a!, b!])])
+        assert.deepStrictEqual(yield* ledger.classify(first, [a!, c!, other, b!]), [
+          "duplicate",
+          "new",
+          "conflict",
+          "duplicate",
+        ])
+        const second = yield* ledger.startRun()
+        assert.deepStrictEqual(yield* ledger.classify(second, [a!, b!, a!]), ["known", "known", "known"])
+        yield* recordStep(second, { read: 1, known: 1 }, { known: [a!.itemId], finished: false })
+        assert.deepStrictEqual(yield* ledger.classify(second, [a!, b!, other]), ["duplicate", "known", "conflict"])
+        assert.deepStrictEqual(yield* ledger.classify(second, []), [])
+      })
 
-      test(
-        "tells new, known, repeated and conflicting items apart",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const [a, b, c] = batchItems(0, 3)
-          const other = batchItem({ ...a!, item: { ...a!.item, prompt: "another prompt" } })
-          const first = yield* plan([newTask([a!, b!])])
-          assert.deepStrictEqual(yield* ledger.classify(first, [a!, c!, other, b!]), [
-            "duplicate",
-            "new",
-            "conflict",
-            "duplicate",
-          ])
-          const second = yield* ledger.startRun()
-          assert.deepStrictEqual(yield* ledger.classify(second, [a!, b!, a!]), ["known", "known", "known"])
-          yield* ledger.record(second, {
-            tasks: [],
-            known: [a!.itemId],
-            rejects: [],
-            counts: { ...nothing, read: 1, known: 1 },
-            finished: false,
-          })
-          assert.deepStrictEqual(yield* ledger.classify(second, [a!, b!, other]), ["duplicate", "known", "conflict"])
-          assert.deepStrictEqual(yield* ledger.classify(second, []), [])
-        }),
-      )
+      test("plans the tasks of a step in statements of many rows", function* () {
+        const spans: Array<Tracer.NativeSpan> = []
+        const tracer = Tracer.make({
+          span: (options) => {
+            const span = new Tracer.NativeSpan(options)
+            spans.push(span)
+            return span
+          },
+        })
+        const planned = Effect.andThen(
+          plan(newTasks(Array.from({ length: 100 }, () => 2))),
+          Ledger.use((ledger) => ledger.counts),
+        )
+        // A ledger of its own: what writes takes the tracer of who opened it.
+        const counts = yield* planned.pipe(Effect.provide(Ledger.layer({ job: "traced" })), Effect.withTracer(tracer))
+        assert.deepStrictEqual(counts.planned, { tasks: 100, items: 200 })
+        const texts = spans.map(({ attributes }) => String(attributes.get("db.query.text")))
+        const inserts = texts.filter((text) => /^INSERT INTO "?(item|task|task_request)"? /.test(text))
+        assert.strictEqual(inserts.length, 4)
+      })
 
-      test(
-        "plans the tasks of a step in statements of many rows",
-        Effect.gen(function* () {
-          const spans: Array<Tracer.NativeSpan> = []
-          const tracer = Tracer.make({
-            span: (options) => {
-              const span = new Tracer.NativeSpan(options)
-              spans.push(span)
-              return span
-            },
-          })
-          const planned = Effect.andThen(
-            plan(newTasks(Array.from({ length: 100 }, () => 2))),
-            Ledger.use((ledger) => ledger.counts),
-          )
-          // A ledger of its own: what writes takes the tracer of who opened it.
-          const counts = yield* planned.pipe(Effect.provide(Ledger.layer({ job: "traced" })), Effect.withTracer(tracer))
-          assert.deepStrictEqual(counts.planned, { tasks: 100, items: 200 })
-          const texts = spans.map(({ attributes }) => String(attributes.get("db.query.text")))
-          const inserts = texts.filter((text) => /^INSERT INTO "?(item|task|task_request)"? /.test(text))
-          assert.strictEqual(inserts.length, 4)
-        }),
-      )
+      test("looks for more items at once than a statement takes values", function* (ledger) {
+        yield* plan(newTasks([3]))
+        const many = Array.from({ length: 70_000 }, (_, i) => ({ itemId: `item-${i}`, contentHash: "other" }))
+        const classifications = yield* ledger.classify({ run: 2, campaign: 1 }, many)
+        assert.strictEqual(classifications.length, many.length)
+        assert.deepStrictEqual(classifications.slice(0, 4), ["conflict", "conflict", "conflict", "new"])
+      })
 
-      test(
-        "looks for more items at once than a statement takes values",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([3]))
-          const many = Array.from({ length: 70_000 }, (_, i) => ({ itemId: `item-${i}`, contentHash: "other" }))
-          const classifications = yield* ledger.classify({ run: 2, campaign: 1 }, many)
-          assert.strictEqual(classifications.length, many.length)
-          assert.deepStrictEqual(classifications.slice(0, 4), ["conflict", "conflict", "conflict", "new"])
-        }),
-      )
-
-      test(
-        "records a step whole, or nothing of it",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([2]))
-          const run = yield* ledger.startRun()
-          const fresh = batchItems(2, 4)
-          yield* ledger.record(run, {
-            tasks: [],
-            known: [],
-            rejects: [reject(1)],
-            counts: { ...nothing, read: 1, rejected: 1 },
-            finished: false,
-          })
-          const seen = [...batchItems(0, 2), ...fresh]
-          const before = yield* readState(run, seen)
-          const step = {
-            tasks: [newTask(fresh.slice(0, 3)), newTask(fresh.slice(3))],
-            known: ["item-0"],
-            rejects: [reject(2), reject(3)],
-            counts: { read: 8, new: 4, known: 1, duplicates: 0, reordered: 0, rejected: 3 },
-            finished: true,
-          }
-          // An item that has a task already, and a reject in the place of another: the first and the last to be written.
-          const knownAgain = { ...step, tasks: [...step.tasks, newTask(batchItems(0, 1))] }
-          const rejectAgain = { ...step, counts: { ...step.counts, rejected: 2 } }
-          for (const failing of [knownAgain, rejectAgain]) {
-            yield* ledger.planned.close
-            assert.strictEqual((yield* Effect.flip(ledger.record(run, failing))).reason._tag, "UniqueViolation")
-            assert.deepStrictEqual(yield* readState(run, seen), before)
-            assert.isFalse(ledger.planned.isOpen())
-          }
-          yield* ledger.record(run, step)
-          const after = yield* readState(run, seen)
-          assert.deepStrictEqual(after.counts.planned, { tasks: 3, items: 6 })
-          assert.deepStrictEqual(seqs(after.planned), [0, 2, 5])
-          assert.deepStrictEqual(after.rejects, [reject(1), reject(2), reject(3)])
-          assert.deepStrictEqual(new Set(after.classifications), new Set(["known"]))
-          assert.deepStrictEqual(
-            after.lastRun,
-            Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: step.counts }),
-          )
-          assert.isTrue(ledger.planned.isOpen())
-        }),
-      )
-
-      test(
-        "opens `planned` for a step with tasks only",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const run = yield* ledger.startRun()
-          const step = { known: [], rejects: [], counts: nothing, finished: false }
-          yield* ledger.record(run, { ...step, tasks: [] })
+      test("records a step whole, or nothing of it", function* (ledger) {
+        yield* plan(newTasks([2]))
+        const run = yield* ledger.startRun()
+        const fresh = batchItems(2, 4)
+        yield* recordStep(run, { read: 1, rejected: 1 }, { rejects: [reject(1)], finished: false })
+        const seen = [...batchItems(0, 2), ...fresh]
+        const before = yield* readState(run, seen)
+        const step = {
+          tasks: [newTask(fresh.slice(0, 3)), newTask(fresh.slice(3))],
+          known: ["item-0"],
+          rejects: [reject(2), reject(3)],
+          counts: { read: 8, new: 4, known: 1, duplicates: 0, reordered: 0, rejected: 3 },
+          finished: true,
+        }
+        // An item that has a task already, and a reject in the place of another: the first and the last to be written.
+        const knownAgain = { ...step, tasks: [...step.tasks, newTask(batchItems(0, 1))] }
+        const rejectAgain = { ...step, counts: { ...step.counts, rejected: 2 } }
+        for (const failing of [knownAgain, rejectAgain]) {
+          yield* ledger.planned.close
+          assert.strictEqual((yield* Effect.flip(ledger.record(run, failing))).reason._tag, "UniqueViolation")
+          assert.deepStrictEqual(yield* readState(run, seen), before)
           assert.isFalse(ledger.planned.isOpen())
-          yield* ledger.record(run, { ...step, tasks: newTasks([1]) })
-          assert.isTrue(ledger.planned.isOpen())
-        }),
-      )
+        }
+        yield* ledger.record(run, step)
+        const after = yield* readState(run, seen)
+        assert.deepStrictEqual(after.counts.planned, { tasks: 3, items: 6 })
+        assert.deepStrictEqual(seqs(after.planned), [0, 2, 5])
+        assert.deepStrictEqual(after.rejects, [reject(1), reject(2), reject(3)])
+        assert.deepStrictEqual(new Set(after.classifications), new Set(["known"]))
+        assert.deepStrictEqual(
+          after.lastRun,
+          Option.some({ ...run, readFinished: true, ...usual, maxRejects: never, counts: step.counts }),
+        )
+        assert.isTrue(ledger.planned.isOpen())
+      })
+
+      test("opens `planned` for a step with tasks only", function* (ledger) {
+        const run = yield* ledger.startRun()
+        const step = { known: [], rejects: [], counts: nothing, finished: false }
+        yield* ledger.record(run, { ...step, tasks: [] })
+        assert.isFalse(ledger.planned.isOpen())
+        yield* ledger.record(run, { ...step, tasks: newTasks([1]) })
+        assert.isTrue(ledger.planned.isOpen())
+      })
 
       it.effect("takes ids of items and of tasks, and names of jobs, as long as they may be", () =>
         Effect.gen(function* () {
@@ -338,160 +282,125 @@ export const ledgerConformance = (
         }).pipe(Effect.provide(database)),
       )
 
-      test(
-        "numbers tasks by the ordinal of their first item, over steps and runs",
-        Effect.gen(function* () {
-          yield* plan(newTasks([2, 3, 1]))
-          yield* plan(newTasks([5, 1], 6))
-          assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 6, 11])
-        }),
-      )
+      test("numbers tasks by the ordinal of their first item, over steps and runs", function* () {
+        yield* plan(newTasks([2, 3, 1]))
+        yield* plan(newTasks([5, 1], 6))
+        assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 6, 11])
+      })
 
-      test(
-        "keeps each task's key, request and item details exactly",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const task = newTask(
-            difficultTexts.map((text, i) =>
-              batchItem({
-                item: {
-                  id: `${withoutNul(text)}${i}`,
-                  prompt: text,
-                  completions: [text, `${text}!`],
-                  ...(i % 2 === 0 && { metadata: { text, nested: [null, 1.5, { text }] } }),
-                  ...(i % 3 === 0 && { gold: { best_completion_index: 1, rationale: text } }),
-                },
-                origin: { file: `${text}.jsonl`, line: i + 1 },
-              }),
-            ),
-          )
-          yield* plan([task])
-          assert.deepStrictEqual(yield* planned, [
-            {
-              seq: 0,
-              part: 0,
-              itemCount: task.items.length,
-              vote: 1,
-              idempotencyKey: task.idempotencyKey,
-              sentAt: undefined,
-              wasDoubted: false,
-            },
-          ])
-          const question = yield* ledger.request(0)
-          assert.strictEqual(Payload.decode(question.body), Payload.decode(task.body))
-          assert.deepStrictEqual(
-            question.items.map((details) => ({ ...details })),
-            task.items.map(({ item, itemId, origin }) => ({
-              item_id: itemId,
-              origin,
-              ...(item.metadata && { metadata: item.metadata }),
-              ...(item.gold && { gold: item.gold }),
-            })),
-          )
-        }),
-      )
+      test("keeps each task's key, request and item details exactly", function* (ledger) {
+        const task = newTask(
+          difficultTexts.map((text, i) =>
+            batchItem({
+              item: {
+                id: `${withoutNul(text)}${i}`,
+                prompt: text,
+                completions: [text, `${text}!`],
+                ...(i % 2 === 0 && { metadata: { text, nested: [null, 1.5, { text }] } }),
+                ...(i % 3 === 0 && { gold: { best_completion_index: 1, rationale: text } }),
+              },
+              origin: { file: `${text}.jsonl`, line: i + 1 },
+            }),
+          ),
+        )
+        yield* plan([task])
+        assert.deepStrictEqual(yield* planned, [
+          {
+            seq: 0,
+            part: 0,
+            itemCount: task.items.length,
+            vote: 1,
+            idempotencyKey: task.idempotencyKey,
+            sentAt: undefined,
+            wasDoubted: false,
+          },
+        ])
+        const question = yield* ledger.request(0)
+        assert.strictEqual(Payload.decode(question.body), Payload.decode(task.body))
+        assert.deepStrictEqual(
+          question.items.map((details) => ({ ...details })),
+          task.items.map(({ item, itemId, origin }) => ({
+            item_id: itemId,
+            origin,
+            ...(item.metadata && { metadata: item.metadata }),
+            ...(item.gold && { gold: item.gold }),
+          })),
+        )
+      })
 
-      test(
-        "gives out rejects in order, over more than a page, of the asked run only",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const rejects = Array.from({ length: 70 }, (_, i) => ({
-            ...reject(i + 1),
-            raw: difficultTexts[i % difficultTexts.length]!,
-            ...(i % 2 === 0 && { raw_base64: "AP8=", raw_bytes: i }),
-          }))
-          const run = yield* ledger.startRun()
-          for (const [at, end] of [
-            [0, 5],
-            [5, 70],
-          ] as const) {
-            yield* ledger.record(run, {
-              tasks: [],
-              known: [],
-              rejects: rejects.slice(at, end),
-              counts: { ...nothing, read: end, rejected: end },
-              finished: end === 70,
-            })
-          }
-          const next = yield* ledger.startRun()
-          yield* ledger.record(next, {
-            tasks: [],
-            known: [],
-            rejects: [reject(99)],
-            counts: { ...nothing, read: 1, rejected: 1 },
-            finished: true,
-          })
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(run.run)), rejects)
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next.run)), [reject(99)])
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next.run + 1)), [])
-        }),
-      )
+      test("gives out rejects in order, over more than a page, of the asked run only", function* (ledger) {
+        const rejects = Array.from({ length: 70 }, (_, i) => ({
+          ...reject(i + 1),
+          raw: difficultTexts[i % difficultTexts.length]!,
+          ...(i % 2 === 0 && { raw_base64: "AP8=", raw_bytes: i }),
+        }))
+        const run = yield* ledger.startRun()
+        for (const [at, end] of [
+          [0, 5],
+          [5, 70],
+        ] as const) {
+          yield* recordStep(
+            run,
+            { read: end, rejected: end },
+            { rejects: rejects.slice(at, end), finished: end === 70 },
+          )
+        }
+        const next = yield* ledger.startRun()
+        yield* recordStep(next, { read: 1, rejected: 1 }, { rejects: [reject(99)] })
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(run.run)), rejects)
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next.run)), [reject(99)])
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.rejects(next.run + 1)), [])
+      })
     })
 
     describe("planned tasks", () => {
-      test(
-        "come in order, page by page, each once",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks(Array.from({ length: 150 }, () => 2)))
-          const pages: Array<ReadonlyArray<number>> = []
-          for (let page = yield* planned; page.length > 0; page = yield* ledger.plannedAfter(page.at(-1)!.seq)) {
-            pages.push(seqs(page))
-          }
-          assert.isAbove(pages.length, 1)
-          assert.deepStrictEqual(
-            pages.flat(),
-            Array.from({ length: 150 }, (_, i) => 2 * i),
-          )
-        }),
-      )
+      test("come in order, page by page, each once", function* (ledger) {
+        yield* plan(newTasks(Array.from({ length: 150 }, () => 2)))
+        const pages: Array<ReadonlyArray<number>> = []
+        for (let page = yield* planned; page.length > 0; page = yield* ledger.plannedAfter(page.at(-1)!.seq)) {
+          pages.push(seqs(page))
+        }
+        assert.isAbove(pages.length, 1)
+        assert.deepStrictEqual(
+          pages.flat(),
+          Array.from({ length: 150 }, (_, i) => 2 * i),
+        )
+      })
 
-      test(
-        "do not show once they are taken, and are taken once",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1, 1]))
-          const [, second] = yield* planned
-          assert.isTrue(yield* ledger.claim(second!))
-          assert.isFalse(yield* ledger.claim(second!))
-          assert.deepStrictEqual(seqs(yield* planned), [0, 2])
-          assert.deepStrictEqual((yield* ledger.counts).submitting, { tasks: 1, items: 1 })
-          yield* ledger.markPlanned(1)
-          assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2])
-          assert.isTrue(yield* ledger.claim(second!))
-        }),
-      )
+      test("do not show once they are taken, and are taken once", function* (ledger) {
+        yield* plan(newTasks([1, 1, 1]))
+        const [, second] = yield* planned
+        assert.isTrue(yield* ledger.claim(second!))
+        assert.isFalse(yield* ledger.claim(second!))
+        assert.deepStrictEqual(seqs(yield* planned), [0, 2])
+        assert.deepStrictEqual((yield* ledger.counts).submitting, { tasks: 1, items: 1 })
+        yield* ledger.markPlanned(1)
+        assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2])
+        assert.isTrue(yield* ledger.claim(second!))
+      })
 
-      test(
-        "of many that take the same task, one gets it",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1]))
-          const [task] = yield* planned
-          const claims = yield* Effect.all(
-            Array.from({ length: 20 }, () => ledger.claim(task!)),
-            { concurrency: "unbounded" },
-          )
-          assert.strictEqual(claims.filter((claimed) => claimed).length, 1)
-        }),
-      )
+      test("of many that take the same task, one gets it", function* (ledger) {
+        yield* plan(newTasks([1]))
+        const [task] = yield* planned
+        const claims = yield* Effect.all(
+          Array.from({ length: 20 }, () => ledger.claim(task!)),
+          { concurrency: "unbounded" },
+        )
+        assert.strictEqual(claims.filter((claimed) => claimed).length, 1)
+      })
 
-      test(
-        "are not taken under the key that they had before they were split",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([2]))
-          const [whole] = yield* planned
-          const [first, second] = newTasks([1, 1])
-          const { items } = yield* ledger.request(0)
-          yield* ledger.split(0, [
-            { ...first!, items: items.slice(0, 1) },
-            { ...second!, items: items.slice(1) },
-          ])
-          assert.isFalse(yield* ledger.claim(whole!))
-          assert.strictEqual((yield* ledger.counts).planned.tasks, 2)
-        }),
-      )
+      test("are not taken under the key that they had before they were split", function* (ledger) {
+        yield* plan(newTasks([2]))
+        const [whole] = yield* planned
+        const [first, second] = newTasks([1, 1])
+        const { items } = yield* ledger.request(0)
+        yield* ledger.split(0, [
+          { ...first!, items: items.slice(0, 1) },
+          { ...second!, items: items.slice(1) },
+        ])
+        assert.isFalse(yield* ledger.claim(whole!))
+        assert.strictEqual((yield* ledger.counts).planned.tasks, 2)
+      })
     })
 
     describe("states", () => {
@@ -521,57 +430,49 @@ export const ledgerConformance = (
         },
       ]
       for (const { move, to, trouble } of moves) {
-        test(
-          `a task becomes ${to}, and no other task with it`,
-          Effect.gen(function* () {
-            const ledger = yield* Ledger
-            yield* plan(newTasks([3, 2, 4]))
-            const claimed = (yield* planned)[1]!
-            yield* ledger.claim(claimed)
-            yield* move(ledger)
-            assert.deepStrictEqual(
-              yield* ledger.counts,
-              to === "planned"
-                ? { ...untouched, planned: { tasks: 3, items: 9 } }
-                : { ...untouched, planned: { tasks: 2, items: 7 }, [to]: { tasks: 1, items: 2 } },
-            )
-            assert.deepStrictEqual(
-              yield* ledger.issues(10),
-              trouble === undefined
-                ? []
-                : [
-                    {
-                      number: 4,
-                      seq: 3,
-                      campaign: 1,
-                      attempt: 1,
-                      state: to,
-                      idempotencyKey: claimed.idempotencyKey,
-                      items: 2,
-                      sentAt: 0,
-                      ...trouble,
-                    },
-                  ],
-            )
-            assert.deepStrictEqual(seqs(yield* planned), to === "planned" ? [0, 3, 5] : [0, 5])
-            assert.deepStrictEqual(ids(yield* ledger.due(10, never)), to === "submitted" ? ["task_x"] : [])
-            assert.strictEqual((yield* Stream.runCollect(ledger.completed)).length, to === "completed" ? 1 : 0)
-            assert.strictEqual((yield* Stream.runCollect(ledger.dropped(never))).length, to === "refused" ? 1 : 0)
-          }),
-        )
+        test(`a task becomes ${to}, and no other task with it`, function* (ledger) {
+          yield* plan(newTasks([3, 2, 4]))
+          const claimed = (yield* planned)[1]!
+          yield* ledger.claim(claimed)
+          yield* move(ledger)
+          assert.deepStrictEqual(
+            yield* ledger.counts,
+            to === "planned"
+              ? { ...untouched, planned: { tasks: 3, items: 9 } }
+              : { ...untouched, planned: { tasks: 2, items: 7 }, [to]: { tasks: 1, items: 2 } },
+          )
+          assert.deepStrictEqual(
+            yield* ledger.issues(10),
+            trouble === undefined
+              ? []
+              : [
+                  {
+                    number: 4,
+                    seq: 3,
+                    campaign: 1,
+                    attempt: 1,
+                    state: to,
+                    idempotencyKey: claimed.idempotencyKey,
+                    items: 2,
+                    sentAt: 0,
+                    ...trouble,
+                  },
+                ],
+          )
+          assert.deepStrictEqual(seqs(yield* planned), to === "planned" ? [0, 3, 5] : [0, 5])
+          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), to === "submitted" ? ["task_x"] : [])
+          assert.strictEqual((yield* Stream.runCollect(ledger.completed)).length, to === "completed" ? 1 : 0)
+          assert.strictEqual((yield* Stream.runCollect(ledger.dropped(never))).length, to === "refused" ? 1 : 0)
+        })
       }
 
-      test(
-        "submitting a task opens `submitted`, once it can be found",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1]))
-          yield* claimAll
-          assert.isFalse(ledger.submitted.isOpen())
-          yield* ledger.markSubmitted(0, "task_x", 0)
-          assert.isTrue(ledger.submitted.isOpen())
-        }),
-      )
+      test("submitting a task opens `submitted`, once it can be found", function* (ledger) {
+        yield* plan(newTasks([1]))
+        yield* claimAll
+        assert.isFalse(ledger.submitted.isOpen())
+        yield* ledger.markSubmitted(0, "task_x", 0)
+        assert.isTrue(ledger.submitted.isOpen())
+      })
 
       for (const [owner, bring] of [
         ["a task that is outstanding", Effect.void],
@@ -581,565 +482,448 @@ export const ledgerConformance = (
           Ledger.use((ledger) => Effect.andThen(ledger.markFailed(0, "gone"), ledger.sendAgain([1]))),
         ],
       ] as const) {
-        test(
-          `the id of ${owner} is not taken for another task, which is in doubt`,
-          Effect.gen(function* () {
-            const ledger = yield* Ledger
-            yield* plan(newTasks([1, 2]))
-            yield* claimAll
-            assert.isTrue(Option.isNone(yield* ledger.markSubmitted(0, "task_x", 0)))
-            yield* bring
-            const reason = yield* ledger.markSubmitted(1, "task_x", 0)
-            assert.match(Option.getOrThrow(reason), /task_x, which task 1 already has/)
-            const [second] = yield* ledger.tasksOf([2])
-            assert.deepInclude(second, { state: "in_doubt", taskId: null, reason: Option.getOrThrow(reason) })
-          }),
-        )
-      }
-
-      test(
-        "a task may get the id that an earlier attempt of its own had",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1]))
-          yield* claimAll
-          yield* ledger.markSubmitted(0, "task_x", 0)
-          yield* Effect.andThen(ledger.markFailed(0, "gone"), ledger.sendAgain([1]))
-          yield* claimAll
-          yield* ledger.markSubmitted(0, "task_x", 0)
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_x"])
-        }),
-      )
-
-      test(
-        "no two tasks of the database have the same id at the service",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const sql = yield* SqlClient.SqlClient
+        test(`the id of ${owner} is not taken for another task, which is in doubt`, function* (ledger) {
           yield* plan(newTasks([1, 2]))
           yield* claimAll
-          yield* ledger.markSubmitted(0, "task_x", 0)
-          const failure = yield* Effect.flip(sql`UPDATE task SET task_id = 'task_x' WHERE seq = 1`)
-          assert.strictEqual(failure.reason._tag, "UniqueViolation")
-        }),
-      )
-
-      for (const outcome of ["planned", "in_doubt"] as const) {
-        test(
-          `what was being sent when a process ended becomes ${outcome}, and nothing else does`,
-          Effect.gen(function* () {
-            const ledger = yield* Ledger
-            yield* plan(newTasks([1, 2, 3, 4]))
-            const [first, second, third] = yield* planned
-            yield* Effect.forEach([first!, second!, third!], ledger.claim)
-            yield* ledger.markSubmitted(0, "task_x", 0)
-            yield* ledger.settleInterrupted(outcome)
-            assert.deepStrictEqual(yield* ledger.counts, {
-              ...untouched,
-              submitted: { tasks: 1, items: 1 },
-              ...(outcome === "planned"
-                ? { planned: { tasks: 3, items: 9 } }
-                : { planned: { tasks: 1, items: 4 }, in_doubt: { tasks: 2, items: 5 } }),
-            })
-            const issues = yield* ledger.issues(10)
-            assert.deepStrictEqual(seqs(issues), outcome === "planned" ? [] : [1, 3])
-            for (const { reason } of issues) assert.match(reason ?? "", /may have been sent/)
-          }),
-        )
+          assert.isTrue(Option.isNone(yield* ledger.markSubmitted(0, "task_x", 0)))
+          yield* bring
+          const reason = yield* ledger.markSubmitted(1, "task_x", 0)
+          assert.match(Option.getOrThrow(reason), /task_x, which task 1 already has/)
+          const [second] = yield* ledger.tasksOf([2])
+          assert.deepInclude(second, { state: "in_doubt", taskId: null, reason: Option.getOrThrow(reason) })
+        })
       }
 
-      test(
-        "is in doubt where its key may have been forgotten since its first try, whatever it was before",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const settle = ledger.settleInterrupted("planned", Duration.hours(24))
-          const day = Duration.toMillis("24 hours")
-          yield* plan(newTasks([1, 1, 1, 1]))
+      test("a task may get the id that an earlier attempt of its own had", function* (ledger) {
+        yield* plan(newTasks([1]))
+        yield* claimAll
+        yield* ledger.markSubmitted(0, "task_x", 0)
+        yield* Effect.andThen(ledger.markFailed(0, "gone"), ledger.sendAgain([1]))
+        yield* claimAll
+        yield* ledger.markSubmitted(0, "task_x", 0)
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_x"])
+      })
+
+      test("no two tasks of the database have the same id at the service", function* (ledger) {
+        const sql = yield* SqlClient.SqlClient
+        yield* plan(newTasks([1, 2]))
+        yield* claimAll
+        yield* ledger.markSubmitted(0, "task_x", 0)
+        const failure = yield* Effect.flip(sql`UPDATE task SET task_id = 'task_x' WHERE seq = 1`)
+        assert.strictEqual(failure.reason._tag, "UniqueViolation")
+      })
+
+      for (const outcome of ["planned", "in_doubt"] as const) {
+        test(`what was being sent when a process ended becomes ${outcome}, and nothing else does`, function* (ledger) {
+          yield* plan(newTasks([1, 2, 3, 4]))
           const [first, second, third] = yield* planned
-          yield* TestClock.setTime(1000)
           yield* Effect.forEach([first!, second!, third!], ledger.claim)
-          yield* ledger.markInDoubt(1, "hm")
-          yield* ledger.release(2)
-          yield* TestClock.setTime(2000)
-          yield* settle
-          yield* ledger.claim(first!)
-          yield* ledger.claim(third!)
-          yield* TestClock.setTime(1000 + day)
-          yield* settle
-          assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2, 3])
-          yield* TestClock.setTime(1001 + day)
-          yield* settle
-          assert.deepStrictEqual(seqs(yield* planned), [2, 3])
-          const issues = yield* ledger.issues(10)
-          assert.deepStrictEqual(seqs(issues), [0, 1])
-          for (const { reason, state } of issues) {
-            assert.strictEqual(state, "in_doubt")
-            assert.match(reason ?? "", /may have been sent, so long ago .* forgotten its Idempotency-Key \(after 1d\)/)
-          }
-          yield* ledger.settleInterrupted("planned")
-          assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2, 3])
-        }),
-      )
-
-      test(
-        "what is in doubt is planned again where keys are honored, and stays so elsewhere",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1]))
-          yield* ledger.markInDoubt(1, "hm")
-          yield* ledger.settleInterrupted("in_doubt")
-          assert.strictEqual((yield* ledger.counts).in_doubt.tasks, 1)
-          yield* ledger.settleInterrupted("planned")
-          assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 2 })
-        }),
-      )
-
-      test(
-        "a claimed task can be released, and no other",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1]))
-          const [first] = yield* planned
-          yield* ledger.claim(first!)
-          yield* ledger.markSubmitted(1, "task_1", 0)
-          yield* ledger.release(0)
-          yield* ledger.release(1)
-          const { planned: released, submitted } = yield* ledger.counts
-          assert.deepStrictEqual([released.tasks, submitted.tasks], [1, 1])
-        }),
-      )
-
-      test(
-        "is bound to the service that took its first task, until that is said to have moved",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1]))
-          yield* ledger.bindService("here", false)
-          yield* ledger.bindService("there", false)
-          yield* Effect.forEach(yield* planned, ledger.claim)
-          const refused = yield* Effect.flip(ledger.bindService("here", false))
-          assert.strictEqual(refused._tag, "OtherService")
-          assert.match(refused.message, /at there, not at here/)
-          yield* ledger.bindService("there", false)
-          yield* ledger.bindService("here", true)
-          yield* ledger.bindService("here", false)
-        }),
-      )
-
-      test(
-        "is at that service as long as a task is or may be there",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1]))
-          yield* claimAll
-          yield* ledger.bindService("here", false)
-          const elsewhere = Effect.flip(ledger.bindService("there", false))
-          const moves = [
-            ledger.markInDoubt(0, "hm"),
-            ledger.markPlanned(0),
-            ledger.markSubmitted(0, "task_0", 0),
-            ledger.markInvalid(0, "", "odd"),
-            ledger.markCompleted(0, "{}"),
-            ledger.markFailed(0, "gone"),
-          ]
-          yield* ledger.markRefused(1, "no")
-          for (const move of moves) {
-            yield* move
-            assert.strictEqual((yield* elsewhere)._tag, "OtherService")
-          }
-        }),
-      )
-
-      test(
-        "may be at another service while its tasks are only planned, given back or refused",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1, 1]))
-          yield* ledger.bindService("here", false)
-          yield* claimAll
-          yield* ledger.markRefused(0, "no")
-          yield* ledger.release(1)
-          yield* ledger.release(2)
-          yield* ledger.bindService("there", false)
-        }),
-      )
-
-      test(
-        "a split keeps the order and the items, and touches no other task",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([2, 5, 2]))
-          const before = yield* Effect.forEach([0, 7], ledger.request)
-          const [, task] = yield* planned
-          yield* ledger.claim(task!)
-          const { items } = yield* ledger.request(2)
-          const [first, second] = newTasks([3, 2], 2)
-          yield* ledger.split(2, [
-            { ...first!, items: items.slice(0, 3) },
-            { ...second!, items: items.slice(3) },
-          ])
-          assert.deepStrictEqual((yield* planned).slice(1, 3), [
-            {
-              seq: 2,
-              part: 1,
-              itemCount: 3,
-              vote: 1,
-              idempotencyKey: first!.idempotencyKey,
-              sentAt: undefined,
-              wasDoubted: false,
-            },
-            {
-              seq: 5,
-              part: 1,
-              itemCount: 2,
-              vote: 1,
-              idempotencyKey: second!.idempotencyKey,
-              sentAt: undefined,
-              wasDoubted: false,
-            },
-          ])
-          assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
-          assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
-          const halves = yield* Effect.forEach([2, 5], ledger.request)
-          assert.deepStrictEqual(
-            halves.flatMap((half) => half.items),
-            items,
-          )
-          assert.deepStrictEqual(
-            halves.map(({ body }) => Payload.decode(body)),
-            [first!, second!].map(({ body }) => Payload.decode(body)),
-          )
-          assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.request), before)
-          // The items are as known as before, and the next task comes after them.
-          assert.deepStrictEqual(
-            new Set(yield* ledger.classify({ run: 2, campaign: 1 }, batchItems(0, 9))),
-            new Set(["known"]),
-          )
-          yield* plan(newTasks([1], 9))
-          assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7, 9])
-        }),
-      )
-
-      test(
-        "a split is whole or not at all",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([2, 2]))
-          const before = yield* ledger.request(0)
-          const [half] = newTasks([1])
-          // The second half would take the next task's place.
-          const failure = ledger.split(0, [
-            { ...half!, items: before.items },
-            { ...half!, items: before.items },
-          ])
-          assert.strictEqual((yield* Effect.flip(failure)).reason._tag, "UniqueViolation")
-          assert.deepStrictEqual(yield* ledger.request(0), before)
-          assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 4 })
-        }),
-      )
-
-      test(
-        "troubles come in order, as many as asked for",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(6)
-          yield* ledger.markFailed(4, "failed")
-          yield* ledger.markInvalid(1, "", "invalid")
-          yield* ledger.markRefused(5, "refused")
-          yield* ledger.markInDoubt(0, "in doubt")
-          assert.deepStrictEqual(
-            (yield* ledger.issues(10)).map(({ reason, seq, state }) => [seq, state, reason]),
-            [
-              [0, "in_doubt", "in doubt"],
-              [1, "invalid", "invalid"],
-              [4, "failed", "failed"],
-              [5, "refused", "refused"],
-            ],
-          )
-          assert.deepStrictEqual(seqs(yield* ledger.issues(3)), [0, 1, 4])
-        }),
-      )
-    })
-
-    describe("due tasks", () => {
-      test(
-        "are due after their first look, longest due first, no more than asked for",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1, 1, 1]))
-          yield* claimAll
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.none() })
-          yield* TestClock.setTime(1_000)
-          yield* ledger.markSubmitted(0, "late", 300)
-          yield* ledger.markSubmitted(1, "early", 100)
-          yield* ledger.markSubmitted(2, "also early", 99.5)
-          yield* ledger.markSubmitted(3, "much later", 10_000)
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(100) })
-          yield* TestClock.setTime(1_040)
-          assert.deepStrictEqual((yield* ledger.due(10, never)).wait, Option.some(60))
-          yield* TestClock.setTime(1_100)
-          const due = yield* ledger.due(10, never)
-          assert.deepStrictEqual(
-            due.tasks.map(({ seq, submittedAt, taskId }) => ({ seq, taskId, submittedAt })),
-            [
-              { seq: 1, taskId: "early", submittedAt: 1_000 },
-              { seq: 2, taskId: "also early", submittedAt: 1_000 },
-            ],
-          )
-          assert.deepStrictEqual(due.wait, Option.some(0))
-          yield* TestClock.setTime(1_300)
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["early", "also early", "late"])
-          assert.deepStrictEqual(ids(yield* ledger.due(2, never)), ["early", "also early"])
-        }),
-      )
-
-      test(
-        "are due again after they were postponed, and all at once when asked",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(3)
-          yield* TestClock.setTime(5_000)
-          yield* postpone(0, 200)
-          yield* postpone(1, 100.4)
-          yield* postpone(2, 300)
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(101) })
-          yield* TestClock.setTime(5_250)
-          const due = yield* ledger.due(10, never)
-          assert.deepStrictEqual(ids(due), ["task_1", "task_0"])
-          // Their age goes on from when they were submitted.
-          assert.deepStrictEqual(
-            due.tasks.map(({ submittedAt }) => submittedAt),
-            [0, 0],
-          )
-          yield* ledger.makeDue
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1", "task_2"])
-        }),
-      )
-
-      test(
-        "are due within the longest time between two looks, whatever it was before; hints stay",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* TestClock.setTime(1_000)
-          yield* submitted(4)
-          for (const seq of [1, 2, 3]) yield* postpone(seq, 3_600_000)
-          yield* postpone(0, 5_000)
-          yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_3"]) })
-          yield* ledger.markFailed(2, "gone")
-          yield* ledger.dueWithin(20_000.5)
-          yield* TestClock.setTime(30_000)
-          const { tasks } = yield* ledger.due(10, never)
-          assert.deepStrictEqual(
-            tasks.map(({ dueAt, taskId }) => [taskId, dueAt]),
-            [
-              ["task_3", 0],
-              ["task_0", 6_000],
-              ["task_1", 21_001],
-            ],
-          )
-        }),
-      )
-
-      test(
-        "are those that came to nothing and are taken for outstanding again, one by one",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(2, 60_000)
-          yield* ledger.markFailed(0, "gone")
-          yield* ledger.markFailed(1, "gone")
-          yield* ledger.markOpen(0, "another")
-          yield* ledger.markOpen(1, "task_1")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
-          assert.strictEqual((yield* ledger.counts).failed.tasks, 1)
-        }),
-      )
-
-      test(
-        "up to a horizon do not grow by what becomes due later",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(2)
-          yield* ledger.makeDue
-          yield* TestClock.setTime(1_000)
-          const horizon = Option.some(1_000)
-          assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_0", "task_1"])
-          yield* postpone(0, 500)
-          assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_1"])
-          yield* postpone(1, 600)
-          yield* TestClock.setTime(2_000)
-          assert.deepStrictEqual(yield* ledger.due(10, horizon), { tasks: [], wait: Option.some(500) })
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
-        }),
-      )
-
-      test(
-        "are those that failed and whose results did not fit once more, and these keep their states meanwhile",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(5, 60_000)
-          yield* ledger.markInvalid(1, "first", "odd")
-          yield* ledger.markFailed(2, "gone")
-          yield* ledger.markInDoubt(3, "hm")
-          yield* ledger.markCompleted(4, "{}")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
-          yield* ledger.recheck
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_2"])
+          yield* ledger.markSubmitted(0, "task_x", 0)
+          yield* ledger.settleInterrupted(outcome)
           assert.deepStrictEqual(yield* ledger.counts, {
             ...untouched,
             submitted: { tasks: 1, items: 1 },
-            invalid: { tasks: 1, items: 1 },
-            failed: { tasks: 1, items: 1 },
-            in_doubt: { tasks: 1, items: 1 },
-            completed: { tasks: 1, items: 1 },
+            ...(outcome === "planned"
+              ? { planned: { tasks: 3, items: 9 } }
+              : { planned: { tasks: 1, items: 4 }, in_doubt: { tasks: 2, items: 5 } }),
           })
-          // Whoever looks at them may be stopped before that: the reasons are there.
-          assert.deepStrictEqual(
-            (yield* ledger.issues(9, ["failed", "invalid"])).map(({ reason }) => reason),
-            ["odd", "gone"],
-          )
-          yield* ledger.markFailed(2, "still gone")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
-          // What comes now takes the place of what did not fit.
-          yield* ledger.markCompleted(1, "second")
-          const found = yield* Stream.runCollect(ledger.completed)
-          assert.deepStrictEqual(
-            found.map(({ result, taskId }) => [taskId, Payload.decode(result)]),
-            [
-              ["task_1", "second"],
-              ["task_4", "{}"],
-            ],
-          )
-        }),
-      )
+          const issues = yield* ledger.issues(10)
+          assert.deepStrictEqual(seqs(issues), outcome === "planned" ? [] : [1, 3])
+          for (const { reason } of issues) assert.match(reason ?? "", /may have been sent/)
+        })
+      }
+
+      test("is in doubt where its key may have been forgotten since its first try, whatever it was before", function* (ledger) {
+        const settle = ledger.settleInterrupted("planned", Duration.hours(24))
+        const day = Duration.toMillis("24 hours")
+        yield* plan(newTasks([1, 1, 1, 1]))
+        const [first, second, third] = yield* planned
+        yield* TestClock.setTime(1000)
+        yield* Effect.forEach([first!, second!, third!], ledger.claim)
+        yield* ledger.markInDoubt(1, "hm")
+        yield* ledger.release(2)
+        yield* TestClock.setTime(2000)
+        yield* settle
+        yield* ledger.claim(first!)
+        yield* ledger.claim(third!)
+        yield* TestClock.setTime(1000 + day)
+        yield* settle
+        assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2, 3])
+        yield* TestClock.setTime(1001 + day)
+        yield* settle
+        assert.deepStrictEqual(seqs(yield* planned), [2, 3])
+        const issues = yield* ledger.issues(10)
+        assert.deepStrictEqual(seqs(issues), [0, 1])
+        for (const { reason, state } of issues) {
+          assert.strictEqual(state, "in_doubt")
+          assert.match(reason ?? "", /may have been sent, so long ago .* forgotten its Idempotency-Key \(after 1d\)/)
+        }
+        yield* ledger.settleInterrupted("planned")
+        assert.deepStrictEqual(seqs(yield* planned), [0, 1, 2, 3])
+      })
+
+      test("what is in doubt is planned again where keys are honored, and stays so elsewhere", function* (ledger) {
+        yield* plan(newTasks([1, 1]))
+        yield* ledger.markInDoubt(1, "hm")
+        yield* ledger.settleInterrupted("in_doubt")
+        assert.strictEqual((yield* ledger.counts).in_doubt.tasks, 1)
+        yield* ledger.settleInterrupted("planned")
+        assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 2 })
+      })
+
+      test("a claimed task can be released, and no other", function* (ledger) {
+        yield* plan(newTasks([1, 1]))
+        const [first] = yield* planned
+        yield* ledger.claim(first!)
+        yield* ledger.markSubmitted(1, "task_1", 0)
+        yield* ledger.release(0)
+        yield* ledger.release(1)
+        const { planned: released, submitted } = yield* ledger.counts
+        assert.deepStrictEqual([released.tasks, submitted.tasks], [1, 1])
+      })
+
+      test("is bound to the service that took its first task, until that is said to have moved", function* (ledger) {
+        yield* plan(newTasks([1]))
+        yield* ledger.bindService("here", false)
+        yield* ledger.bindService("there", false)
+        yield* Effect.forEach(yield* planned, ledger.claim)
+        const refused = yield* Effect.flip(ledger.bindService("here", false))
+        assert.strictEqual(refused._tag, "OtherService")
+        assert.match(refused.message, /at there, not at here/)
+        yield* ledger.bindService("there", false)
+        yield* ledger.bindService("here", true)
+        yield* ledger.bindService("here", false)
+      })
+
+      test("is at that service as long as a task is or may be there", function* (ledger) {
+        yield* plan(newTasks([1, 1]))
+        yield* claimAll
+        yield* ledger.bindService("here", false)
+        const elsewhere = Effect.flip(ledger.bindService("there", false))
+        const moves = [
+          ledger.markInDoubt(0, "hm"),
+          ledger.markPlanned(0),
+          ledger.markSubmitted(0, "task_0", 0),
+          ledger.markInvalid(0, "", "odd"),
+          ledger.markCompleted(0, "{}"),
+          ledger.markFailed(0, "gone"),
+        ]
+        yield* ledger.markRefused(1, "no")
+        for (const move of moves) {
+          yield* move
+          assert.strictEqual((yield* elsewhere)._tag, "OtherService")
+        }
+      })
+
+      test("may be at another service while its tasks are only planned, given back or refused", function* (ledger) {
+        yield* plan(newTasks([1, 1, 1]))
+        yield* ledger.bindService("here", false)
+        yield* claimAll
+        yield* ledger.markRefused(0, "no")
+        yield* ledger.release(1)
+        yield* ledger.release(2)
+        yield* ledger.bindService("there", false)
+      })
+
+      test("a split keeps the order and the items, and touches no other task", function* (ledger) {
+        yield* plan(newTasks([2, 5, 2]))
+        const before = yield* Effect.forEach([0, 7], ledger.request)
+        const [, task] = yield* planned
+        yield* ledger.claim(task!)
+        const { items } = yield* ledger.request(2)
+        const [first, second] = newTasks([3, 2], 2)
+        yield* ledger.split(2, [
+          { ...first!, items: items.slice(0, 3) },
+          { ...second!, items: items.slice(3) },
+        ])
+        assert.deepStrictEqual((yield* planned).slice(1, 3), [
+          {
+            seq: 2,
+            part: 1,
+            itemCount: 3,
+            vote: 1,
+            idempotencyKey: first!.idempotencyKey,
+            sentAt: undefined,
+            wasDoubted: false,
+          },
+          {
+            seq: 5,
+            part: 1,
+            itemCount: 2,
+            vote: 1,
+            idempotencyKey: second!.idempotencyKey,
+            sentAt: undefined,
+            wasDoubted: false,
+          },
+        ])
+        assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7])
+        assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 4, items: 9 })
+        const halves = yield* Effect.forEach([2, 5], ledger.request)
+        assert.deepStrictEqual(
+          halves.flatMap((half) => half.items),
+          items,
+        )
+        assert.deepStrictEqual(
+          halves.map(({ body }) => Payload.decode(body)),
+          [first!, second!].map(({ body }) => Payload.decode(body)),
+        )
+        assert.deepStrictEqual(yield* Effect.forEach([0, 7], ledger.request), before)
+        // The items are as known as before, and the next task comes after them.
+        assert.deepStrictEqual(
+          new Set(yield* ledger.classify({ run: 2, campaign: 1 }, batchItems(0, 9))),
+          new Set(["known"]),
+        )
+        yield* plan(newTasks([1], 9))
+        assert.deepStrictEqual(seqs(yield* planned), [0, 2, 5, 7, 9])
+      })
+
+      test("a split is whole or not at all", function* (ledger) {
+        yield* plan(newTasks([2, 2]))
+        const before = yield* ledger.request(0)
+        const [half] = newTasks([1])
+        // The second half would take the next task's place.
+        const failure = ledger.split(0, [
+          { ...half!, items: before.items },
+          { ...half!, items: before.items },
+        ])
+        assert.strictEqual((yield* Effect.flip(failure)).reason._tag, "UniqueViolation")
+        assert.deepStrictEqual(yield* ledger.request(0), before)
+        assert.deepStrictEqual((yield* ledger.counts).planned, { tasks: 2, items: 4 })
+      })
+
+      test("troubles come in order, as many as asked for", function* (ledger) {
+        yield* submitted(6)
+        yield* ledger.markFailed(4, "failed")
+        yield* ledger.markInvalid(1, "", "invalid")
+        yield* ledger.markRefused(5, "refused")
+        yield* ledger.markInDoubt(0, "in doubt")
+        assert.deepStrictEqual(columns(yield* ledger.issues(10), "seq", "state", "reason"), [
+          [0, "in_doubt", "in doubt"],
+          [1, "invalid", "invalid"],
+          [4, "failed", "failed"],
+          [5, "refused", "refused"],
+        ])
+        assert.deepStrictEqual(seqs(yield* ledger.issues(3)), [0, 1, 4])
+      })
+    })
+
+    describe("due tasks", () => {
+      test("are due after their first look, longest due first, no more than asked for", function* (ledger) {
+        yield* plan(newTasks([1, 1, 1, 1]))
+        yield* claimAll
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.none() })
+        yield* TestClock.setTime(1_000)
+        yield* ledger.markSubmitted(0, "late", 300)
+        yield* ledger.markSubmitted(1, "early", 100)
+        yield* ledger.markSubmitted(2, "also early", 99.5)
+        yield* ledger.markSubmitted(3, "much later", 10_000)
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(100) })
+        yield* TestClock.setTime(1_040)
+        assert.deepStrictEqual((yield* ledger.due(10, never)).wait, Option.some(60))
+        yield* TestClock.setTime(1_100)
+        const due = yield* ledger.due(10, never)
+        assert.deepStrictEqual(
+          due.tasks.map(({ seq, submittedAt, taskId }) => ({ seq, taskId, submittedAt })),
+          [
+            { seq: 1, taskId: "early", submittedAt: 1_000 },
+            { seq: 2, taskId: "also early", submittedAt: 1_000 },
+          ],
+        )
+        assert.deepStrictEqual(due.wait, Option.some(0))
+        yield* TestClock.setTime(1_300)
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["early", "also early", "late"])
+        assert.deepStrictEqual(ids(yield* ledger.due(2, never)), ["early", "also early"])
+      })
+
+      test("are due again after they were postponed, and all at once when asked", function* (ledger) {
+        yield* submitted(3)
+        yield* TestClock.setTime(5_000)
+        yield* postpone(0, 200)
+        yield* postpone(1, 100.4)
+        yield* postpone(2, 300)
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(101) })
+        yield* TestClock.setTime(5_250)
+        const due = yield* ledger.due(10, never)
+        assert.deepStrictEqual(ids(due), ["task_1", "task_0"])
+        // Their age goes on from when they were submitted.
+        assert.deepStrictEqual(column(due.tasks, "submittedAt"), [0, 0])
+        yield* ledger.makeDue
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1", "task_2"])
+      })
+
+      test("are due within the longest time between two looks, whatever it was before; hints stay", function* (ledger) {
+        yield* TestClock.setTime(1_000)
+        yield* submitted(4)
+        for (const seq of [1, 2, 3]) yield* postpone(seq, 3_600_000)
+        yield* postpone(0, 5_000)
+        yield* ledger.recordDelivery({ id: "msg_0", sentAt: 0, taskIds: Option.some(["task_3"]) })
+        yield* ledger.markFailed(2, "gone")
+        yield* ledger.dueWithin(20_000.5)
+        yield* TestClock.setTime(30_000)
+        const { tasks } = yield* ledger.due(10, never)
+        assert.deepStrictEqual(columns(tasks, "taskId", "dueAt"), [
+          ["task_3", 0],
+          ["task_0", 6_000],
+          ["task_1", 21_001],
+        ])
+      })
+
+      test("are those that came to nothing and are taken for outstanding again, one by one", function* (ledger) {
+        yield* submitted(2, 60_000)
+        yield* ledger.markFailed(0, "gone")
+        yield* ledger.markFailed(1, "gone")
+        yield* ledger.markOpen(0, "another")
+        yield* ledger.markOpen(1, "task_1")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+        assert.strictEqual((yield* ledger.counts).failed.tasks, 1)
+      })
+
+      test("up to a horizon do not grow by what becomes due later", function* (ledger) {
+        yield* submitted(2)
+        yield* ledger.makeDue
+        yield* TestClock.setTime(1_000)
+        const horizon = Option.some(1_000)
+        assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_0", "task_1"])
+        yield* postpone(0, 500)
+        assert.deepStrictEqual(ids(yield* ledger.due(10, horizon)), ["task_1"])
+        yield* postpone(1, 600)
+        yield* TestClock.setTime(2_000)
+        assert.deepStrictEqual(yield* ledger.due(10, horizon), { tasks: [], wait: Option.some(500) })
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
+      })
+
+      test("are those that failed and whose results did not fit once more, and these keep their states meanwhile", function* (ledger) {
+        yield* submitted(5, 60_000)
+        yield* ledger.markInvalid(1, "first", "odd")
+        yield* ledger.markFailed(2, "gone")
+        yield* ledger.markInDoubt(3, "hm")
+        yield* ledger.markCompleted(4, "{}")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
+        yield* ledger.recheck
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_2"])
+        assert.deepStrictEqual(yield* ledger.counts, {
+          ...untouched,
+          submitted: { tasks: 1, items: 1 },
+          invalid: { tasks: 1, items: 1 },
+          failed: { tasks: 1, items: 1 },
+          in_doubt: { tasks: 1, items: 1 },
+          completed: { tasks: 1, items: 1 },
+        })
+        // Whoever looks at them may be stopped before that: the reasons are there.
+        assert.deepStrictEqual(column(yield* ledger.issues(9, ["failed", "invalid"]), "reason"), ["odd", "gone"])
+        yield* ledger.markFailed(2, "still gone")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+        // What comes now takes the place of what did not fit.
+        yield* ledger.markCompleted(1, "second")
+        const found = yield* Stream.runCollect(ledger.completed)
+        assert.deepStrictEqual(
+          found.map(({ result, taskId }) => [taskId, Payload.decode(result)]),
+          [
+            ["task_1", "second"],
+            ["task_4", "{}"],
+          ],
+        )
+      })
     })
 
     describe("results", () => {
-      test(
-        "that did not fit stay when an answer that can't be read comes after them",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const sql = yield* SqlClient.SqlClient
-          const kept = Effect.map(sql<{ body: Uint8Array }>`SELECT body FROM task_result`, (rows) =>
-            rows.map(({ body }) => Payload.decode(body)),
-          )
-          yield* submitted(2, 0)
-          yield* ledger.markInvalid(0, "misfit", "odd")
-          yield* ledger.markInvalid(0, undefined, "unreadable")
-          yield* ledger.markInvalid(1, undefined, "unreadable")
-          assert.deepStrictEqual(yield* kept, ["misfit"])
-          assert.strictEqual((yield* ledger.counts).invalid.tasks, 2)
-          assert.deepStrictEqual(
-            (yield* ledger.issues(9)).map(({ reason }) => reason),
-            ["unreadable", "unreadable"],
-          )
-        }),
-      )
+      test("that did not fit stay when an answer that can't be read comes after them", function* (ledger) {
+        const sql = yield* SqlClient.SqlClient
+        const kept = Effect.map(sql<{ body: Uint8Array }>`SELECT body FROM task_result`, (rows) =>
+          rows.map(({ body }) => Payload.decode(body)),
+        )
+        yield* submitted(2, 0)
+        yield* ledger.markInvalid(0, "misfit", "odd")
+        yield* ledger.markInvalid(0, undefined, "unreadable")
+        yield* ledger.markInvalid(1, undefined, "unreadable")
+        assert.deepStrictEqual(yield* kept, ["misfit"])
+        assert.strictEqual((yield* ledger.counts).invalid.tasks, 2)
+        assert.deepStrictEqual(column(yield* ledger.issues(9), "reason"), ["unreadable", "unreadable"])
+      })
 
-      test(
-        "come in the order of the items, over more than a page, exactly as they were recorded",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const textOf = (i: number) => difficultTexts[i % difficultTexts.length]!
-          const tasks = Array.from({ length: 70 }, (_, i) =>
-            newTask(batchItems(2 * i, 2, (n) => ({ prompt: `${textOf(n)}${n}`, metadata: { text: textOf(n) } }))),
-          )
-          yield* plan(tasks)
-          yield* claimAll
-          const resultOf = (i: number) => `{ "text":${JSON.stringify(textOf(i))},  "raw":"${textOf(i)}" }\n${i}`
-          // Completed in another order than planned; every tenth not at all.
-          for (let i = 69; i >= 0; i--) {
-            yield* ledger.markSubmitted(2 * i, `task_${withoutNul(textOf(i))}${i}`, 0)
-            if (i % 10 !== 3) yield* ledger.markCompleted(2 * i, resultOf(i))
-          }
-          const expected = tasks.flatMap(
-            (task, i): Array<Omit<CompletedTask, "completedAt" | "result"> & { readonly result: string }> =>
-              i % 10 === 3
-                ? []
-                : [
-                    {
-                      seq: 2 * i,
-                      batch: 2 * i,
-                      batchItems: 2,
-                      vote: 1,
-                      votes: 1,
-                      taskId: `task_${withoutNul(textOf(i))}${i}`,
-                      prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
-                      items: task.items.map(({ item, itemId, origin }) => ({
-                        item_id: itemId,
-                        origin,
-                        metadata: item.metadata!,
-                      })),
-                      result: resultOf(i),
-                    },
-                  ],
-          )
-          const found = yield* Stream.runCollect(ledger.completed)
-          assert.deepStrictEqual(
-            found.map((task) => ({ ...Struct.omit(task, ["completedAt"]), result: Payload.decode(task.result) })),
-            expected,
-          )
-        }),
-      )
+      test("come in the order of the items, over more than a page, exactly as they were recorded", function* (ledger) {
+        const textOf = (i: number) => difficultTexts[i % difficultTexts.length]!
+        const tasks = Array.from({ length: 70 }, (_, i) =>
+          newTask(batchItems(2 * i, 2, (n) => ({ prompt: `${textOf(n)}${n}`, metadata: { text: textOf(n) } }))),
+        )
+        yield* plan(tasks)
+        yield* claimAll
+        const resultOf = (i: number) => `{ "text":${JSON.stringify(textOf(i))},  "raw":"${textOf(i)}" }\n${i}`
+        // Completed in another order than planned; every tenth not at all.
+        for (let i = 69; i >= 0; i--) {
+          yield* ledger.markSubmitted(2 * i, `task_${withoutNul(textOf(i))}${i}`, 0)
+          if (i % 10 !== 3) yield* ledger.markCompleted(2 * i, resultOf(i))
+        }
+        const expected = tasks.flatMap(
+          (task, i): Array<Omit<CompletedTask, "completedAt" | "result"> & { readonly result: string }> =>
+            i % 10 === 3
+              ? []
+              : [
+                  {
+                    seq: 2 * i,
+                    batch: 2 * i,
+                    batchItems: 2,
+                    vote: 1,
+                    votes: 1,
+                    taskId: `task_${withoutNul(textOf(i))}${i}`,
+                    prompts: task.items.map(({ item, prompt }) => ({ prompt, completions: item.completions })),
+                    items: task.items.map(({ item, itemId, origin }) => ({
+                      item_id: itemId,
+                      origin,
+                      metadata: item.metadata!,
+                    })),
+                    result: resultOf(i),
+                  },
+                ],
+        )
+        const found = yield* Stream.runCollect(ledger.completed)
+        assert.deepStrictEqual(
+          found.map((task) => ({ ...Struct.omit(task, ["completedAt"]), result: Payload.decode(task.result) })),
+          expected,
+        )
+      })
 
-      test(
-        "may be read while tasks are being completed",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(40)
-          for (let seq = 0; seq < 20; seq++) yield* ledger.markCompleted(seq, "{}")
-          const found = yield* ledger.completed.pipe(
-            Stream.tap(({ seq }) => (seq < 20 ? ledger.markCompleted(seq + 20, "{}") : Effect.void)),
-            Stream.runCollect,
-          )
-          assert.deepStrictEqual(
-            seqs(found),
-            Array.from({ length: 40 }, (_, i) => i),
-          )
-        }),
-      )
+      test("may be read while tasks are being completed", function* (ledger) {
+        yield* submitted(40)
+        for (let seq = 0; seq < 20; seq++) yield* ledger.markCompleted(seq, "{}")
+        const found = yield* ledger.completed.pipe(
+          Stream.tap(({ seq }) => (seq < 20 ? ledger.markCompleted(seq + 20, "{}") : Effect.void)),
+          Stream.runCollect,
+        )
+        assert.deepStrictEqual(
+          seqs(found),
+          Array.from({ length: 40 }, (_, i) => i),
+        )
+      })
 
-      test(
-        "of refused tasks are what was asked and why it was refused, over more than a page",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const tasks = newTasks(Array.from({ length: 50 }, () => 1))
-          yield* plan(tasks)
-          yield* claimAll
-          for (let seq = 0; seq < 50; seq++) yield* ledger.markRefused(seq, `reason ${seq}`)
-          const refused = yield* Stream.runCollect(ledger.dropped(never))
-          assert.deepStrictEqual(
-            refused.map(({ items, reason }) => [
-              reason,
-              items.map(({ completions, item_id, prompt }) => [item_id, prompt, completions]),
-            ]),
-            tasks.map(({ items: [{ item }] }, i) => [`reason ${i}`, [[`item-${i}`, item.prompt, item.completions]]]),
-          )
-        }),
-      )
+      test("of refused tasks are what was asked and why it was refused, over more than a page", function* (ledger) {
+        const tasks = newTasks(Array.from({ length: 50 }, () => 1))
+        yield* plan(tasks)
+        yield* claimAll
+        for (let seq = 0; seq < 50; seq++) yield* ledger.markRefused(seq, `reason ${seq}`)
+        const refused = yield* Stream.runCollect(ledger.dropped(never))
+        assert.deepStrictEqual(
+          refused.map(({ items, reason }) => [
+            reason,
+            items.map(({ completions, item_id, prompt }) => [item_id, prompt, completions]),
+          ]),
+          tasks.map(({ items: [{ item }] }, i) => [`reason ${i}`, [[`item-${i}`, item.prompt, item.completions]]]),
+        )
+      })
 
-      test(
-        "count a run's items, all or by state, whichever run planned them",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const first = yield* plan(newTasks([3, 2]))
-          yield* claimAll
-          yield* ledger.markRefused(0, "no")
-          assert.strictEqual(yield* ledger.itemsIn(first.run, ["refused"]), 3)
-          const second = yield* ledger.startRun()
-          yield* ledger.record(second, {
-            tasks: [],
-            known: ["item-1", "item-4"],
-            rejects: [],
-            counts: { ...nothing, read: 2, known: 2 },
-            finished: true,
-          })
-          assert.strictEqual(yield* ledger.itemsIn(second.run, ["refused"]), 1)
-          assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting"]), 1)
-          assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting", "refused", "planned"]), 2)
-          assert.strictEqual(yield* ledger.itemsIn(second.run, TaskState.literals), 2)
-          assert.strictEqual(yield* ledger.itemsIn(first.run, TaskState.literals), 5)
-        }),
-      )
+      test("count a run's items, all or by state, whichever run planned them", function* (ledger) {
+        const first = yield* plan(newTasks([3, 2]))
+        yield* claimAll
+        yield* ledger.markRefused(0, "no")
+        assert.strictEqual(yield* ledger.itemsIn(first.run, ["refused"]), 3)
+        const second = yield* ledger.startRun()
+        yield* recordStep(second, { read: 2, known: 2 }, { known: ["item-1", "item-4"] })
+        assert.strictEqual(yield* ledger.itemsIn(second.run, ["refused"]), 1)
+        assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting"]), 1)
+        assert.strictEqual(yield* ledger.itemsIn(second.run, ["submitting", "refused", "planned"]), 2)
+        assert.strictEqual(yield* ledger.itemsIn(second.run, TaskState.literals), 2)
+        assert.strictEqual(yield* ledger.itemsIn(first.run, TaskState.literals), 5)
+      })
     })
 
     describe("votes", () => {
@@ -1160,321 +944,256 @@ export const ledgerConformance = (
         return run
       })
 
-      test(
-        "stand one behind the other, and each item once, where its first vote has it",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const run = yield* voted
-          assert.deepStrictEqual(
-            (yield* planned).map(({ seq, vote }) => [seq, vote]),
-            [0, 3, 6, 9, 10, 11].map((seq, i) => [seq, (i % 3) + 1]),
-          )
-          const sql = yield* SqlClient.SqlClient
-          const items = yield* sql<{ item_id: string; seq: number }>`SELECT item_id, seq FROM item ORDER BY seq`
-          assert.deepStrictEqual(
-            items.map(({ item_id, seq }) => [item_id, Number(seq)]),
-            [
-              ["item-0", 0],
-              ["item-2", 2],
-              ["item-3", 9],
-            ],
-          )
-          const { counts, gold, inputOf, votes } = yield* ledger.progress
-          assert.deepStrictEqual([votes, gold], [3, 1])
-          assert.deepStrictEqual(counts.planned, { tasks: 6, items: 12 })
-          assert.deepStrictEqual(inputOf(run.campaign).planned, { tasks: 6, items: 3 })
-          assert.deepStrictEqual(
-            (yield* Stream.runCollect(ledger.prompts)).map(({ itemId }) => itemId),
-            ["item-0", "item-2", "item-3"],
-          )
-          assert.deepInclude(Option.getOrThrow(yield* ledger.runOf(run.run)), { votes: 3, shuffleSeed: never })
-          const next = yield* ledger.startRun()
-          const more = { ...nothing, read: 1, new: 1 }
-          yield* ledger.record(next, { tasks: newTasks([1], 7), known: [], rejects: [], counts: more, finished: true })
-          assert.strictEqual((yield* planned).at(-1)!.seq, 12)
-        }),
-      )
+      test("stand one behind the other, and each item once, where its first vote has it", function* (ledger) {
+        const run = yield* voted
+        assert.deepStrictEqual(
+          columns(yield* planned, "seq", "vote"),
+          [0, 3, 6, 9, 10, 11].map((seq, i) => [seq, (i % 3) + 1]),
+        )
+        const sql = yield* SqlClient.SqlClient
+        const items = yield* sql<{ item_id: string; seq: number }>`SELECT item_id, seq FROM item ORDER BY seq`
+        assert.deepStrictEqual(
+          items.map(({ item_id, seq }) => [item_id, Number(seq)]),
+          [
+            ["item-0", 0],
+            ["item-2", 2],
+            ["item-3", 9],
+          ],
+        )
+        const { counts, gold, inputOf, votes } = yield* ledger.progress
+        assert.deepStrictEqual([votes, gold], [3, 1])
+        assert.deepStrictEqual(counts.planned, { tasks: 6, items: 12 })
+        assert.deepStrictEqual(inputOf(run.campaign).planned, { tasks: 6, items: 3 })
+        assert.deepStrictEqual(column(yield* Stream.runCollect(ledger.prompts), "itemId"), [
+          "item-0",
+          "item-2",
+          "item-3",
+        ])
+        assert.deepInclude(Option.getOrThrow(yield* ledger.runOf(run.run)), { votes: 3, shuffleSeed: never })
+        const next = yield* ledger.startRun()
+        const more = { ...nothing, read: 1, new: 1 }
+        yield* ledger.record(next, { tasks: newTasks([1], 7), known: [], rejects: [], counts: more, finished: true })
+        assert.strictEqual((yield* planned).at(-1)!.seq, 12)
+      })
 
-      test(
-        "count an item once: in any state that a vote of it has, and as lost where all are lost",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const { run } = yield* voted
-          yield* claimAll
-          yield* ledger.markRefused(3, "no")
-          yield* ledger.markRefused(9, "no")
-          assert.deepStrictEqual(
-            [yield* ledger.itemsIn(run, ["refused"]), yield* ledger.itemsIn(run, ["submitting"])],
-            [3, 3],
-          )
-          assert.strictEqual(yield* ledger.itemsIn(run, TaskState.literals), 3)
-          assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(9)], [0, 0])
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), [])
-          yield* ledger.markRefused(10, "no")
-          yield* ledger.markInDoubt(11, "who knows")
-          assert.strictEqual(yield* ledger.itemsLostWith(10), 0)
-          yield* ledger.giveUp([12])
-          assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(11)], [1, 1])
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-3"])
-        }),
-      )
+      test("count an item once: in any state that a vote of it has, and as lost where all are lost", function* (ledger) {
+        const { run } = yield* voted
+        yield* claimAll
+        yield* ledger.markRefused(3, "no")
+        yield* ledger.markRefused(9, "no")
+        assert.deepStrictEqual(
+          [yield* ledger.itemsIn(run, ["refused"]), yield* ledger.itemsIn(run, ["submitting"])],
+          [3, 3],
+        )
+        assert.strictEqual(yield* ledger.itemsIn(run, TaskState.literals), 3)
+        assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(9)], [0, 0])
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), [])
+        yield* ledger.markRefused(10, "no")
+        yield* ledger.markInDoubt(11, "who knows")
+        assert.strictEqual(yield* ledger.itemsLostWith(10), 0)
+        yield* ledger.giveUp([12])
+        assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(11)], [1, 1])
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-3"])
+      })
 
-      test(
-        "are split each by itself: an item is lost only where all of its own tasks are",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const { run } = yield* voted
-          yield* claimAll
-          for (const seq of [0, 3]) {
-            const { items } = yield* ledger.request(seq)
-            const halves = newTasks([2, 1]).map((half) => ({
-              ...half,
-              idempotencyKey: `${seq} ${half.idempotencyKey}`,
-            }))
-            yield* ledger.split(seq, [
-              { ...halves[0]!, items: items.slice(0, 2) },
-              { ...halves[1]!, items: items.slice(2) },
-            ])
-          }
-          const sql = yield* SqlClient.SqlClient
-          const rows = yield* sql<Record<string, number>>`
-            SELECT seq, item_count, new_items, batch, batch_items, vote, votes FROM task WHERE batch = 0 ORDER BY seq`
-          assert.deepStrictEqual(
-            rows.map((row) => Object.values(row).map(Number)),
-            [
-              [0, 2, 1, 0, 3, 1, 3],
-              [2, 1, 1, 0, 3, 1, 3],
-              [3, 2, 0, 0, 3, 2, 3],
-              [5, 1, 0, 0, 3, 2, 3],
-              [6, 3, 0, 0, 3, 3, 3],
-            ],
-          )
-          for (const seq of [0, 3, 6]) yield* ledger.markRefused(seq, "no")
-          assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(6)], [1, 1])
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-0"])
-          assert.strictEqual(yield* ledger.itemsIn(run, ["planned"]), 1)
-          assert.deepStrictEqual((yield* LedgerCheck.check({ job: defaultJob })).findings, [])
-        }),
-      )
+      test("are split each by itself: an item is lost only where all of its own tasks are", function* (ledger) {
+        const { run } = yield* voted
+        yield* claimAll
+        for (const seq of [0, 3]) {
+          const { items } = yield* ledger.request(seq)
+          const halves = newTasks([2, 1]).map((half) => ({
+            ...half,
+            idempotencyKey: `${seq} ${half.idempotencyKey}`,
+          }))
+          yield* ledger.split(seq, [
+            { ...halves[0]!, items: items.slice(0, 2) },
+            { ...halves[1]!, items: items.slice(2) },
+          ])
+        }
+        const sql = yield* SqlClient.SqlClient
+        const rows = yield* sql<Record<string, number>>`
+          SELECT seq, item_count, new_items, batch, batch_items, vote, votes FROM task WHERE batch = 0 ORDER BY seq`
+        assert.deepStrictEqual(
+          rows.map((row) => Object.values(row).map(Number)),
+          [
+            [0, 2, 1, 0, 3, 1, 3],
+            [2, 1, 1, 0, 3, 1, 3],
+            [3, 2, 0, 0, 3, 2, 3],
+            [5, 1, 0, 0, 3, 2, 3],
+            [6, 3, 0, 0, 3, 3, 3],
+          ],
+        )
+        for (const seq of [0, 3, 6]) yield* ledger.markRefused(seq, "no")
+        assert.deepStrictEqual([yield* ledger.itemsLost(run), yield* ledger.itemsLostWith(6)], [1, 1])
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.dropped(never)).pipe(Effect.map(lostOf)), ["item-0"])
+        assert.strictEqual(yield* ledger.itemsIn(run, ["planned"]), 1)
+        assert.deepStrictEqual((yield* LedgerCheck.check({ job: defaultJob })).findings, [])
+      })
 
-      test(
-        "come with their places, and with the times that they took",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* voted
-          yield* claimAll
-          for (const [i, seq] of [0, 3, 10].entries()) {
-            yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
-            yield* TestClock.adjust(1000 * (i + 1))
-            yield* ledger.markCompleted(seq, "{}")
-          }
-          assert.deepStrictEqual(
-            (yield* Stream.runCollect(ledger.completed)).map(({ batch, batchItems, seq, vote, votes }) => [
-              seq,
-              batch,
-              batchItems,
-              vote,
-              votes,
-            ]),
-            [
-              [0, 0, 3, 1, 3],
-              [3, 0, 3, 2, 3],
-              [10, 9, 1, 2, 3],
-            ],
-          )
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.turnarounds(Option.some(1))), [1000, 2000, 3000])
-          assert.deepStrictEqual(yield* Stream.runCollect(ledger.turnarounds(Option.some(2))), [])
-        }),
-      )
+      test("come with their places, and with the times that they took", function* (ledger) {
+        yield* voted
+        yield* claimAll
+        for (const [i, seq] of [0, 3, 10].entries()) {
+          yield* ledger.markSubmitted(seq, `task_${seq}`, 0)
+          yield* TestClock.adjust(1000 * (i + 1))
+          yield* ledger.markCompleted(seq, "{}")
+        }
+        assert.deepStrictEqual(
+          columns(yield* Stream.runCollect(ledger.completed), "seq", "batch", "batchItems", "vote", "votes"),
+          [
+            [0, 0, 3, 1, 3],
+            [3, 0, 3, 2, 3],
+            [10, 9, 1, 2, 3],
+          ],
+        )
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.turnarounds(Option.some(1))), [1000, 2000, 3000])
+        assert.deepStrictEqual(yield* Stream.runCollect(ledger.turnarounds(Option.some(2))), [])
+      })
     })
 
     describe("webhook deliveries", () => {
-      test(
-        "make the tasks that they name due at once, before all others, and no other",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(4, 60_000)
-          yield* TestClock.setTime(500)
-          yield* ledger.markSubmitted(0, "task_0", 0)
-          yield* TestClock.setTime(1_000)
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_3", "task_1", "task_x"])), "due")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_3", "task_0"])
-          assert.isTrue(ledger.hinted.isOpen())
-          assert.deepStrictEqual(yield* ledger.lastDelivery, Option.some(1_000))
-        }),
-      )
+      test("make the tasks that they name due at once, before all others, and no other", function* (ledger) {
+        yield* submitted(4, 60_000)
+        yield* TestClock.setTime(500)
+        yield* ledger.markSubmitted(0, "task_0", 0)
+        yield* TestClock.setTime(1_000)
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_3", "task_1", "task_x"])), "due")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1", "task_3", "task_0"])
+        assert.isTrue(ledger.hinted.isOpen())
+        assert.deepStrictEqual(yield* ledger.lastDelivery, Option.some(1_000))
+      })
 
-      test(
-        "that name no task make all due, after those that were",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(3, 60_000)
-          yield* TestClock.setTime(1_000)
-          yield* ledger.markSubmitted(2, "task_2", -500)
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "due")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_2", "task_0", "task_1"])
-          assert.isTrue(ledger.hinted.isOpen())
-        }),
-      )
+      test("that name no task make all due, after those that were", function* (ledger) {
+        yield* submitted(3, 60_000)
+        yield* TestClock.setTime(1_000)
+        yield* ledger.markSubmitted(2, "task_2", -500)
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "due")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_2", "task_0", "task_1"])
+        assert.isTrue(ledger.hinted.isOpen())
+      })
 
-      test(
-        "that name only tasks of others, or none, change nothing",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(2, 60_000)
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["elsewhere", "Task_1"])), "unknown")
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("b", 1, [])), "unknown")
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
-          assert.isFalse(ledger.hinted.isOpen())
-          assert.deepStrictEqual(yield* ledger.lastDelivery, Option.none())
-        }),
-      )
+      test("that name only tasks of others, or none, change nothing", function* (ledger) {
+        yield* submitted(2, 60_000)
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["elsewhere", "Task_1"])), "unknown")
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("b", 1, [])), "unknown")
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
+        assert.isFalse(ledger.hinted.isOpen())
+        assert.deepStrictEqual(yield* ledger.lastDelivery, Option.none())
+      })
 
-      test(
-        "make a completed task due once more, whose result may have changed; what no delivery names stays as it is",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(3, 60_000)
-          yield* Effect.forEach([0, 1, 2], (seq) => ledger.markCompleted(seq, `{"n":${seq}}`))
-          yield* ledger.recordDelivery(delivery("all", 1))
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
-          yield* ledger.recordDelivery(delivery("a", 2, ["task_1", "task_0"]))
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
-          // While the service does not answer, in their turn.
-          yield* ledger.postpone(0, 5_000, "task_0")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
-          yield* ledger.markCompleted(1, `{"n":"new"}`, "task_1")
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(5_000) })
-          yield* TestClock.setTime(5_000)
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0"])
-          yield* ledger.keepResult(0)
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.none() })
-          // An answer that comes when nothing is due any more changes nothing.
-          yield* ledger.markFailed(0, "gone", "task_0")
-          assert.strictEqual((yield* ledger.counts).completed.tasks, 3)
-          yield* ledger.recheckCompleted
-          assert.lengthOf((yield* ledger.due(10, never)).tasks, 3)
-          yield* ledger.markOpen(2, "task_2")
-          assert.strictEqual((yield* ledger.counts).submitted.tasks, 1)
-        }),
-      )
+      test("make a completed task due once more, whose result may have changed; what no delivery names stays as it is", function* (ledger) {
+        yield* submitted(3, 60_000)
+        yield* Effect.forEach([0, 1, 2], (seq) => ledger.markCompleted(seq, `{"n":${seq}}`))
+        yield* ledger.recordDelivery(delivery("all", 1))
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), [])
+        yield* ledger.recordDelivery(delivery("a", 2, ["task_1", "task_0"]))
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
+        // While the service does not answer, in their turn.
+        yield* ledger.postpone(0, 5_000, "task_0")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+        yield* ledger.markCompleted(1, `{"n":"new"}`, "task_1")
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(5_000) })
+        yield* TestClock.setTime(5_000)
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0"])
+        yield* ledger.keepResult(0)
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.none() })
+        // An answer that comes when nothing is due any more changes nothing.
+        yield* ledger.markFailed(0, "gone", "task_0")
+        assert.strictEqual((yield* ledger.counts).completed.tasks, 3)
+        yield* ledger.recheckCompleted
+        assert.lengthOf((yield* ledger.due(10, never)).tasks, 3)
+        yield* ledger.markOpen(2, "task_2")
+        assert.strictEqual((yield* ledger.counts).submitted.tasks, 1)
+      })
 
-      test(
-        "change no task that is failed, invalid or in doubt",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(4, 60_000)
-          yield* ledger.markInvalid(1, "{}", "odd")
-          yield* ledger.markFailed(2, "gone")
-          yield* ledger.markInDoubt(3, "hm")
-          const state = Effect.all({ counts: ledger.counts, issues: ledger.issues(10), due: ledger.due(10, never) })
-          const before = yield* state
-          yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "task_2", "task_3"]))
-          yield* ledger.recordDelivery(delivery("b", 1, ["elsewhere"]))
-          assert.deepStrictEqual(yield* state, before)
-        }),
-      )
+      test("change no task that is failed, invalid or in doubt", function* (ledger) {
+        yield* submitted(4, 60_000)
+        yield* ledger.markInvalid(1, "{}", "odd")
+        yield* ledger.markFailed(2, "gone")
+        yield* ledger.markInDoubt(3, "hm")
+        const state = Effect.all({ counts: ledger.counts, issues: ledger.issues(10), due: ledger.due(10, never) })
+        const before = yield* state
+        yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "task_2", "task_3"]))
+        yield* ledger.recordDelivery(delivery("b", 1, ["elsewhere"]))
+        assert.deepStrictEqual(yield* state, before)
+      })
 
-      test(
-        "count once each time they are sent",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(1)
-          const again = Effect.fnUntraced(function* (sentAt: number, taskIds?: ReadonlyArray<string>) {
-            yield* postpone(0, 60_000)
-            return yield* ledger.recordDelivery(delivery("a", sentAt, taskIds))
-          })
-          assert.strictEqual(yield* again(5, ["task_0"]), "due")
-          assert.strictEqual(yield* again(5, ["task_0"]), "repeated")
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 4, ["task_0"])), "repeated")
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 5)), "repeated")
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 6, ["task_0"])), "due")
-          assert.strictEqual(yield* again(7), "due")
-          assert.strictEqual(yield* again(7), "repeated")
-          assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("b", 5, ["task_0"])), "due")
-        }),
-      )
+      test("count once each time they are sent", function* (ledger) {
+        yield* submitted(1)
+        const again = Effect.fnUntraced(function* (sentAt: number, taskIds?: ReadonlyArray<string>) {
+          yield* postpone(0, 60_000)
+          return yield* ledger.recordDelivery(delivery("a", sentAt, taskIds))
+        })
+        assert.strictEqual(yield* again(5, ["task_0"]), "due")
+        assert.strictEqual(yield* again(5, ["task_0"]), "repeated")
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 4, ["task_0"])), "repeated")
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 5)), "repeated")
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 6, ["task_0"])), "due")
+        assert.strictEqual(yield* again(7), "due")
+        assert.strictEqual(yield* again(7), "repeated")
+        assert.deepStrictEqual(yield* ledger.due(10, never), { tasks: [], wait: Option.some(60_000) })
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("b", 5, ["task_0"])), "due")
+      })
 
-      test(
-        "are remembered for two hours, in which the oldest and the newest that count have become too old",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const sql = yield* SqlClient.SqlClient
-          const remembered = sql<{ delivery_id: string }>`SELECT delivery_id FROM delivery ORDER BY delivery_id`
-          yield* ledger.recordDelivery(delivery("a", 1))
-          yield* TestClock.setTime(7_200_000)
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "repeated")
-          yield* TestClock.setTime(7_210_000)
-          yield* ledger.recordDelivery(delivery("b", 1))
-          assert.deepStrictEqual(
-            (yield* remembered).map((row) => row.delivery_id),
-            ["b"],
-          )
-        }),
-      )
+      test("are remembered for two hours, in which the oldest and the newest that count have become too old", function* (ledger) {
+        const sql = yield* SqlClient.SqlClient
+        const remembered = sql<{ delivery_id: string }>`SELECT delivery_id FROM delivery ORDER BY delivery_id`
+        yield* ledger.recordDelivery(delivery("a", 1))
+        yield* TestClock.setTime(7_200_000)
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1)), "repeated")
+        yield* TestClock.setTime(7_210_000)
+        yield* ledger.recordDelivery(delivery("b", 1))
+        assert.deepStrictEqual(
+          (yield* remembered).map((row) => row.delivery_id),
+          ["b"],
+        )
+      })
 
-      test(
-        "that come during a look at a task have it looked at again, others do not",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(3)
-          yield* TestClock.setTime(1_000)
-          const look = Effect.fnUntraced(function* (seq: number, during: Effect.Effect<unknown, unknown>) {
-            const task = (yield* ledger.due(10, never)).tasks.find((task) => task.seq === seq)!
-            yield* during
-            yield* ledger.postpone(task.seq, 60_000)
-            return (yield* ledger.due(10, never)).tasks.some((task) => task.seq === seq)
-          })
-          const hint = (id: string, taskIds?: ReadonlyArray<string>) => ledger.recordDelivery(delivery(id, 1, taskIds))
-          assert.isTrue(yield* look(0, hint("a", ["task_0"])))
-          // Due because of a hint when the look begins; then another one comes.
-          assert.isTrue(yield* look(0, hint("b", ["task_0"])))
-          assert.isTrue(yield* look(0, Effect.andThen(hint("c", ["task_0"]), hint("d", ["task_0"]))))
-          assert.isTrue(yield* look(0, hint("e")))
-          assert.isTrue(yield* look(1, hint("f")))
-          assert.isFalse(yield* look(0, hint("g", ["task_1"])))
-          assert.isFalse(yield* look(2, hint("h", ["task_x"])))
-          assert.isFalse(yield* look(1, Effect.void))
-        }),
-      )
+      test("that come during a look at a task have it looked at again, others do not", function* (ledger) {
+        yield* submitted(3)
+        yield* TestClock.setTime(1_000)
+        const look = Effect.fnUntraced(function* (seq: number, during: Effect.Effect<unknown, unknown>) {
+          const task = (yield* ledger.due(10, never)).tasks.find((task) => task.seq === seq)!
+          yield* during
+          yield* ledger.postpone(task.seq, 60_000)
+          return (yield* ledger.due(10, never)).tasks.some((task) => task.seq === seq)
+        })
+        const hint = (id: string, taskIds?: ReadonlyArray<string>) => ledger.recordDelivery(delivery(id, 1, taskIds))
+        assert.isTrue(yield* look(0, hint("a", ["task_0"])))
+        // Due because of a hint when the look begins; then another one comes.
+        assert.isTrue(yield* look(0, hint("b", ["task_0"])))
+        assert.isTrue(yield* look(0, Effect.andThen(hint("c", ["task_0"]), hint("d", ["task_0"]))))
+        assert.isTrue(yield* look(0, hint("e")))
+        assert.isTrue(yield* look(1, hint("f")))
+        assert.isFalse(yield* look(0, hint("g", ["task_1"])))
+        assert.isFalse(yield* look(2, hint("h", ["task_x"])))
+        assert.isFalse(yield* look(1, Effect.void))
+      })
 
-      test(
-        "that overtake the answer which tells the task's id are not lost",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* plan(newTasks([1, 1]))
-          yield* claimAll
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "elsewhere"])), "unknown")
-          yield* ledger.markSubmitted(0, "task_0", 60_000)
-          yield* ledger.markSubmitted(1, "task_1", 60_000)
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
-        }),
-      )
+      test("that overtake the answer which tells the task's id are not lost", function* (ledger) {
+        yield* plan(newTasks([1, 1]))
+        yield* claimAll
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, ["task_1", "elsewhere"])), "unknown")
+        yield* ledger.markSubmitted(0, "task_0", 60_000)
+        yield* ledger.markSubmitted(1, "task_1", 60_000)
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_1"])
+      })
 
-      test(
-        "of tasks of others are not kept where each task's id is known",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          const sql = yield* SqlClient.SqlClient
-          yield* submitted(1)
-          yield* ledger.recordDelivery(delivery("a", 1, ["elsewhere"]))
-          assert.deepStrictEqual(yield* sql`SELECT task_id FROM hint`, [])
-        }),
-      )
+      test("of tasks of others are not kept where each task's id is known", function* (ledger) {
+        const sql = yield* SqlClient.SqlClient
+        yield* submitted(1)
+        yield* ledger.recordDelivery(delivery("a", 1, ["elsewhere"]))
+        assert.deepStrictEqual(yield* sql`SELECT task_id FROM hint`, [])
+      })
 
-      test(
-        "may name more tasks than a statement takes values",
-        Effect.gen(function* () {
-          const ledger = yield* Ledger
-          yield* submitted(2, 60_000)
-          yield* plan(newTasks([1], 2))
-          const many = Array.from({ length: 70_000 }, (_, i) => `task_${69_999 - i}`)
-          assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, many)), "due")
-          assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
-        }),
-      )
+      test("may name more tasks than a statement takes values", function* (ledger) {
+        yield* submitted(2, 60_000)
+        yield* plan(newTasks([1], 2))
+        const many = Array.from({ length: 70_000 }, (_, i) => `task_${69_999 - i}`)
+        assert.strictEqual(yield* ledger.recordDelivery(delivery("a", 1, many)), "due")
+        assert.deepStrictEqual(ids(yield* ledger.due(10, never)), ["task_0", "task_1"])
+      })
     })
 
     describe("jobs", () => {
@@ -1554,21 +1273,5 @@ export const ledgerConformance = (
     fingerprintConformance(test)
     resolveConformance(test)
     spendingConformance(test)
-
-    it.effect("a ledger of a newer version is refused, and told so", () =>
-      Effect.gen(function* () {
-        const client = yield* SqlClient.SqlClient
-        yield* Effect.scoped(Layer.build(ledgerOf(client)))
-        yield* client`INSERT INTO prefstream_migration ${client.insert({ migration_id: 9, name: "of_the_future" })}`
-        const exit = yield* Effect.exit(Effect.scoped(Layer.build(ledgerOf(client))))
-        assert.isTrue(Exit.isFailure(exit))
-        const failure = yield* Effect.flip(exit)
-        assert(failure instanceof Error)
-        assert.match(
-          failure.message,
-          /^the ledger has version 9, this prefstream knows versions up to \d: install a newer prefstream$/,
-        )
-      }).pipe(Effect.provide(fresh)),
-    )
   })
 }

@@ -9,6 +9,9 @@ import {
   type RejectLimit,
   TooManyRejects,
 } from "../../../src/task/plan/RejectLimit.ts"
+import { effectTest } from "../../support/effectTest.ts"
+
+const test = effectTest(it.effect)
 
 describe("RejectLimit.parseLimit", () => {
   it.each([
@@ -89,16 +92,14 @@ describe("without a limit", () => {
     yield* count.add({ read: 5_000, rejected: 5_000 })
   })
 
-  it.effect("a run ends where none of the first 100,000 records can be used", () =>
-    Effect.gen(function* () {
-      assert.strictEqual(
-        (yield* Effect.flip(fill(undefined, 0))).message,
-        "the first 104,999 records were all rejected. Check the files and their layout with prefstream validate; --max-rejects 100% continues",
-      )
-      yield* fill(undefined, 1)
-      yield* fill("100%", 0)
-    }),
-  )
+  test("a run ends where none of the first 100,000 records can be used", function* () {
+    assert.strictEqual(
+      (yield* Effect.flip(fill(undefined, 0))).message,
+      "the first 104,999 records were all rejected. Check the files and their layout with prefstream validate; --max-rejects 100% continues",
+    )
+    yield* fill(undefined, 1)
+    yield* fill("100%", 0)
+  })
 })
 
 describe("TooManyRejects", () => {
@@ -130,51 +131,47 @@ describe("RejectLimit.counter", () => {
     )
   })
 
-  it.effect("holds to a number at once", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(
-        yield* outcomes(1, [
-          [1, 1],
-          [1, 0],
-          [0, 1],
-        ]),
-        [true, true, false, false],
-      )
-      assert.deepStrictEqual(yield* outcomes(undefined, [[9, 9]]), [true, true])
-    }),
-  )
+  test("holds to a number at once", function* () {
+    assert.deepStrictEqual(
+      yield* outcomes(1, [
+        [1, 1],
+        [1, 0],
+        [0, 1],
+      ]),
+      [true, true, false, false],
+    )
+    assert.deepStrictEqual(yield* outcomes(undefined, [[9, 9]]), [true, true])
+  })
 
-  it.effect("holds to a share from the 1,000th record on, and at the end", () =>
-    Effect.gen(function* () {
-      assert.deepStrictEqual(yield* outcomes("1%", [[999, 500]]), [true, false])
-      assert.deepStrictEqual(
-        yield* outcomes("1%", [
-          [999, 11],
-          [1, 0],
-        ]),
-        [true, false, false],
-      )
-      assert.deepStrictEqual(
-        yield* outcomes("1%", [
-          [999, 10],
-          [1, 0],
-        ]),
-        [true, true, true],
-      )
-      assert.deepStrictEqual(
-        yield* outcomes("1%", [
-          [999, 11],
-          [101, 0],
-        ]),
-        [true, true, true],
-      )
-      assert.deepStrictEqual(
-        yield* outcomes("1%", [
-          [1000, 10],
-          [0, 1],
-        ]),
-        [true, false, false],
-      )
-    }),
-  )
+  test("holds to a share from the 1,000th record on, and at the end", function* () {
+    assert.deepStrictEqual(yield* outcomes("1%", [[999, 500]]), [true, false])
+    assert.deepStrictEqual(
+      yield* outcomes("1%", [
+        [999, 11],
+        [1, 0],
+      ]),
+      [true, false, false],
+    )
+    assert.deepStrictEqual(
+      yield* outcomes("1%", [
+        [999, 10],
+        [1, 0],
+      ]),
+      [true, true, true],
+    )
+    assert.deepStrictEqual(
+      yield* outcomes("1%", [
+        [999, 11],
+        [101, 0],
+      ]),
+      [true, true, true],
+    )
+    assert.deepStrictEqual(
+      yield* outcomes("1%", [
+        [1000, 10],
+        [0, 1],
+      ]),
+      [true, false, false],
+    )
+  })
 })

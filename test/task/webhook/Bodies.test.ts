@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Option, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
+import { effectTest } from "../../support/effectTest.ts"
 import { test } from "../../support/job.ts"
 import { completed, deliver, otherSecret, secrets, send, signed } from "../../support/webhooks.ts"
 import {
@@ -16,6 +17,7 @@ import {
   logged,
   outstanding,
   received,
+  testReceived,
   receiving,
   withLedger,
 } from "./webhookSupport.ts"
@@ -42,254 +44,224 @@ const nothingReceived = Ledger.use((ledger) =>
 
 describe("a receiver of webhooks", () => {
   it.effect("serves others at once beside hundreds that never finish", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const slow = yield* dialled(url, 300, headOf({ ...plausible(0), "content-length": 900_000 }), "{")
-        const statuses = yield* Effect.forEach(
-          Array.from({ length: 100 }, (_, i) => `task_${i % 3}`),
-          (taskId) => deliver(url, completed([taskId]), { at: 0 }),
-          { concurrency: 50 },
-        )
-        assert.deepStrictEqual([...new Set(statuses)], [204])
-        assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
-        assert.deepStrictEqual([...new Set(slow.map(({ said }) => said()))], [""])
-      }),
-    ),
+    received(function* (url) {
+      const slow = yield* dialled(url, 300, headOf({ ...plausible(0), "content-length": 900_000 }), "{")
+      const statuses = yield* Effect.forEach(
+        Array.from({ length: 100 }, (_, i) => `task_${i % 3}`),
+        (taskId) => deliver(url, completed([taskId]), { at: 0 }),
+        { concurrency: 50 },
+      )
+      assert.deepStrictEqual([...new Set(statuses)], [204])
+      assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
+      assert.deepStrictEqual([...new Set(slow.map(({ said }) => said()))], [""])
+    }),
   )
 
-  test("serves small deliveries at once beside large ones that take all the place, and large ones again after them", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const size = 1_000_000
-        const large = [headOf({ ...plausible(), "content-length": size + 1 }), Buffer.alloc(size)] as const
-        yield* Effect.gen(function* () {
-          const senders = yield* dialled(url, 45, ...large)
-          yield* Effect.repeat(Effect.yieldNow, {
-            until: () => senders.some(({ said }) => statusOf(said()) === 503),
-          })
-          const small = { task_id: "task_0", padding: "x".repeat(60_000) }
-          const held = yield* dialled(
-            url,
-            40,
-            headOf({ ...plausible(), "content-length": 60_001 }),
-            Buffer.alloc(60_000),
-          )
-          const statuses = yield* Effect.forEach(Array.from({ length: 20 }), () => deliver(url, small))
-          assert.deepStrictEqual([...new Set(statuses)], [204])
-          assert.deepStrictEqual([...new Set(held.map(({ said }) => said()))], [""])
-          assert.isAbove(senders.filter(({ said }) => said() === "").length, 25)
-        }).pipe(Effect.scoped)
-        const payload = { task_id: "task_1", padding: "x".repeat(size) }
-        yield* Effect.repeat(deliver(url, payload), { until: (status) => status === 204 })
-        assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-      }),
-    ))
+  testReceived(
+    "serves small deliveries at once beside large ones that take all the place, and large ones again after them",
+    function* (url) {
+      const size = 1_000_000
+      const large = [headOf({ ...plausible(), "content-length": size + 1 }), Buffer.alloc(size)] as const
+      yield* Effect.gen(function* () {
+        const senders = yield* dialled(url, 45, ...large)
+        yield* Effect.repeat(Effect.yieldNow, {
+          until: () => senders.some(({ said }) => statusOf(said()) === 503),
+        })
+        const small = { task_id: "task_0", padding: "x".repeat(60_000) }
+        const held = yield* dialled(url, 40, headOf({ ...plausible(), "content-length": 60_001 }), Buffer.alloc(60_000))
+        const statuses = yield* Effect.forEach(Array.from({ length: 20 }), () => deliver(url, small))
+        assert.deepStrictEqual([...new Set(statuses)], [204])
+        assert.deepStrictEqual([...new Set(held.map(({ said }) => said()))], [""])
+        assert.isAbove(senders.filter(({ said }) => said() === "").length, 25)
+      }).pipe(Effect.scoped)
+      const payload = { task_id: "task_1", padding: "x".repeat(size) }
+      yield* Effect.repeat(deliver(url, payload), { until: (status) => status === 204 })
+      assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
+    },
+  )
 
   it.effect("serves others at once beside more that never finish than it reads from: the oldest of them go", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const slow = yield* dialled(url, 520, headOf({ ...plausible(0), "content-length": 900_000 }), "{")
-        for (const task of ["task_0", "task_1", "task_2"]) {
-          assert.strictEqual(yield* deliver(url, completed([task]), { at: 0 }), 204)
-        }
-        assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
-        const answers = slow.map(({ said }) => statusOf(said()))
-        assert.deepStrictEqual([...new Set(answers.filter((status) => !Number.isNaN(status)))], [408])
-      }),
-    ),
+    received(function* (url) {
+      const slow = yield* dialled(url, 520, headOf({ ...plausible(0), "content-length": 900_000 }), "{")
+      for (const task of ["task_0", "task_1", "task_2"]) {
+        assert.strictEqual(yield* deliver(url, completed([task]), { at: 0 }), 204)
+      }
+      assert.deepStrictEqual((yield* due).toSorted(), ["task_0", "task_1", "task_2"])
+      const answers = slow.map(({ said }) => statusOf(said()))
+      assert.deepStrictEqual([...new Set(answers.filter((status) => !Number.isNaN(status)))], [408])
+    }),
   )
 
   it.effect("cuts off a sender that pauses for 5 seconds, and goes on", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const { said, socket } = dial(url, headOf({ ...plausible(0), "content-length": 900, expect: "100-continue" }))
-        // It waits for the body from here on.
-        yield* Effect.repeat(Effect.yieldNow, { until: () => said() === "HTTP/1.1 100 Continue\r\n\r\n" })
-        yield* TestClock.adjust("4999 millis")
-        assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: 4_999 }), 204)
-        assert.notInclude(said(), "408")
-        yield* TestClock.adjust("1 millis")
-        yield* Effect.repeat(Effect.yieldNow, { until: () => said().includes("HTTP/1.1 408") })
-        assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: 5_000 }), 204)
-        assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-        socket.destroy()
-      }),
-    ),
+    received(function* (url) {
+      const { said, socket } = dial(url, headOf({ ...plausible(0), "content-length": 900, expect: "100-continue" }))
+      // It waits for the body from here on.
+      yield* Effect.repeat(Effect.yieldNow, { until: () => said() === "HTTP/1.1 100 Continue\r\n\r\n" })
+      yield* TestClock.adjust("4999 millis")
+      assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: 4_999 }), 204)
+      assert.notInclude(said(), "408")
+      yield* TestClock.adjust("1 millis")
+      yield* Effect.repeat(Effect.yieldNow, { until: () => said().includes("HTTP/1.1 408") })
+      assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: 5_000 }), 204)
+      assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
+      socket.destroy()
+    }),
   )
 
   it.effect("cuts off a sender that goes on and on after 15 seconds", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const { said, socket } = dial(url, headOf({ ...plausible(0), "content-length": 900_000 }))
-        let sent = 0
-        yield* Effect.gen(function* () {
-          socket.write("x")
-          sent++
-          yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
-          yield* TestClock.adjust("5 millis")
-        }).pipe(Effect.repeat({ until: () => said() !== "" }))
-        assert.strictEqual(statusOf(said()), 408)
-        assert.isAtLeast(sent, 3_000)
-        socket.destroy()
-      }),
-    ),
+    received(function* (url) {
+      const { said, socket } = dial(url, headOf({ ...plausible(0), "content-length": 900_000 }))
+      let sent = 0
+      yield* Effect.gen(function* () {
+        socket.write("x")
+        sent++
+        yield* Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+        yield* TestClock.adjust("5 millis")
+      }).pipe(Effect.repeat({ until: () => said() !== "" }))
+      assert.strictEqual(statusOf(said()), 408)
+      assert.isAtLeast(sent, 3_000)
+      socket.destroy()
+    }),
   )
 
-  test("reads no body where the headers tell enough", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const length = { "content-length": 900_000 }
-        const refusals: ReadonlyArray<readonly [status: number, head: string]> = [
-          [400, headOf(length)],
-          [400, headOf({ ...length, ...plausible(), "webhook-timestamp": "now" })],
-          [401, headOf({ ...length, ...plausible(ago(400_000)) })],
-          [413, headOf({ ...plausible(), "content-length": 1_048_577 })],
-          [415, headOf({ ...length, ...plausible(), "content-encoding": "gzip" })],
-          [405, headOf(length).replace("POST", "PUT")],
-          [404, headOf(length, "/elsewhere")],
-        ]
-        for (const [status, head] of refusals) {
-          const { said, socket } = dial(url, head)
-          yield* Effect.repeat(Effect.yieldNow, { until: () => said().endsWith("\r\n\r\n") })
-          assert.strictEqual(statusOf(said()), status, head)
-          socket.destroy()
-        }
+  testReceived("reads no body where the headers tell enough", function* (url) {
+    const length = { "content-length": 900_000 }
+    const refusals: ReadonlyArray<readonly [status: number, head: string]> = [
+      [400, headOf(length)],
+      [400, headOf({ ...length, ...plausible(), "webhook-timestamp": "now" })],
+      [401, headOf({ ...length, ...plausible(ago(400_000)) })],
+      [413, headOf({ ...plausible(), "content-length": 1_048_577 })],
+      [415, headOf({ ...length, ...plausible(), "content-encoding": "gzip" })],
+      [405, headOf(length).replace("POST", "PUT")],
+      [404, headOf(length, "/elsewhere")],
+    ]
+    for (const [status, head] of refusals) {
+      const { said, socket } = dial(url, head)
+      yield* Effect.repeat(Effect.yieldNow, { until: () => said().endsWith("\r\n\r\n") })
+      assert.strictEqual(statusOf(said()), status, head)
+      socket.destroy()
+    }
+    yield* nothingReceived
+  })
+
+  testReceived("says who may go on: 100 to a delivery that may be genuine, nothing to others", function* (url) {
+    const expect = { expect: "100-continue" }
+    const [head = "", body = ""] = genuine("task_0", expect).split(/(?<=\r\n\r\n)/)
+    const { said, socket } = dial(url, head)
+    yield* Effect.repeat(Effect.yieldNow, { until: () => said().startsWith("HTTP/1.1 100 Continue\r\n\r\n") })
+    socket.write(body)
+    yield* Effect.repeat(Effect.yieldNow, { until: () => said().includes("HTTP/1.1 204") })
+    const forged = yield* exchange(url, headOf({ ...expect, "content-length": 9 }))
+    assert.strictEqual(statusOf(forged), 400)
+    assert.deepStrictEqual(yield* due, ["task_0"])
+  })
+
+  test("refuses a compressed body with 415, and says what it takes", function* () {
+    const lines = yield* logged(
+      received(function* (url) {
+        const body = gzipSync(JSON.stringify(completed(["task_0"])))
+        const { headers } = signed("")
+        const encoded = { ...headers, "content-encoding": "gzip", "content-length": body.length }
+        const answer = yield* exchange(url, headOf(encoded), body)
+        assert.strictEqual(statusOf(answer), 415)
+        assert.match(answer, /^accept-encoding: identity\r$/im)
         yield* nothingReceived
+        const identity = genuine("task_1", { "content-encoding": "Identity" })
+        assert.strictEqual(statusOf(yield* exchange(url, identity)), 204)
       }),
-    ))
+    )
+    assert.deepStrictEqual(lines, [
+      "a webhook delivery was refused: its body is compressed (Content-Encoding), which is not supported",
+    ])
+  })
 
-  test("says who may go on: 100 to a delivery that may be genuine, nothing to others", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const expect = { expect: "100-continue" }
-        const [head = "", body = ""] = genuine("task_0", expect).split(/(?<=\r\n\r\n)/)
-        const { said, socket } = dial(url, head)
-        yield* Effect.repeat(Effect.yieldNow, { until: () => said().startsWith("HTTP/1.1 100 Continue\r\n\r\n") })
-        socket.write(body)
-        yield* Effect.repeat(Effect.yieldNow, { until: () => said().includes("HTTP/1.1 204") })
-        const forged = yield* exchange(url, headOf({ ...expect, "content-length": 9 }))
-        assert.strictEqual(statusOf(forged), 400)
-        assert.deepStrictEqual(yield* due, ["task_0"])
-      }),
-    ))
+  test("takes a limit of one's own for bodies, and says it", function* () {
+    const lines = yield* logged(
+      received(
+        function* (url) {
+          assert.strictEqual(yield* deliver(url, { task_id: "task_0", padding: "x".repeat(5_000) }), 413)
+          assert.strictEqual(yield* deliver(url, { task_id: "task_1", padding: "x".repeat(3_000) }), 204)
+          assert.deepStrictEqual(yield* due, ["task_1"])
+        },
+        { secrets, bodyLimit: "4 KiB" },
+      ),
+    )
+    assert.deepStrictEqual(lines, ["a webhook delivery was refused: it has more than 4 KiB"])
+  })
 
-  test("refuses a compressed body with 415, and says what it takes", () =>
-    Effect.gen(function* () {
-      const lines = yield* logged(
-        received(
-          Effect.fnUntraced(function* (url) {
-            const body = gzipSync(JSON.stringify(completed(["task_0"])))
-            const { headers } = signed("")
-            const encoded = { ...headers, "content-encoding": "gzip", "content-length": body.length }
-            const answer = yield* exchange(url, headOf(encoded), body)
-            assert.strictEqual(statusOf(answer), 415)
-            assert.match(answer, /^accept-encoding: identity\r$/im)
-            yield* nothingReceived
-            const identity = genuine("task_1", { "content-encoding": "Identity" })
-            assert.strictEqual(statusOf(yield* exchange(url, identity)), 204)
-          }),
-        ),
+  testReceived("takes any of the signatures where the header came twice, and no two ids or times", function* (url) {
+    const twice = (name: string, value: (once: string) => string) =>
+      genuine("task_0").replace(
+        new RegExp(`^${name}: (.*)$`, "m"),
+        (line, once: string) => `${name}: ${value(once)}\r\n${line}`,
       )
-      assert.deepStrictEqual(lines, [
-        "a webhook delivery was refused: its body is compressed (Content-Encoding), which is not supported",
-      ])
-    }))
-
-  test("takes a limit of one's own for bodies, and says it", () =>
-    Effect.gen(function* () {
-      const lines = yield* logged(
-        received(
-          Effect.fnUntraced(function* (url) {
-            assert.strictEqual(yield* deliver(url, { task_id: "task_0", padding: "x".repeat(5_000) }), 413)
-            assert.strictEqual(yield* deliver(url, { task_id: "task_1", padding: "x".repeat(3_000) }), 204)
-            assert.deepStrictEqual(yield* due, ["task_1"])
-          }),
-          { secrets, bodyLimit: "4 KiB" },
+    assert.strictEqual(
+      statusOf(
+        yield* exchange(
+          url,
+          twice("webhook-id", (once) => once),
         ),
-      )
-      assert.deepStrictEqual(lines, ["a webhook delivery was refused: it has more than 4 KiB"])
-    }))
-
-  test("takes any of the signatures where the header came twice, and no two ids or times", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const twice = (name: string, value: (once: string) => string) =>
-          genuine("task_0").replace(
-            new RegExp(`^${name}: (.*)$`, "m"),
-            (line, once: string) => `${name}: ${value(once)}\r\n${line}`,
-          )
-        assert.strictEqual(
-          statusOf(
-            yield* exchange(
-              url,
-              twice("webhook-id", (once) => once),
-            ),
-          ),
-          401,
-        )
-        assert.strictEqual(
-          statusOf(
-            yield* exchange(
-              url,
-              twice("webhook-timestamp", (once) => once),
-            ),
-          ),
-          400,
-        )
-        yield* nothingReceived
-        assert.strictEqual(
-          statusOf(
-            yield* exchange(
-              url,
-              twice("webhook-signature", () => "v1,AAAA"),
-            ),
-          ),
-          204,
-        )
-        assert.deepStrictEqual(yield* due, ["task_0"])
-      }),
-    ))
-
-  test("survives what is no request, headers without end, and senders that go away", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        assert.strictEqual(statusOf(yield* exchange(url, "\u0000\u0001 hello?\r\n\r\n")), 400)
-        const endless = headOf({ ...plausible(), "x-long": "x".repeat(70_000) })
-        assert.strictEqual(statusOf(yield* exchange(url, endless)), 431)
-        const whole = genuine("task_0")
-        for (const length of [10, whole.length - 200, whole.length - 1]) {
-          const { socket } = dial(url, whole.slice(0, length))
-          yield* Effect.callback<void>((resume) => {
-            socket.on("close", () => resume(Effect.void))
-            socket.end()
-          })
-        }
-        yield* nothingReceived
-        assert.strictEqual(statusOf(yield* exchange(url, genuine("task_2"))), 204)
-        assert.deepStrictEqual(yield* due, ["task_2"])
-      }),
-    ))
-
-  it.effect("says why it refused, once a minute, counts the rest, and tells no secret or signature", () =>
-    Effect.gen(function* () {
-      const lines = yield* logged(
-        received(
-          Effect.fnUntraced(function* (url) {
-            const wrong = Effect.suspend(() => send(url, { ...signed("{}", { secret: otherSecret, at: 0 }) }))
-            yield* Effect.repeat(wrong, { times: 4 })
-            yield* send(url, { body: "{}", headers: { "X-Signature": "v1,abc", "x-forwarded-for": "::1" } })
-            yield* TestClock.adjust("1 minute")
-            yield* wrong
-            yield* wrong
-          }),
+      ),
+      401,
+    )
+    assert.strictEqual(
+      statusOf(
+        yield* exchange(
+          url,
+          twice("webhook-timestamp", (once) => once),
         ),
+      ),
+      400,
+    )
+    yield* nothingReceived
+    assert.strictEqual(
+      statusOf(
+        yield* exchange(
+          url,
+          twice("webhook-signature", () => "v1,AAAA"),
+        ),
+      ),
+      204,
+    )
+    assert.deepStrictEqual(yield* due, ["task_0"])
+  })
+
+  testReceived("survives what is no request, headers without end, and senders that go away", function* (url) {
+    assert.strictEqual(statusOf(yield* exchange(url, "\u0000\u0001 hello?\r\n\r\n")), 400)
+    const endless = headOf({ ...plausible(), "x-long": "x".repeat(70_000) })
+    assert.strictEqual(statusOf(yield* exchange(url, endless)), 431)
+    const whole = genuine("task_0")
+    for (const length of [10, whole.length - 200, whole.length - 1]) {
+      const { socket } = dial(url, whole.slice(0, length))
+      yield* Effect.callback<void>((resume) => {
+        socket.on("close", () => resume(Effect.void))
+        socket.end()
+      })
+    }
+    yield* nothingReceived
+    assert.strictEqual(statusOf(yield* exchange(url, genuine("task_2"))), 204)
+    assert.deepStrictEqual(yield* due, ["task_2"])
+  })
+
+  effectTest(it.effect)(
+    "says why it refused, once a minute, counts the rest, and tells no secret or signature",
+    function* () {
+      const lines = yield* logged(
+        received(function* (url) {
+          const wrong = Effect.suspend(() => send(url, { ...signed("{}", { secret: otherSecret, at: 0 }) }))
+          yield* Effect.repeat(wrong, { times: 4 })
+          yield* send(url, { body: "{}", headers: { "X-Signature": "v1,abc", "x-forwarded-for": "::1" } })
+          yield* TestClock.adjust("1 minute")
+          yield* wrong
+          yield* wrong
+        }),
       )
       assert.deepStrictEqual(lines, [
         "a webhook delivery was refused: its signature fits none of the secrets",
         "more webhook deliveries were refused since the last message: 4 with a wrong signature, 1 unsigned",
         "more webhook deliveries were refused since the last message: 2 with a wrong signature",
       ])
-    }),
+    },
   )
 
   test("that ends has recorded all that it answered with 204, and nothing that did not arrive", () =>
@@ -318,22 +290,22 @@ describe("a receiver of webhooks", () => {
       assert.notMatch(half!.said(), /^HTTP\/1\.1 2/)
     }).pipe(withLedger()))
 
-  test("verifies before it reads what a payload says, however deep or odd it is", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const shared = (body: string) =>
-          send(url, { body, headers: { "x-signature": createHmac("sha256", "key").update(body).digest("hex") } })
-        for (const body of [
-          "[".repeat(500_000),
-          '{"task_id":'.repeat(50_000),
-          `"${"\\ud800".repeat(1_000)}"`,
-          "\u0000",
-          "NaN",
-        ]) {
-          assert.strictEqual((yield* shared(body)).status, 204)
-        }
-        assert.strictEqual((yield* send(url, { body: "{", headers: { "x-signature": "00" } })).status, 401)
-      }),
-      { scheme: "github", secrets: [Redacted.make("key")], header: "X-Signature" },
-    ))
+  testReceived(
+    "verifies before it reads what a payload says, however deep or odd it is",
+    function* (url) {
+      const shared = (body: string) =>
+        send(url, { body, headers: { "x-signature": createHmac("sha256", "key").update(body).digest("hex") } })
+      for (const body of [
+        "[".repeat(500_000),
+        '{"task_id":'.repeat(50_000),
+        `"${"\\ud800".repeat(1_000)}"`,
+        "\u0000",
+        "NaN",
+      ]) {
+        assert.strictEqual((yield* shared(body)).status, 204)
+      }
+      assert.strictEqual((yield* send(url, { body: "{", headers: { "x-signature": "00" } })).status, 401)
+    },
+    { scheme: "github", secrets: [Redacted.make("key")], header: "X-Signature" },
+  )
 })

@@ -8,22 +8,13 @@ import * as NodeServer from "../../../src/node/HttpServer.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
 import { completed, deliver, otherSecret, secret, secrets, send, signed } from "../../support/webhooks.ts"
-import { due, logged, looked, outstanding, received, receiving, withLedger } from "./webhookSupport.ts"
+import { due, logged, looked, received, receiving, testReceived } from "./webhookSupport.ts"
 
 const statusOf = (url: string) => fetch(url).then(({ status }) => status)
 
 const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
 
 describe("WebhookReceiver", () => {
-  test("records what a genuine delivery tells of, and answers 204 without a body", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const answer = yield* send(url, signed(completed(["task_1"])))
-        assert.deepStrictEqual([answer.status, answer.body], [204, ""])
-        assert.deepStrictEqual(yield* due, ["task_1"])
-      }),
-    ))
-
   const payloads: ReadonlyArray<readonly [string, unknown, ReadonlyArray<string>]> = [
     ["data.task_ids", { data: { task_ids: ["task_2", "task_0", "task_0"] } }, ["task_0", "task_2"]],
     ["data.task_id", { data: { task_id: "task_2" } }, ["task_2"]],
@@ -39,51 +30,49 @@ describe("WebhookReceiver", () => {
     ["ids of others beside one of ours", { task_ids: ["task_9", "task_1"] }, ["task_1"]],
   ]
   for (const [name, payload, expected] of payloads) {
-    test(`finds task ids in a payload with ${name}`, () =>
-      received(
-        Effect.fnUntraced(function* (url) {
-          assert.strictEqual(yield* deliver(url, payload), 204)
-          assert.deepStrictEqual(yield* due, expected)
-        }),
-      ))
+    testReceived(`answers 204 without a body, and finds task ids in a payload with ${name}`, function* (url) {
+      const answer = yield* send(url, signed(payload))
+      assert.deepStrictEqual([answer.status, answer.body], [204, ""])
+      assert.deepStrictEqual(yield* due, expected)
+    })
   }
 
-  test("finds task ids where the profile says, and only there", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const tasks = [{ id: "task_1" }, { name: "no id" }, { id: "task_2" }]
-        assert.strictEqual(yield* deliver(url, { data: { tasks, task_ids: ["task_0"] } }), 204)
-        assert.deepStrictEqual(yield* due, ["task_1", "task_2"])
-      }),
-      { secrets },
-      { webhook: { taskIdPaths: ["data.tasks[*].id"] } },
-    ))
+  testReceived(
+    "finds task ids where the profile says, and only there",
+    function* (url) {
+      const tasks = [{ id: "task_1" }, { name: "no id" }, { id: "task_2" }]
+      assert.strictEqual(yield* deliver(url, { data: { tasks, task_ids: ["task_0"] } }), 204)
+      assert.deepStrictEqual(yield* due, ["task_1", "task_2"])
+    },
+    { secrets },
+    { webhook: { taskIdPaths: ["data.tasks[*].id"] } },
+  )
 
-  test("finds task ids where its own options say, rather than where the profile does", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        assert.strictEqual(yield* deliver(url, { finished: [{ task: "task_1" }], task_id: "task_0" }), 204)
-        assert.deepStrictEqual(yield* due, ["task_1"])
-      }),
-      { secrets, taskIdPaths: ["finished[*].task"] },
-    ))
+  testReceived(
+    "finds task ids where its own options say, rather than where the profile does",
+    function* (url) {
+      assert.strictEqual(yield* deliver(url, { finished: [{ task: "task_1" }], task_id: "task_0" }), 204)
+      assert.deepStrictEqual(yield* due, ["task_1"])
+    },
+    { secrets, taskIdPaths: ["finished[*].task"] },
+  )
 
-  test("takes the signature of any of its secrets, and one of several signatures", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        assert.strictEqual(yield* deliver(url, completed(["task_0"])), 204)
-        assert.strictEqual(yield* deliver(url, completed(["task_1"]), { secret: otherSecret }), 204)
-        const strange = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
-        assert.strictEqual(yield* deliver(url, completed(["task_2"]), { secret: strange }), 401)
-        assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-        const { body, headers } = signed(completed(["task_2"]), { secret: strange, id: "msg_both" })
-        const genuine = signed(body, { id: "msg_both", at: Number(headers["webhook-timestamp"]) * 1000 })
-        const both = `${headers["webhook-signature"]} v2,abc ${genuine.headers["webhook-signature"]}`
-        assert.strictEqual((yield* send(url, { body, headers: { ...headers, "webhook-signature": both } })).status, 204)
-        assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
-      }),
-      { secrets: [Redacted.make(secret), Redacted.make(otherSecret)] },
-    ))
+  testReceived(
+    "takes the signature of any of its secrets, and one of several signatures",
+    function* (url) {
+      assert.strictEqual(yield* deliver(url, completed(["task_0"])), 204)
+      assert.strictEqual(yield* deliver(url, completed(["task_1"]), { secret: otherSecret }), 204)
+      const strange = `whsec_${Buffer.alloc(24, 7).toString("base64")}`
+      assert.strictEqual(yield* deliver(url, completed(["task_2"]), { secret: strange }), 401)
+      assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
+      const { body, headers } = signed(completed(["task_2"]), { secret: strange, id: "msg_both" })
+      const genuine = signed(body, { id: "msg_both", at: Number(headers["webhook-timestamp"]) * 1000 })
+      const both = `${headers["webhook-signature"]} v2,abc ${genuine.headers["webhook-signature"]}`
+      assert.strictEqual((yield* send(url, { body, headers: { ...headers, "webhook-signature": both } })).status, 204)
+      assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
+    },
+    { secrets: [Redacted.make(secret), Redacted.make(otherSecret)] },
+  )
 
   const forged: ReadonlyArray<readonly [string, number, () => Parameters<typeof send>[1]]> = [
     ["another body", 401, () => ({ ...signed(completed(["task_0"])), body: JSON.stringify(completed(["task_1"])) })],
@@ -103,177 +92,151 @@ describe("WebhookReceiver", () => {
     const delivery = signed(completed(["task_0"]))
     return { ...delivery, headers: { ...delivery.headers, ...headers } }
   }
-  for (const [name, status, make] of forged) {
-    test(`refuses a delivery with ${name}, says nothing of why, and changes nothing`, () =>
-      received(
-        Effect.fnUntraced(function* (url) {
-          const answer = yield* send(url, make())
-          assert.deepStrictEqual([answer.status, answer.body], [status, ""])
-          assert.deepStrictEqual(yield* due, [])
-          const sql = yield* SqlClient.SqlClient
-          assert.deepStrictEqual(yield* sql`SELECT * FROM delivery`, [])
-        }),
-      ))
-  }
+  testReceived("refuses a forged delivery, says nothing of why, and changes nothing", function* (url) {
+    const sql = yield* SqlClient.SqlClient
+    for (const [what, status, make] of forged) {
+      const answer = yield* send(url, make())
+      assert.deepStrictEqual([answer.status, answer.body], [status, ""], what)
+      assert.deepStrictEqual([yield* due, yield* sql`SELECT * FROM delivery`], [[], []], what)
+    }
+  })
 
-  test("logs a delivery to another path, once per path and without its query, and answers 404", () =>
-    Effect.gen(function* () {
-      const lines = yield* logged(
-        received(
-          Effect.fnUntraced(function* (url) {
-            const origin = new URL(url).origin
-            const post = (path: string) =>
-              Effect.map(send(`${origin}${path}`, signed(completed(["task_0"]))), ({ status }) => status)
-            assert.strictEqual(yield* post("/webhooks?key=secret"), 404)
-            assert.strictEqual(yield* post("/webhooks"), 404)
-            // Within the minute.
-            assert.strictEqual(yield* post("/"), 404)
-            assert.strictEqual(yield* Effect.promise(() => statusOf(`${origin}/favicon.ico`)), 404)
-            assert.strictEqual(yield* Effect.promise(() => statusOf(`${origin}/healthz`)), 200)
-            assert.deepStrictEqual(yield* due, [])
-            assert.strictEqual(yield* post("/webhook"), 204)
-            assert.deepStrictEqual(yield* due, ["task_0"])
-          }),
-        ),
-      )
-      assert.deepStrictEqual(lines, [
-        "a webhook delivery was refused: it came to /webhooks, but webhooks are received at /webhook: correct the path of the webhook URL at the service, or set --webhook-path",
-      ])
-    }))
-
-  test("takes a time that is 4 minutes off", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: minutesAgo(4) }), 204)
-        assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: minutesAgo(-4) }), 204)
-        assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
-      }),
-    ))
-
-  test("answers a repetition with 204, and changes nothing; the same message sent anew counts", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const delivery = signed(completed(["task_0"]), { id: "msg_same", at: minutesAgo(1) })
-        assert.strictEqual((yield* send(url, delivery)).status, 204)
-        yield* looked
-        assert.strictEqual((yield* send(url, delivery)).status, 204)
+  test("logs a delivery to another path, once per path and without its query, and answers 404", function* () {
+    const lines = yield* logged(
+      received(function* (url) {
+        const origin = new URL(url).origin
+        const post = (path: string) =>
+          Effect.map(send(`${origin}${path}`, signed(completed(["task_0"]))), ({ status }) => status)
+        assert.strictEqual(yield* post("/webhooks?key=secret"), 404)
+        assert.strictEqual(yield* post("/webhooks"), 404)
+        // Within the minute.
+        assert.strictEqual(yield* post("/"), 404)
+        assert.strictEqual(yield* Effect.promise(() => statusOf(`${origin}/favicon.ico`)), 404)
+        assert.strictEqual(yield* Effect.promise(() => statusOf(`${origin}/healthz`)), 200)
         assert.deepStrictEqual(yield* due, [])
-        assert.strictEqual(yield* deliver(url, completed(["task_0"]), { id: "msg_same" }), 204)
+        assert.strictEqual(yield* post("/webhook"), 204)
         assert.deepStrictEqual(yield* due, ["task_0"])
       }),
-    ))
+    )
+    assert.deepStrictEqual(lines, [
+      "a webhook delivery was refused: it came to /webhooks, but webhooks are received at /webhook: correct the path of the webhook URL at the service, or set --webhook-path",
+    ])
+  })
 
-  test("takes a body of 1 MiB, and refuses a larger one with 413, announced or not", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const padded = (bytes: number) => {
-          const payload = { task_id: "task_0", padding: "" }
-          return { ...payload, padding: "x".repeat(bytes - JSON.stringify(payload).length) }
-        }
-        const announced = (of: ReturnType<typeof signed>) => ({
-          ...of,
-          headers: { ...of.headers, "content-length": String(of.body.length) },
+  testReceived("takes a time that is 4 minutes off", function* (url) {
+    assert.strictEqual(yield* deliver(url, completed(["task_0"]), { at: minutesAgo(4) }), 204)
+    assert.strictEqual(yield* deliver(url, completed(["task_1"]), { at: minutesAgo(-4) }), 204)
+    assert.deepStrictEqual(yield* due, ["task_0", "task_1"])
+  })
+
+  testReceived(
+    "answers a repetition with 204, and changes nothing; the same message sent anew counts",
+    function* (url) {
+      const delivery = signed(completed(["task_0"]), { id: "msg_same", at: minutesAgo(1) })
+      assert.strictEqual((yield* send(url, delivery)).status, 204)
+      yield* looked
+      assert.strictEqual((yield* send(url, delivery)).status, 204)
+      assert.deepStrictEqual(yield* due, [])
+      assert.strictEqual(yield* deliver(url, completed(["task_0"]), { id: "msg_same" }), 204)
+      assert.deepStrictEqual(yield* due, ["task_0"])
+    },
+  )
+
+  testReceived("takes a body of 1 MiB, and refuses a larger one with 413, announced or not", function* (url) {
+    const padded = (bytes: number) => {
+      const payload = { task_id: "task_0", padding: "" }
+      return { ...payload, padding: "x".repeat(bytes - JSON.stringify(payload).length) }
+    }
+    const announced = (of: ReturnType<typeof signed>) => ({
+      ...of,
+      headers: { ...of.headers, "content-length": String(of.body.length) },
+    })
+    const tooLarge = signed(padded(1_048_577))
+    assert.strictEqual((yield* send(url, announced(tooLarge))).status, 413)
+    const chunked = { ...tooLarge, headers: { ...tooLarge.headers, "transfer-encoding": "chunked" } }
+    assert.strictEqual((yield* send(url, chunked)).status, 413)
+    assert.deepStrictEqual(yield* due, [])
+    assert.strictEqual((yield* send(url, announced(signed(padded(1_048_576))))).status, 204)
+    assert.deepStrictEqual(yield* due, ["task_0"])
+  })
+
+  testReceived("answers other methods with 405, and other paths with 404", function* (url) {
+    for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
+      const { headers, status } = yield* send(url, { ...signed(completed(["task_0"])), method })
+      assert.deepStrictEqual([status, headers["allow"]], [405, "POST"], method)
+    }
+    for (const path of ["/", "/webhook/x", "/v1/tasks"]) {
+      assert.strictEqual((yield* send(new URL(path, url).href, signed(completed(["task_0"])))).status, 404, path)
+    }
+    assert.deepStrictEqual(yield* due, [])
+  })
+
+  testReceived("answers 500 while the ledger can't record, so that it is sent again", function* (url) {
+    const sql = yield* SqlClient.SqlClient
+    yield* sql`ALTER TABLE delivery RENAME TO away`
+    const delivery = signed(completed(["task_0"]))
+    assert.strictEqual((yield* send(url, delivery)).status, 500)
+    yield* sql`ALTER TABLE away RENAME TO delivery`
+    assert.strictEqual((yield* send(url, delivery)).status, 204)
+    assert.deepStrictEqual(yield* due, ["task_0"])
+  })
+
+  testReceived("is a route for a server of one's own, at a path of one's own", function* () {
+    const own = HttpRouter.add("GET", "/health", HttpServerResponse.text("well"))
+    const routes = Layer.merge(own, WebhookReceiver.route({ secrets, path: "/hooks/annotation" }))
+    const context = yield* Layer.build(
+      HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+        Layer.provideMerge(NodeServer.layer()),
+      ),
+    )
+    const base = HttpServer.formatAddress((yield* HttpServer.HttpServer.pipe(Effect.provide(context))).address)
+    assert.strictEqual((yield* send(`${base}/health`, { method: "GET" })).body, "well")
+    assert.strictEqual(yield* deliver(`${base}/hooks/annotation`, completed(["task_2"])), 204)
+    assert.deepStrictEqual(yield* due, ["task_2"])
+  })
+
+  testReceived("tells whoever watches over the process that it listens, unless its path is taken", function* (url) {
+    const at = (url: string) => new URL("/healthz", url).href
+    assert.deepInclude(yield* send(at(url), { method: "GET" }), { status: 200, body: "listening\n" })
+    assert.deepInclude(yield* send(at(url), { method: "HEAD" }), { status: 200, body: "" })
+    const ready = yield* send(new URL("/readyz", url).href, { method: "GET" })
+    assert.deepInclude(ready, { status: 200, body: "ready\n" })
+    assert.strictEqual((yield* send(at(url), signed(completed(["task_0"])))).status, 404)
+    const taken = yield* receiving({ secrets, path: "/healthz" })
+    assert.strictEqual((yield* send(taken, { method: "GET" })).status, 405)
+    assert.strictEqual(yield* deliver(taken, completed(["task_1"])), 204)
+    assert.deepStrictEqual(yield* due, ["task_1"])
+  })
+
+  testReceived("stops when its scope closes, also with a connection open", function* () {
+    const url = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const url = yield* receiving()
+        yield* Effect.callback<void>((resume) => {
+          const socket = connect(Number(new URL(url).port), "127.0.0.1", () => resume(Effect.void))
+          socket.on("error", () => undefined)
         })
-        const tooLarge = signed(padded(1_048_577))
-        assert.strictEqual((yield* send(url, announced(tooLarge))).status, 413)
-        const chunked = { ...tooLarge, headers: { ...tooLarge.headers, "transfer-encoding": "chunked" } }
-        assert.strictEqual((yield* send(url, chunked)).status, 413)
-        assert.deepStrictEqual(yield* due, [])
-        assert.strictEqual((yield* send(url, announced(signed(padded(1_048_576))))).status, 204)
-        assert.deepStrictEqual(yield* due, ["task_0"])
+        return url
       }),
-    ))
+    )
+    const failure = yield* Effect.flip(send(url, signed(completed(["task_0"]))))
+    assert.match(failure.message, /ECONNREFUSED/)
+  })
 
-  test("answers other methods with 405, and other paths with 404", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        for (const method of ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"]) {
-          const { headers, status } = yield* send(url, { ...signed(completed(["task_0"])), method })
-          assert.deepStrictEqual([status, headers["allow"]], [405, "POST"], method)
-        }
-        for (const path of ["/", "/webhook/x", "/v1/tasks"]) {
-          assert.strictEqual((yield* send(new URL(path, url).href, signed(completed(["task_0"])))).status, 404, path)
-        }
-        assert.deepStrictEqual(yield* due, [])
+  testReceived("refuses a port that is in use, and a secret that is none, in words", function* () {
+    const server = yield* Effect.acquireRelease(
+      Effect.callback<ReturnType<typeof createServer>>((resume) => {
+        const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
       }),
-    ))
-
-  test("answers 500 while the ledger can't record, so that it is sent again", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`ALTER TABLE delivery RENAME TO away`
-        const delivery = signed(completed(["task_0"]))
-        assert.strictEqual((yield* send(url, delivery)).status, 500)
-        yield* sql`ALTER TABLE away RENAME TO delivery`
-        assert.strictEqual((yield* send(url, delivery)).status, 204)
-        assert.deepStrictEqual(yield* due, ["task_0"])
-      }),
-    ))
-
-  test("is a route for a server of one's own, at a path of one's own", () =>
-    Effect.gen(function* () {
-      yield* outstanding
-      const own = HttpRouter.add("GET", "/health", HttpServerResponse.text("well"))
-      const routes = Layer.merge(own, WebhookReceiver.route({ secrets, path: "/hooks/annotation" }))
-      const context = yield* Layer.build(
-        HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
-          Layer.provideMerge(NodeServer.layer()),
-        ),
-      )
-      const base = HttpServer.formatAddress((yield* HttpServer.HttpServer.pipe(Effect.provide(context))).address)
-      assert.strictEqual((yield* send(`${base}/health`, { method: "GET" })).body, "well")
-      assert.strictEqual(yield* deliver(`${base}/hooks/annotation`, completed(["task_2"])), 204)
-      assert.deepStrictEqual(yield* due, ["task_2"])
-    }).pipe(withLedger()))
-
-  test("tells whoever watches over the process that it listens, unless its path is taken", () =>
-    Effect.gen(function* () {
-      yield* outstanding
-      const at = (url: string) => new URL("/healthz", url).href
-      const url = yield* receiving()
-      assert.deepInclude(yield* send(at(url), { method: "GET" }), { status: 200, body: "listening\n" })
-      assert.deepInclude(yield* send(at(url), { method: "HEAD" }), { status: 200, body: "" })
-      const ready = yield* send(new URL("/readyz", url).href, { method: "GET" })
-      assert.deepInclude(ready, { status: 200, body: "ready\n" })
-      assert.strictEqual((yield* send(at(url), signed(completed(["task_0"])))).status, 404)
-      const taken = yield* receiving({ secrets, path: "/healthz" })
-      assert.strictEqual((yield* send(taken, { method: "GET" })).status, 405)
-      assert.strictEqual(yield* deliver(taken, completed(["task_1"])), 204)
-      assert.deepStrictEqual(yield* due, ["task_1"])
-    }).pipe(withLedger()))
-
-  test("stops when its scope closes, also with a connection open", () =>
-    Effect.gen(function* () {
-      const url = yield* Effect.scoped(
-        Effect.gen(function* () {
-          const url = yield* receiving()
-          yield* Effect.callback<void>((resume) => {
-            const socket = connect(Number(new URL(url).port), "127.0.0.1", () => resume(Effect.void))
-            socket.on("error", () => undefined)
-          })
-          return url
-        }),
-      )
-      const failure = yield* Effect.flip(send(url, signed(completed(["task_0"]))))
-      assert.match(failure.message, /ECONNREFUSED/)
-    }).pipe(withLedger()))
-
-  test("refuses a port that is in use, and a secret that is none, in words", () =>
-    Effect.gen(function* () {
-      const server = yield* Effect.acquireRelease(
-        Effect.callback<ReturnType<typeof createServer>>((resume) => {
-          const server = createServer().listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-        }),
-        (server) => Effect.sync(() => server.close()),
-      )
-      const { port } = server.address() as AddressInfo
-      const inUse = yield* Effect.flip(receiving({ secrets, port }))
-      assert.strictEqual(inUse.message, `cannot receive webhooks at 127.0.0.1:${port}: the port is in use`)
-      const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
-      assert.strictEqual(unknown._tag, "CannotListen")
-      const misnamed = yield* Effect.flip(receiving({ secrets: [Redacted.make("hunter2")] }))
-      assert.strictEqual(misnamed._tag, "MalformedSecret")
-      assert.notInclude(misnamed.message, "hunter2")
-    }).pipe(withLedger()))
+      (server) => Effect.sync(() => server.close()),
+    )
+    const { port } = server.address() as AddressInfo
+    const inUse = yield* Effect.flip(receiving({ secrets, port }))
+    assert.strictEqual(inUse.message, `cannot receive webhooks at 127.0.0.1:${port}: the port is in use`)
+    const unknown = yield* Effect.flip(receiving({ secrets, host: "no-such-host.invalid" }))
+    assert.strictEqual(unknown._tag, "CannotListen")
+    const misnamed = yield* Effect.flip(receiving({ secrets: [Redacted.make("hunter2")] }))
+    assert.strictEqual(misnamed._tag, "MalformedSecret")
+    assert.notInclude(misnamed.message, "hunter2")
+  })
 })

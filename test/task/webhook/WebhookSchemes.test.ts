@@ -8,7 +8,7 @@ import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import type * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
 import { test } from "../../support/job.ts"
 import { completed, secret, send, signed } from "../../support/webhooks.ts"
-import { due, logged, looked, received } from "./webhookSupport.ts"
+import { due, logged, looked, received, testReceived } from "./webhookSupport.ts"
 
 const secrets = [Redacted.make("the first of them"), Redacted.make("It's a Secret to Everybody")] as const
 const [one, two] = secrets.map(Redacted.value) as [string, string]
@@ -96,85 +96,68 @@ const cases: ReadonlyArray<Case> = [
 
 describe("a receiver of webhooks", () => {
   for (const { forged, genuine, name, options, other, unsigned } of cases) {
-    test(`by ${name} takes what is genuine, and refuses what is forged or not signed`, () =>
-      Effect.gen(function* () {
-        const lines = yield* logged(
-          received(
-            Effect.fnUntraced(function* (url) {
-              const status = (request: Request) => Effect.map(send(url, request), ({ status }) => status)
-              assert.strictEqual(yield* status({ body: "{}", headers: { "x-vendor-signature": "abc" } }), 400)
-              assert.strictEqual(yield* status(forged(completed(["task_0"]))), 401)
-              assert.deepStrictEqual(yield* due, [])
-              assert.strictEqual(yield* status(genuine(completed(["task_1"]))), 204)
-              assert.deepStrictEqual(yield* due, ["task_1"])
-              if (other === undefined) return
-              assert.strictEqual(yield* status(other(completed(["task_2"]))), 204)
-              assert.deepStrictEqual(yield* due, ["task_1", "task_2"])
-            }),
-            options,
-          ),
-        )
-        assert.deepStrictEqual(lines, [
-          `a webhook delivery was refused: ${unsigned}`,
-          "more webhook deliveries were refused since the last message: 1 with a wrong signature",
-        ])
-        assert.notInclude(lines.join(), one)
-      }))
-
-    test(`by ${name} looks at all tasks where a payload names none`, () =>
-      received(
-        Effect.fnUntraced(function* (url) {
-          assert.strictEqual((yield* send(url, genuine({ event: "done" }))).status, 204)
-          assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
-        }),
-        options,
-      ))
+    test(`by ${name} takes what is genuine, and refuses what is forged or not signed`, function* () {
+      const lines = yield* logged(
+        received(function* (url) {
+          const status = (request: Request) => Effect.map(send(url, request), ({ status }) => status)
+          assert.strictEqual(yield* status({ body: "{}", headers: { "x-vendor-signature": "abc" } }), 400)
+          assert.strictEqual(yield* status(forged(completed(["task_0"]))), 401)
+          assert.deepStrictEqual(yield* due, [])
+          assert.strictEqual(yield* status(genuine(completed(["task_1"]))), 204)
+          assert.deepStrictEqual(yield* due, ["task_1"])
+          if (other === undefined) return
+          assert.strictEqual(yield* status(other(completed(["task_2"]))), 204)
+          assert.deepStrictEqual(yield* due, ["task_1", "task_2"])
+        }, options),
+      )
+      assert.deepStrictEqual(lines, [
+        `a webhook delivery was refused: ${unsigned}`,
+        "more webhook deliveries were refused since the last message: 1 with a wrong signature",
+      ])
+      assert.notInclude(lines.join(), one)
+    })
   }
 
-  test("looks at all tasks where the payload is a form", () =>
-    received(
-      Effect.fnUntraced(function* (url) {
-        const body = new URLSearchParams({ payload: '{"task_id":"task_1"}' }).toString()
-        const headers = { "content-type": "application/x-www-form-urlencoded" }
-        const signature = `sha256=${hmac(one, body)}`
-        const answer = yield* send(url, { body, headers: { ...headers, "x-hub-signature-256": signature } })
-        assert.strictEqual(answer.status, 204)
-        assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
-      }),
-      { scheme: "github", secrets },
-    ))
+  testReceived(
+    "looks at all tasks where the payload is a form",
+    function* (url) {
+      const body = new URLSearchParams({ payload: '{"task_id":"task_1"}' }).toString()
+      const headers = { "content-type": "application/x-www-form-urlencoded" }
+      const signature = `sha256=${hmac(one, body)}`
+      const answer = yield* send(url, { body, headers: { ...headers, "x-hub-signature-256": signature } })
+      assert.strictEqual(answer.status, 204)
+      assert.deepStrictEqual(yield* due, ["task_0", "task_1", "task_2"])
+    },
+    { scheme: "github", secrets },
+  )
 
-  test("takes a tolerance of one's own, and says it", () =>
-    Effect.gen(function* () {
-      const lines = yield* logged(
-        received(
-          Effect.fnUntraced(function* (url) {
-            assert.strictEqual((yield* send(url, svix(completed(["task_0"]), ago(61_000)))).status, 401)
-            assert.strictEqual((yield* send(url, svix(completed(["task_1"]), ago(50_000)))).status, 204)
-            assert.deepStrictEqual(yield* due, ["task_1"])
-          }),
-          { scheme: "svix", secrets: [Redacted.make(secret)], tolerance: "1 minute" },
-        ),
-      )
-      assert.deepStrictEqual(lines, ["a webhook delivery was refused: it is older than 1m by this machine's clock"])
-    }))
+  test("takes a tolerance of one's own, and says it", function* () {
+    const lines = yield* logged(
+      received(
+        function* (url) {
+          assert.strictEqual((yield* send(url, svix(completed(["task_0"]), ago(61_000)))).status, 401)
+          assert.strictEqual((yield* send(url, svix(completed(["task_1"]), ago(50_000)))).status, 204)
+          assert.deepStrictEqual(yield* due, ["task_1"])
+        },
+        { scheme: "svix", secrets: [Redacted.make(secret)], tolerance: "1 minute" },
+      ),
+    )
+    assert.deepStrictEqual(lines, ["a webhook delivery was refused: it is older than 1m by this machine's clock"])
+  })
 })
 
 /** Whether each of the deliveries, one after another, has had its task looked at. */
 const counted = Effect.fnUntraced(function* (options: WebhookReceiver.ListenOptions, requests: ReadonlyArray<Request>) {
   const counts: Array<boolean> = []
-  yield* received(
-    Effect.fnUntraced(function* (url) {
-      for (const request of requests) {
-        assert.strictEqual((yield* send(url, request)).status, 204)
-        counts.push((yield* due).includes("task_0"))
-        yield* looked
-      }
-      const { received } = yield* Ledger.use((ledger) => ledger.deliveries)
-      assert.strictEqual(received, counts.filter((counts) => counts).length)
-    }),
-    options,
-  )
+  yield* received(function* (url) {
+    for (const request of requests) {
+      assert.strictEqual((yield* send(url, request)).status, 204)
+      counts.push((yield* due).includes("task_0"))
+      yield* looked
+    }
+    const { received } = yield* Ledger.use((ledger) => ledger.deliveries)
+    assert.strictEqual(received, counts.filter((counts) => counts).length)
+  }, options)
   return counts
 })
 
@@ -248,103 +231,98 @@ describe("two deliveries are one", () => {
     ],
   ]
   for (const [what, options, requests] of rows) {
-    test(what, () =>
-      Effect.gen(function* () {
-        const found = yield* counted(
-          options,
-          requests.map(([request]) => request),
-        )
-        assert.deepStrictEqual(
-          found,
-          requests.map(([, counts]) => counts),
-        )
-      }),
-    )
+    test(what, function* () {
+      const found = yield* counted(
+        options,
+        requests.map(([request]) => request),
+      )
+      assert.deepStrictEqual(
+        found,
+        requests.map(([, counts]) => counts),
+      )
+    })
   }
 })
 
 describe("a function of one's own", () => {
-  test("sees the delivery as it came, and tells its id and time", () =>
-    Effect.gen(function* () {
-      const seen: Array<ReceivedDelivery> = []
-      const at = now()
-      const verify = (delivery: ReceivedDelivery) => {
-        seen.push(delivery)
-        return delivery.url.endsWith("?key=open-sesame")
-          ? Effect.succeed({ id: delivery.headers["x-id"], timestamp: at })
-          : Effect.fail(new SignatureRefused({ reason: "no_signature_matches" }))
-      }
-      yield* received(
-        Effect.fnUntraced(function* (url) {
-          const request = { body: '{"task_id":"task_0"}', headers: { "X-Id": "one" } }
-          assert.strictEqual((yield* send(`${url}?key=guessed`, request)).status, 401)
-          assert.deepStrictEqual(yield* due, [])
-          for (const expected of [["task_0"], []]) {
-            assert.strictEqual((yield* send(`${url}?key=open-sesame`, request)).status, 204)
-            assert.deepStrictEqual(yield* due, expected)
-            yield* looked
-          }
-        }),
-        { verify },
-      )
-      assert.deepStrictEqual(
-        seen.map(({ body, url }) => [new TextDecoder().decode(body), url]),
-        ["guessed", "open-sesame", "open-sesame"].map((key) => ['{"task_id":"task_0"}', `/webhook?key=${key}`]),
-      )
-    }))
+  test("sees the delivery as it came, and tells its id and time", function* () {
+    const seen: Array<ReceivedDelivery> = []
+    const at = now()
+    const verify = (delivery: ReceivedDelivery) => {
+      seen.push(delivery)
+      return delivery.url.endsWith("?key=open-sesame")
+        ? Effect.succeed({ id: delivery.headers["x-id"], timestamp: at })
+        : Effect.fail(new SignatureRefused({ reason: "no_signature_matches" }))
+    }
+    yield* received(
+      function* (url) {
+        const request = { body: '{"task_id":"task_0"}', headers: { "X-Id": "one" } }
+        assert.strictEqual((yield* send(`${url}?key=guessed`, request)).status, 401)
+        assert.deepStrictEqual(yield* due, [])
+        for (const expected of [["task_0"], []]) {
+          assert.strictEqual((yield* send(`${url}?key=open-sesame`, request)).status, 204)
+          assert.deepStrictEqual(yield* due, expected)
+          yield* looked
+        }
+      },
+      { verify },
+    )
+    assert.deepStrictEqual(
+      seen.map(({ body, url }) => [new TextDecoder().decode(body), url]),
+      ["guessed", "open-sesame", "open-sesame"].map((key) => ['{"task_id":"task_0"}', `/webhook?key=${key}`]),
+    )
+  })
 
-  test("may say why it refuses", () =>
-    Effect.gen(function* () {
-      for (const [reason, status, words] of [
-        ["header_missing", 400, "it is not signed"],
-        ["header_malformed", 400, "its signature is not written as it should be"],
-        ["too_old", 401, "it is older than allowed by this machine's clock"],
-      ] as const) {
-        const lines = yield* logged(
-          received(
-            Effect.fnUntraced(function* (url) {
-              assert.strictEqual((yield* send(url, { body: "{}" })).status, status)
-            }),
-            { verify: () => Effect.fail(new SignatureRefused({ reason })) },
-          ),
-        )
-        assert.deepStrictEqual(lines, [`a webhook delivery was refused: ${words}`])
-      }
-    }))
-
-  test("that throws is an error of ours, which the service may try again, and not the end of the receiver", () =>
-    Effect.gen(function* () {
-      let broken = true
+  test("may say why it refuses", function* () {
+    for (const [reason, status, words] of [
+      ["header_missing", 400, "it is not signed"],
+      ["header_malformed", 400, "its signature is not written as it should be"],
+      ["too_old", 401, "it is older than allowed by this machine's clock"],
+    ] as const) {
       const lines = yield* logged(
         received(
-          Effect.fnUntraced(function* (url) {
-            assert.strictEqual((yield* send(url, { body: '{"task_id":"task_0"}' })).status, 500)
-            broken = false
-            assert.strictEqual((yield* send(url, { body: '{"task_id":"task_0"}' })).status, 204)
-            assert.deepStrictEqual(yield* due, ["task_0"])
-          }),
-          {
-            verify: () => {
-              if (broken) throw new Error("forgot something")
-              return Effect.succeed({})
-            },
+          function* (url) {
+            assert.strictEqual((yield* send(url, { body: "{}" })).status, status)
           },
+          { verify: () => Effect.fail(new SignatureRefused({ reason })) },
         ),
       )
-      assert.lengthOf(lines, 1)
-      assert.match(lines[0] ?? "", /could not be recorded.*forgot something/)
-    }))
+      assert.deepStrictEqual(lines, [`a webhook delivery was refused: ${words}`])
+    }
+  })
+
+  test("that throws is an error of ours, which the service may try again, and not the end of the receiver", function* () {
+    let broken = true
+    const lines = yield* logged(
+      received(
+        function* (url) {
+          assert.strictEqual((yield* send(url, { body: '{"task_id":"task_0"}' })).status, 500)
+          broken = false
+          assert.strictEqual((yield* send(url, { body: '{"task_id":"task_0"}' })).status, 204)
+          assert.deepStrictEqual(yield* due, ["task_0"])
+        },
+        {
+          verify: () => {
+            if (broken) throw new Error("forgot something")
+            return Effect.succeed({})
+          },
+        },
+      ),
+    )
+    assert.lengthOf(lines, 1)
+    assert.match(lines[0] ?? "", /could not be recorded.*forgot something/)
+  })
 
   it.effect("that never ends is given up after 15 seconds", () =>
     received(
-      Effect.fnUntraced(function* (url) {
+      function* (url) {
         const answer = yield* Effect.forkChild(send(url, { body: "{}" }))
         yield* Effect.repeat(Effect.yieldNow, { until: () => asked })
         yield* TestClock.adjust(Duration.seconds(15))
         const { status } = yield* Fiber.join(answer)
         assert.strictEqual(status, 503)
         assert.deepStrictEqual(yield* Ledger.use((ledger) => ledger.deliveries), { received: 0, last: Option.none() })
-      }),
+      },
       {
         verify: () => {
           asked = true

@@ -6,6 +6,7 @@ import { ServiceProfile, type ServiceSettings } from "../../../src/api/ServicePr
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { Ledger } from "../../../src/task/ledger/Ledger.ts"
 import * as WebhookReceiver from "../../../src/task/webhook/WebhookReceiver.ts"
+import { test } from "../../support/job.ts"
 import { secrets } from "../../support/webhooks.ts"
 import { newTasks, plan } from "../support.ts"
 
@@ -42,14 +43,17 @@ export const withLedger =
 
 /** A receiver over the outstanding tasks. */
 export const received = (
-  body: (url: string) => Effect.Effect<void, unknown, Ledger | Scope.Scope | SqlClient.SqlClient>,
+  body: (url: string) => Effect.fn.Return<void, unknown, Ledger | ServiceProfile | Scope.Scope | SqlClient.SqlClient>,
   options?: WebhookReceiver.ListenOptions,
   settings?: Partial<ServiceSettings>,
 ) =>
   Effect.gen(function* () {
     yield* outstanding
-    yield* body(yield* receiving(options))
+    yield* Effect.fnUntraced(body)(yield* receiving(options))
   }).pipe(withLedger(settings))
+
+/** A test with a receiver over the outstanding tasks. */
+export const testReceived = (name: string, ...args: Parameters<typeof received>) => test(name, () => received(...args))
 
 /** Polls all tasks that are due, and finds nothing: they are due again in an hour. */
 export const looked = Ledger.use((ledger) =>

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { Judgment } from "../../../../src/domain/Judgment.ts"
 import * as ResultMatch from "../../../../src/task/ledger/reads/ResultMatch.ts"
+import { column, columns } from "../../../support/columns.ts"
 import type { StoredRequest } from "../../../../src/task/ledger/schema/Model.ts"
 
 /** Of results in which no prompt is withdrawn. */
@@ -31,13 +32,10 @@ describe("ResultMatch.match", () => {
     )
     assert.isTrue(Result.isSuccess(judgments))
     if (Result.isFailure(judgments)) return
-    assert.deepStrictEqual(
-      judgments.success.map(({ bestCompletionIndex, itemId, taskId }) => [taskId, itemId, bestCompletionIndex]),
-      [
-        ["task_1", "item-0", 0],
-        ["task_1", "item-1", 1],
-      ],
-    )
+    assert.deepStrictEqual(columns(judgments.success, "taskId", "itemId", "bestCompletionIndex"), [
+      ["task_1", "item-0", 0],
+      ["task_1", "item-1", 1],
+    ])
     assert.deepStrictEqual(judgments.success[1]?.annotations, { rationale: "r", agreement: 0.7 })
   })
 
@@ -170,22 +168,16 @@ describe("ResultMatch.match", () => {
 
   it("matches by text where results come in another order", () => {
     const judgments = match("task_1", question(["p", "q", "r"]), answer([item("r", 1), item("p", 0), item("q", 1)]))
-    assert.deepStrictEqual(
-      Result.getOrThrow(judgments).map(({ bestCompletionIndex, prompt }) => [prompt, bestCompletionIndex]),
-      [
-        ["p", 0],
-        ["q", 1],
-        ["r", 1],
-      ],
-    )
+    assert.deepStrictEqual(columns(Result.getOrThrow(judgments), "prompt", "bestCompletionIndex"), [
+      ["p", 0],
+      ["q", 1],
+      ["r", 1],
+    ])
   })
 
   it("goes by position where a prompt occurs twice", () => {
     const judgments = match("task_1", question(["p", "p"]), answer([item("p", 0), item("p", 1)]))
-    assert.deepStrictEqual(
-      Result.getOrThrow(judgments).map(({ bestCompletionIndex }) => bestCompletionIndex),
-      [0, 1],
-    )
+    assert.deepStrictEqual(column(Result.getOrThrow(judgments), "bestCompletionIndex"), [0, 1])
   })
 
   const misfits: ReadonlyArray<readonly [name: string, prompts: ReadonlyArray<string>, body: string, reason: RegExp]> =
