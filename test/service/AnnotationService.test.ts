@@ -8,7 +8,7 @@ import { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import type { Expert } from "../../src/service/expert/ScriptedExperts.ts"
 import { type Answer, call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
-import { type Body, testOver } from "../support/effectTests.ts"
+import { type Body, testOver } from "../support/effectTest.ts"
 
 /** Answers like `first`, except that it has no answer where the prompt says so. */
 const moody: Expert = {

@@ -12,7 +12,7 @@ import * as NodeServer from "../../src/node/HttpServer.ts"
 import * as SqliteClient from "../../src/node/SqliteClient.ts"
 import * as AnnotationService from "../../src/service/AnnotationService.ts"
 import { call, completed, platform, start, task, temporaryFile, token } from "./support.ts"
-import { liveOver, testOver } from "../support/effectTests.ts"
+import { liveOver, testOver } from "../support/effectTest.ts"
 
 const test = testOver(platform)
 

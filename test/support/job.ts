@@ -7,6 +7,7 @@ import { Effect, FileSystem, Layer, type Scope } from "effect"
 import type { ServiceProfile } from "../../src/api/ServiceProfile.ts"
 import { AnnotationClient } from "../../src/task/client/AnnotationClient.ts"
 import { Ledger } from "../../src/task/ledger/Ledger.ts"
+import { effectTest } from "./effectTest.ts"
 
 /** What a real process has: files, and an HTTP client over real sockets. */
 export const platform = Layer.merge(NodeServices.layer, NodeHttpClient.layerUndici)
@@ -65,7 +66,4 @@ export const test = (
   )
 
 /** A test at the time of the test's clock. */
-export const clockTest = (
-  name: string,
-  body: () => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>,
-) => it.effect(name, () => Effect.gen(body))
+export const clockTest = effectTest<Scope.Scope>(it.effect)

@@ -8,7 +8,7 @@ import { Database } from "../../../src/service/database/Database.ts"
 import { Accounts } from "../../../src/service/account/Accounts.ts"
 import { Sessions } from "../../../src/service/account/Sessions.ts"
 import { accountsOver, inProcess, platform, temporaryFile } from "../web/support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const cheap = Layer.succeed(Password.Cost, { log2N: 4, r: 8, p: 1 })
 const test = testOver(Layer.merge(accountsOver(":memory:"), cheap))

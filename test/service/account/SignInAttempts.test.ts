@@ -3,7 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as SignInAttempts from "../../../src/service/account/SignInAttempts.ts"
 import * as Logs from "../../support/logs.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
 

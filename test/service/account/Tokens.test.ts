@@ -9,7 +9,7 @@ import { Database } from "../../../src/service/database/Database.ts"
 import * as Secrets from "../../../src/service/account/Secrets.ts"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import { accountsOver, inProcess, platform, temporaryFile } from "../web/support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const isAccepted = (token: Redacted.Redacted<string>) =>
   Tokens.use((tokens) => Effect.map(tokens.accept(Secrets.hash(Redacted.value(token))), Option.isSome))

@@ -6,7 +6,7 @@ import * as JudgeEndpoint from "../../../src/service/expert/JudgeEndpoint.ts"
 import { httpClient, says, usage } from "../../support/judgeStub.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
 import * as VirtualTime from "../../support/virtualTime.ts"
-import { liveOver, testOver } from "../../support/effectTests.ts"
+import { liveOver, testOver } from "../../support/effectTest.ts"
 
 const messages = [{ role: "user", content: "?" }] as const
 const key = "sk-A-KEY-THAT-NOBODY-MAY-SEE"

@@ -4,7 +4,7 @@ import { Vote } from "../../../src/domain/Vote.ts"
 import type { JudgeVote } from "../../../src/service/expert/Expert.ts"
 import * as JudgeStub from "../../support/judgeStub.ts"
 import * as ScriptedService from "../../support/ScriptedService.ts"
-import { liveOver } from "../../support/effectTests.ts"
+import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(JudgeStub.httpClient)
 

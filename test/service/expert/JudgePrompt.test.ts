@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import * as JudgePrompt from "../../../src/service/expert/JudgePrompt.ts"
 import { questionOf } from "../../support/judgeStub.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
 

@@ -3,7 +3,7 @@ import { assert, describe } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
 import * as JudgeSettings from "../../../src/service/expert/JudgeSettings.ts"
 import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
 

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { Vote } from "../../../src/domain/Vote.ts"
 import * as JudgeStub from "../../support/judgeStub.ts"
 import { call, completed, platform, start, task } from "../support.ts"
-import { liveOver } from "../../support/effectTests.ts"
+import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(platform)
 

@@ -5,7 +5,7 @@ import * as Conversation from "../../../src/domain/Conversation.ts"
 import type { JudgeVote } from "../../../src/service/expert/Expert.ts"
 import * as Expert from "../../../src/service/expert/ScriptedExperts.ts"
 import { temporaryFile } from "../support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(NodeServices.layer)
 

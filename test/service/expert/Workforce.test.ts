@@ -9,7 +9,7 @@ import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import * as Workforce from "../../../src/service/expert/Workforce.ts"
 import { create, detailOf, next, person, results, statusOf, store, voteFor } from "../store/support.ts"
 import { platform, temporaryFile } from "../support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const expert = (name: string, judge: Expert["judge"], concurrency?: number): Expert => ({ name, judge, concurrency })
 const choose = (best_completion_index: number): JudgeVote => ({ best_completion_index, rationale: "I say so." })

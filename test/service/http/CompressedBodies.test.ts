@@ -8,7 +8,7 @@ import * as NodeServer from "../../../src/node/HttpServer.ts"
 import * as ApiDocs from "../../../src/service/http/ApiDocs.ts"
 import * as Pages from "../../../src/service/web/Pages.ts"
 import { raw } from "../web/http.ts"
-import { liveOver } from "../../support/effectTests.ts"
+import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(Layer.empty)
 

@@ -2,7 +2,7 @@ import { assert, describe } from "@effect/vitest"
 import { Context, Effect, Redacted } from "effect"
 import { Tokens } from "../../../src/service/account/Tokens.ts"
 import { build, call, platform, task, token } from "../support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(platform)
 

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as RateLimit from "../../../src/service/http/RateLimit.ts"
 import { call, platform, start, task } from "../support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
 

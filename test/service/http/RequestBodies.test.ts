@@ -4,7 +4,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import * as RequestBodies from "../../../src/service/http/RequestBodies.ts"
 import { call, platform, start, task } from "../support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 import { defaultLimits } from "../../../src/service/http/TaskLimits.ts"
 
 const test = testOver(Layer.empty)

@@ -4,7 +4,7 @@ import { HttpServer, HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
 import * as NodeServer from "../../../src/node/HttpServer.ts"
 import { ServiceAddress } from "../../../src/service/http/ServiceAddress.ts"
-import { liveOver } from "../../support/effectTests.ts"
+import { liveOver } from "../../support/effectTest.ts"
 
 const test = liveOver(Layer.empty)
 

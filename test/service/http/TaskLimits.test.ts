@@ -1,7 +1,7 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { check, defaultLimits } from "../../../src/service/http/TaskLimits.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
 

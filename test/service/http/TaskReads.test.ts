@@ -7,7 +7,7 @@ import * as AnnotationService from "../../../src/service/AnnotationService.ts"
 import * as SqliteClient from "../../../src/node/SqliteClient.ts"
 import { call, completed, platform, task, temporaryFile, token } from "../support.ts"
 import { raw } from "../web/http.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(platform)
 

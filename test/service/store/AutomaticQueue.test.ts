@@ -7,7 +7,7 @@ import { Experts } from "../../../src/service/store/Experts.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { ClaimRequest, Claim } from "../../../src/service/store/VoteQueueModel.ts"
 import { create, detailOf, next, person, results, statusOf, store } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const robots = Layer.effectDiscard(Experts.use((experts) => Effect.forEach(["one", "two"], experts.ensure)))
 const test = testOver(Layer.provideMerge(robots, store(":memory:")))

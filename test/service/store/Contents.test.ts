@@ -12,7 +12,7 @@ import type { HeldItem } from "../../../src/service/store/VoteQueueModel.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { create, next, person, results, statusOf, store, storeOver, voteFor } from "./support.ts"
 import { cases } from "../../support/cases.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
 

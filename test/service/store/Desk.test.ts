@@ -19,7 +19,7 @@ import {
   storeOver,
   voteFor,
 } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const right = { goldAnswer: () => Option.some(0) }
 const { events, layer } = makeEvents()

@@ -20,7 +20,7 @@ import {
   store,
   voteFor,
 } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const { events, layer } = makeEvents()
 const test = testOver(store(":memory:"))

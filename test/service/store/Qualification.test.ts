@@ -9,7 +9,7 @@ import { type GoldItem, Qualification } from "../../../src/service/store/Qualifi
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { platform, temporaryFile } from "../web/support.ts"
 import { type Store, create, next, person, results, store, voteFor } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 /** Their right answer is "right". */
 const goldItems = (...names: ReadonlyArray<string>): ReadonlyArray<GoldItem> =>

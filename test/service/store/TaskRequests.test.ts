@@ -3,7 +3,7 @@ import { Effect, Exit, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TaskRequests } from "../../../src/service/store/TaskRequests.ts"
 import { create, store } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(TaskRequests.layer.pipe(Layer.provideMerge(store(":memory:"))))
 

@@ -9,7 +9,7 @@ import { Desk } from "../../../src/service/store/Desk.ts"
 import { TaskStore } from "../../../src/service/store/TaskStore.ts"
 import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import { create, experts, judge, next, store, voteFor } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
 

@@ -9,7 +9,7 @@ import { VoteQueue } from "../../../src/service/store/VoteQueue.ts"
 import type { PersonVote } from "../../../src/service/store/VoteQueueModel.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import { create, makeEvents, next, person, results, statusOf, store, voteFor } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(store(":memory:"))
 

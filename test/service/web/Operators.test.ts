@@ -11,7 +11,7 @@ import { roles } from "../../../src/service/pageApi/PageConstants.ts"
 import { assertProblem, type Browser, browser } from "./http.ts"
 import { needs } from "./roles.ts"
 import { type Started, endpointsOf, password, platform, test, withOperator } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const endpoints = endpointsOf(DashboardApi).filter(({ group }) => group !== "signIn")
 

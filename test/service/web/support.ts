@@ -21,7 +21,7 @@ import * as Web from "../../../src/service/web/Web.ts"
 import { Webhooks } from "../../../src/service/webhook/Webhooks.ts"
 import { temporaryDirectory } from "../../support/job.ts"
 import { type Browser, browser } from "./http.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 export const platform = NodeServices.layer
 

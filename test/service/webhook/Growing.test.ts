@@ -23,7 +23,7 @@ import {
   webhooks,
   webhooksThrough,
 } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(webhooks())
 

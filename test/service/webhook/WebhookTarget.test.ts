@@ -6,7 +6,7 @@ import * as WebhookTarget from "../../../src/service/webhook/WebhookTarget.ts"
 import { build } from "../support.ts"
 import { cheap, signedIn } from "../web/support.ts"
 import { attempted, complete, detail, receiver, set, temporaryFile, webhooks } from "./support.ts"
-import { testOver } from "../../support/effectTests.ts"
+import { testOver } from "../../support/effectTest.ts"
 
 const test = testOver(Layer.empty)
 
