@@ -7,6 +7,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
 import { isAtLeast } from "../../pageApi/PageConstants.ts"
 import type { Account } from "../../pageApi/OperatorsApi.ts"
+import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 import { AccountPage } from "./AccountPage.tsx"
 import { AuditPage } from "./AuditPage.tsx"
@@ -91,9 +92,7 @@ export const App = () => {
       return (
         <Entrance title="The service does not answer">
           <Problem words={session.problem} />
-          <button type="button" class="button primary" onClick={() => setAttempt(attempt + 1)}>
-            Try again
-          </button>
+          <Button look="primary" text="Try again" onClick={() => setAttempt(attempt + 1)} />
         </Entrance>
       )
     case "signed-out":
@@ -118,15 +117,13 @@ const Ended = ({ onSignedIn }: { readonly onSignedIn: (account: Account) => void
   </Dialog>
 )
 
-const Shell = ({
-  route,
-  account: { name, role },
-  onSignedOut,
-}: {
+interface ShellProps {
   readonly route: Route
   readonly account: Account
   readonly onSignedOut: () => void
-}) => {
+}
+
+const Shell = ({ route, account: { name, role }, onSignedOut }: ShellProps) => {
   const now = useClock()
   const [said, setSaid] = useState({ words: "", number: 0 })
   const say = useCallback((words: string) => setSaid(({ number }) => ({ words, number: number + 1 })), [])
@@ -190,14 +187,12 @@ const Shell = ({
               <span class="unseen">Your account: </span>
               <bdi>{name}</bdi>
             </a>
-            <button
-              type="button"
-              class="button plain compact"
-              aria-disabled={action.busy}
+            <Button
+              look="plain compact"
+              text="Sign out"
+              busy={action.busy}
               onClick={() => void action.run(() => ask("POST /sign-out"), onSignedOut)}
-            >
-              Sign out
-            </button>
+            />
           </div>
         </header>
         <main id="content" class="stack">
