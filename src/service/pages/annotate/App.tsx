@@ -1,6 +1,7 @@
 /** The annotation page shows the sign-in state, the current item, and notices. */
 import { useState } from "preact/hooks"
-import type { AnnotationState } from "./annotationState.ts"
+import { Button } from "../shared/Button.tsx"
+import { type AnnotationState, want } from "./annotationState.ts"
 import { isBusy } from "./annotationStep.ts"
 import { GuidelinesChanged } from "./GuidelinesChanged.tsx"
 import { Header } from "./Header.tsx"
@@ -24,11 +25,7 @@ export const App = () => {
       )}
       <Notices state={state} dispatch={dispatch} />
       {state.item !== null && state.item.guidelines_change !== null ? (
-        <GuidelinesChanged
-          item={state.item}
-          isBusy={isBusy(state)}
-          onContinue={() => dispatch({ _tag: "want", wanted: { _tag: "guidelines" } })}
-        />
+        <GuidelinesChanged item={state.item} isBusy={isBusy(state)} onContinue={() => dispatch(want("guidelines"))} />
       ) : state.item !== null && state.entry !== null ? (
         <Workbench
           key={`${state.item.item_id} ${state.item.undone}`}
@@ -47,7 +44,7 @@ export const App = () => {
           onClose={() => setDialog(null)}
           onSignOut={() => {
             setDialog(null)
-            dispatch({ _tag: "want", wanted: { _tag: "signOut" } })
+            dispatch(want("signOut"))
           }}
         />
       )}
@@ -62,7 +59,7 @@ interface NothingProps {
 }
 
 const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
-  const undo = () => dispatch({ _tag: "want", wanted: { _tag: "undo" } })
+  const undo = () => dispatch(want("undo"))
   useKeys(({ _tag }) => {
     if (_tag === "undo") undo()
     if (_tag === "keys") onKeys()
@@ -73,15 +70,10 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
         {state.trouble === null && state.notice === null ? (
           <p class="muted late">Loading…</p>
         ) : (
-          <button
-            type="button"
-            class="button"
-            onClick={() =>
-              dispatch(state.trouble === null ? { _tag: "want", wanted: { _tag: "next" } } : { _tag: "retry" })
-            }
-          >
-            Try again
-          </button>
+          <Button
+            text="Try again"
+            onClick={() => dispatch(state.trouble === null ? want("next") : { _tag: "retry" })}
+          />
         )}
       </main>
     )
@@ -107,9 +99,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
       <p class="muted">This page checks for new items every 15 seconds while it is visible.</p>
       {state.progress?.undoable === true && (
         <p>
-          <button type="button" class="button" onClick={undo}>
-            Take back the last judgment
-          </button>
+          <Button text="Take back the last judgment" onClick={undo} />
         </p>
       )}
     </main>

@@ -1,5 +1,6 @@
 /** Asks the expert for the reason of a skip or a flag. */
 import { useId, useRef, useState } from "preact/hooks"
+import { Button } from "../shared/Button.tsx"
 import { Dialog } from "../shared/Dialog.tsx"
 import { flagKinds, otherReason } from "../shared/flags.ts"
 import type { Wanted } from "./annotationState.ts"
@@ -99,12 +100,8 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
           />
         </div>
         <div class="dialog-foot">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={reason === ""}>
-            {action}
-          </button>
+          <Button text="Cancel" onClick={onClose} />
+          <Button type="submit" look="primary" text={action} disabled={reason === ""} />
         </div>
       </form>
     </Dialog>

@@ -17,16 +17,8 @@ export interface Entry {
   readonly said: Said
 }
 
-/** The answers to the rubric, besides the choice. */
-export interface Said {
-  readonly strength: number | null
-  readonly all_bad: boolean
-  readonly flags: ReadonlyArray<string>
-  /** The completion that was edited last. The edit counts only while that completion is the best. */
-  readonly edit: { readonly place: number; readonly text: string } | null
-  /** The rating of each place, by aspect. */
-  readonly aspects: { readonly [name: string]: ReadonlyArray<number | null> }
-}
+/** The answers to the rubric, besides the choice. An edit counts only while its completion is the best. */
+type Said = NonNullable<Draft["assessment"]>
 
 const nothingSaid: Said = { strength: null, all_bad: false, flags: [], edit: null, aspects: {} }
 
