@@ -1,7 +1,7 @@
 /** Every check with its threshold, failed ones first. */
 import type { Check, QualityReport } from "../../domain/QualityReport.ts"
 import { count, plural, shareOf } from "./format.ts"
-import { More, Name, Section, Table } from "./parts.tsx"
+import { More, Name, Section, Table, textColumn } from "./parts.tsx"
 import { checkValue, describeThreshold } from "./wording.ts"
 
 const maxExamples = 20
@@ -55,12 +55,12 @@ const lead = (checks: ReadonlyArray<Check>): string => {
 }
 
 const columns = [
-  { title: "Check", isText: true },
-  { title: "Result", isText: true },
-  { title: "Value" },
-  { title: "Threshold", isText: true, class: "threshold" },
-  { title: "Count", isText: true },
-  { title: "Left out", isText: true },
+  textColumn("Check"),
+  textColumn("Result"),
+  "Value",
+  textColumn("Threshold", "threshold"),
+  textColumn("Count"),
+  textColumn("Left out"),
 ]
 
 export const Checks = ({ report: { checks } }: { readonly report: QualityReport }) => (

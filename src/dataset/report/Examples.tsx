@@ -1,6 +1,7 @@
 /** Example pairs of the dataset, with their rationales. */
 import { useState } from "preact/hooks"
 import type { Example, QualityReport } from "../../domain/QualityReport.ts"
+import { Button } from "../../service/pages/shared/Button.tsx"
 import { count, plural, share } from "./format.ts"
 import { Name, Section } from "./parts.tsx"
 import { Comparison } from "./Texts.tsx"
@@ -47,9 +48,12 @@ export const Examples = ({ report: { examples } }: { readonly report: QualityRep
         </article>
       ))}
       {examples.length > firstExamples && (
-        <button type="button" class="button start" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
-          {isAll ? `Show the first ${firstExamples} only` : `Show all ${count(examples.length)} examples`}
-        </button>
+        <Button
+          look="start"
+          text={isAll ? `Show the first ${firstExamples} only` : `Show all ${count(examples.length)} examples`}
+          aria-expanded={isAll}
+          onClick={() => setAll(!isAll)}
+        />
       )}
     </Section>
   )
