@@ -87,7 +87,7 @@ export const Agreement = ({ report: { agreement } }: { readonly report: QualityR
       lead={`${plural(items, "item")} of ${count(judgedItems)} have several votes; their choice is ${choiceBy(agreement)}.`}
     >
       <Facts facts={facts(agreement)} />
-      <div class="columns">
+      <div class="grid columns">
         <Figure
           plots={[
             {

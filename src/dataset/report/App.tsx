@@ -84,15 +84,15 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
     <a class="skip" href="#content">
       Skip to the report
     </a>
-    <header class="top">
+    <header class="row top">
       <span class="brand">prefstream</span>
       <span class="muted">Dataset report</span>
       <SchemeButton />
     </header>
-    <main id="content" tabIndex={-1}>
+    <main id="content" class="stack" tabIndex={-1}>
       <Headline report={report} />
       <Origin report={report} />
-      <nav class="contents" aria-label="Sections">
+      <nav class="row contents" aria-label="Sections">
         {sections
           .filter(([id]) => id !== "rubric" || report.rubric !== undefined)
           .map(([id, title]) => (

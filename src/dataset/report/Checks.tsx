@@ -21,11 +21,11 @@ const CheckCount = ({ check }: { readonly check: Check }) => (
 
 const Examples = ({ check }: { readonly check: Check }) => (
   <details>
-    <summary>
+    <summary class="caption">
       {plural(check.examples.length, "example")}
       <span class="unseen"> of {check.check}</span>
     </summary>
-    <ul class="examples">
+    <ul class="stack examples">
       {check.examples.slice(0, maxExamples).map(({ detail, item_id }, i) => (
         <li key={i}>
           <span class="code">
@@ -75,7 +75,7 @@ export const Checks = ({ report: { checks } }: { readonly report: QualityReport 
           cells: [
             <>
               <Name text={check.check} />
-              <span class="measure">
+              <span class="caption measure">
                 <Name text={check.measure} chars={200} />
               </span>
               {check.examples.length > 0 && <Examples check={check} />}

@@ -28,8 +28,8 @@ export const Examples = ({ report: { examples } }: { readonly report: QualityRep
       }
     >
       {shown.map((example, i) => (
-        <article key={i} class="example" aria-labelledby={`example-${i + 1}`}>
-          <div class="example-head">
+        <article key={i} class="stack example" aria-labelledby={`example-${i + 1}`}>
+          <div class="row example-head">
             <h3 id={`example-${i + 1}`}>Example {count(i + 1)}</h3>
             <span class="code muted">
               <Name text={example.item_id} />

@@ -107,7 +107,7 @@ export const Experts = ({ report: { experts } }: { readonly report: QualityRepor
       isText: column === -1,
       sort: column === by ? direction : "none",
       title: (
-        <button type="button" class="sort" title={hint} onClick={() => sort(column)}>
+        <button type="button" class="bare sort" title={hint} onClick={() => sort(column)}>
           {title}
           <span aria-hidden="true">{column === by ? (isDescending ? " ↓" : " ↑") : " ↕"}</span>
         </button>

@@ -60,7 +60,7 @@ export const Figure = ({ sideBySide = false, caption, columns, label, plots, row
     </div>
     <figcaption>{caption}</figcaption>
     <details>
-      <summary>
+      <summary class="caption">
         Numbers as a table<span class="unseen">: {label}</span>
       </summary>
       <Table label={label} columns={columns} rows={rows} />

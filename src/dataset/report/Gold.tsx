@@ -48,7 +48,7 @@ const Wrong = ({ gold }: { readonly gold: GoldReport }) => (
       {gold.wrong_items > gold.wrong.length && `, of which the first ${count(gold.wrong.length)} are shown`}
     </summary>
     {gold.wrong.map((each, i) => (
-      <article key={i} class="example">
+      <article key={i} class="stack example">
         <h3>
           <span class="code">
             <Name text={each.item_id} />

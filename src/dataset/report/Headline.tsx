@@ -34,7 +34,7 @@ const Verdict = ({ report }: { readonly report: QualityReport }) => {
             ✗ No dataset was written: {count(failed.length)} of {plural(withThreshold.length, "threshold")}{" "}
             {failed.length === 1 ? "was" : "were"} exceeded.
           </p>
-          <ul>
+          <ul class="stack tight">
             {failed.slice(0, maxFailed).map((check) => (
               <li key={check.check}>
                 <strong>
@@ -125,10 +125,10 @@ export const Headline = ({ report }: { readonly report: QualityReport }) => (
   <>
     <h1>{headline(report)}</h1>
     <Verdict report={report} />
-    <ul class="tiles" aria-label="At a glance">
+    <ul class="plain-list grid tiles" aria-label="At a glance">
       {tiles(report).map(({ href, term, value, words }) => (
         <li key={href}>
-          <a class="card tile" href={href}>
+          <a class="card stack tile" href={href}>
             <span class="term">{term}</span>
             <span class="value">{value}</span>
             <span class="words">{words}</span>

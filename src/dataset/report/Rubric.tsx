@@ -131,7 +131,7 @@ const Strength = ({ strength }: { readonly strength: StrengthReport }) => {
   return (
     <>
       <h3>Strength</h3>
-      <div class="columns">
+      <div class="grid columns">
         {figure !== undefined && <Figure {...figure} />}
         <div>
           <Table
@@ -202,7 +202,7 @@ const Aspects = ({ aspects, of }: { readonly aspects: ReadonlyArray<AspectReport
       Means of the ratings of completions that are chosen, and of those that are rejected, in the pairs of the dataset.
       Alpha: Krippendorff’s, interval, of several experts’ ratings of the same completion.
     </p>
-    <div class="columns">
+    <div class="grid columns">
       {aspects.slice(0, maxDrawn).map((aspect) => {
         const figure = scaleFigure(`ratings of ${name(aspect.aspect)}`, sides(aspect), {
           title: name(aspect.aspect),

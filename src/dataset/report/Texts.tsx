@@ -36,7 +36,7 @@ const Turns = ({ turns, label }: { readonly turns: Exclude<Example["prompt"], st
           onClick={() => setAll(!isAll)}
         />
       )}
-      <ol class="turns" start={hidden + 1}>
+      <ol class="plain-list stack tight turns" start={hidden + 1}>
         {turns.slice(hidden).map(({ content, role }, i) => (
           <li key={hidden + i} class={role === "assistant" ? "turn assistant" : "turn"}>
             <bdi class="role">{excerpt(role, 30, 1).shown}</bdi>
@@ -68,10 +68,10 @@ export const Comparison = ({ prompt, answers, rationale, label }: ComparisonProp
       <h4>Prompt</h4>
       <PromptText prompt={prompt} label={`the prompt of ${label}`} />
     </div>
-    <div class="answers">
+    <div class="grid answers">
       {answers.map(({ text, title, tone }) => (
         <div key={tone} class={`answer ${tone}`}>
-          <div class="answer-head">
+          <div class="row answer-head">
             <h4>
               <span aria-hidden="true">{tone === "chosen" ? "✓ " : "✗ "}</span>
               {title}

@@ -56,7 +56,7 @@ export const Turnaround = ({ report }: { readonly report: QualityReport }) => {
   return (
     <Section id="turnaround" title="Turnaround" lead={lead(report)}>
       {(isSpread(turnaround) || isSpread(votes)) && (
-        <div class="columns">
+        <div class="grid columns">
           {isSpread(turnaround) && (
             <Times times={turnaround} title="From sending a task to its result" what="task" fill="var(--accent)" />
           )}

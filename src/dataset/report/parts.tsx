@@ -10,7 +10,7 @@ interface SectionProps {
 }
 
 export const Section = ({ id, title, lead, children }: SectionProps) => (
-  <section id={id} class="card section" aria-labelledby={`${id}-title`}>
+  <section id={id} class="card stack section" aria-labelledby={`${id}-title`}>
     <h2 id={`${id}-title`} tabIndex={-1}>
       {title}
     </h2>

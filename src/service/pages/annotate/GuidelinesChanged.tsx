@@ -23,7 +23,7 @@ export const GuidelinesChanged = ({ item, isBusy, onContinue }: Props) => {
   if (guidelines_change === null) return null
   const { before, from } = guidelines_change
   return (
-    <main class="bench">
+    <main class="stack bench">
       <section class="card changed stack">
         <h1 tabIndex={-1} ref={heading}>
           Guidelines changed: version {guidelines_version}

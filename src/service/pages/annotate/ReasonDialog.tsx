@@ -86,7 +86,7 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
             </label>
           ))}
         </fieldset>
-        <div class="field">
+        <div class="stack field">
           <label for={`${id}-words`}>{(preset ?? "") === "" ? "In your words" : "In your words (optional)"}</label>
           <textarea
             id={`${id}-words`}
@@ -99,7 +99,7 @@ export const ReasonDialog = ({ kind, onClose, onReason }: ReasonDialogProps) => 
             onInput={(event) => setWords(event.currentTarget.value)}
           />
         </div>
-        <div class="dialog-foot">
+        <div class="row dialog-foot">
           <Button text="Cancel" onClick={onClose} />
           <Button type="submit" look="primary" text={action} disabled={reason === ""} />
         </div>

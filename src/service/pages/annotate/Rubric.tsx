@@ -37,7 +37,7 @@ interface PartProps {
 
 /** A question, and what answers it. */
 const Part = ({ id, title, hint, children }: PartProps) => (
-  <div class="rubric-part" role="group" aria-labelledby={id}>
+  <div class="stack rubric-part" role="group" aria-labelledby={id}>
     <span id={id} class="label" title={hint}>
       {title}
     </span>
@@ -50,12 +50,12 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
   const answers = entry.said
   const toggleFlag = (flag: string) => onEdit((entry) => entries.toggleFlag(entry, flag))
   return (
-    <section class="card rubric" aria-label="More about your choice">
+    <section class="card stack rubric" aria-label="More about your choice">
       {(rubric.strength.length > 0 || rubric.all_bad) && (
-        <div class="rubric-row">
+        <div class="row rubric-row">
           {rubric.strength.length > 0 && (
             <Part id="strength" title="How much better is the best?" hint="+ and −">
-              <div class="options">
+              <div class="row tight">
                 {rubric.strength.map((label, i) => (
                   <Button
                     key={label}
@@ -70,7 +70,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
           )}
           {rubric.all_bad && (
             <Part id="all-bad" title="Not even the best is good enough" hint="N">
-              <div class="options">
+              <div class="row tight">
                 <Button
                   look="compact"
                   text={allBadLabel(completions.length)}
@@ -87,7 +87,7 @@ export const Rubric = ({ item, entry, marks, ratings, edit, onEdit, onMark }: Ru
       {rubric.flags.length > 0 && (
         <Part id="marks" title="Mark what applies" hint="K, then 1 to 9">
           <div
-            class="options"
+            class="row tight"
             ref={marks}
             onKeyDown={(event) => {
               const flag = /^[1-9]$/.test(event.key) && isPlain(event) ? rubric.flags[Number(event.key) - 1] : undefined
@@ -148,11 +148,11 @@ const Ratings = (props: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit
     event.preventDefault()
   }
   return (
-    <div class="ratings" ref={ratings}>
+    <div class="grid ratings" ref={ratings}>
       {completions.map((_, place) => (
         <div
           key={place}
-          class="rubric-part"
+          class="stack rubric-part"
           role="group"
           aria-labelledby={`ratings-${place}`}
           onFocusIn={() => onMark(place)}
@@ -163,7 +163,7 @@ const Ratings = (props: Pick<RubricProps, "item" | "entry" | "ratings" | "onEdit
           {rubric.aspects.map((aspect, i) => {
             const rating = entry.said.aspects[aspect.name]?.[place] ?? null
             return (
-              <div key={aspect.name} class="rating">
+              <div key={aspect.name} class="row rating">
                 <span id={`aspect-${place}-${i}`} class="aspect">
                   {aspect.name}
                   {(aspect.low !== undefined || aspect.high !== undefined) && (
@@ -209,7 +209,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
   const edited = entries.editOf(entry)
   const isShown = best !== null && (isOpen || edited !== null)
   return (
-    <div class="rubric-part">
+    <div class="stack rubric-part">
       <div class="row rationale-head">
         {isShown ? (
           <label for="edit" class="label">
@@ -249,7 +249,7 @@ const Edit = ({ item, entry, edit, onEdit }: Pick<RubricProps, "item" | "entry" 
         }}
       />
       {!isShown && best !== null && (
-        <div class="options">
+        <div class="row tight">
           <Button look="compact" text={`Edit completion ${best + 1}`} title="I" onClick={() => edit.current?.focus()} />
         </div>
       )}

@@ -26,7 +26,7 @@ export const Turns = ({
 }) => {
   const Heading = below === 2 ? "h3" : "h4"
   return (
-    <ol class="turns" ref={list ?? null}>
+    <ol class="plain-list stack tight turns" ref={list ?? null}>
       {turns.map((turn, i) => (
         <li key={i} class={`turn ${Object.hasOwn(roles, turn.role) ? turn.role : ""}`}>
           {(turn.content !== "" || turn.tool_calls === undefined) && (

@@ -162,7 +162,7 @@ export const Workbench = ({ state, item, entry, dispatch, onKeys }: WorkbenchPro
   const toggleExpanded = () => setExpand(isExpanded ? "" : "on")
   return (
     <main
-      class="bench"
+      class="stack bench"
       onClick={(event) => {
         // This is for the pointer only: `detail` is 0 when a key presses the button.
         const button = event.target instanceof Element ? event.target.closest("button") : null

@@ -59,7 +59,7 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
       >
         {props.children}
         <Problem words={action.problem} />
-        <div class="dialog-foot">
+        <div class="row dialog-foot">
           <Button text={keep} autofocus={danger} onClick={onClose} />
           <Button
             type="submit"

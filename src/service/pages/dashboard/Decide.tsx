@@ -79,7 +79,7 @@ const DecideForm = ({ item, task, onClose }: Props & { readonly onClose: () => v
         onClose={onClose}
       >
         <Choices
-          class="decide-choices"
+          class="row decide-choices"
           legend="Best completion"
           name="choice"
           value={decision === null ? undefined : String(decision.choice)}

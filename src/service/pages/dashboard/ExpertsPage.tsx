@@ -56,7 +56,7 @@ export const ExpertsPage = () => {
       )}
       <For role="manager">
         <Form
-          class="line-form"
+          class="row line-form"
           label="Invite an expert"
           submit="Invite expert"
           ask={(values) => ask("POST /experts", { payload: { name: values.text("name") } })}

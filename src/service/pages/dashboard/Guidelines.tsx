@@ -160,7 +160,7 @@ const EditForm = ({ taskId, history: { has_rubric, versions }, onClose, onOutdat
 }
 
 const Versions = ({ versions }: GuidelineHistory) => (
-  <ol class="stack versions" aria-label="Versions of the guidelines">
+  <ol class="plain-list stack" aria-label="Versions of the guidelines">
     {versions.slice(0, -1).map(({ at, by, text, version }, i) => (
       <li key={version} class="sunken stack tight">
         <p>

@@ -59,7 +59,7 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
           the result.
         </p>
       )}
-      <section class="section" aria-label="Items found">
+      <section class="stack section" aria-label="Items found">
         <List
           resource={resource}
           nothing={

@@ -61,7 +61,7 @@ interface FilterLinksProps {
 export const FilterLinks = ({ filter, page, query, counts }: FilterLinksProps) => {
   const { all = "All", label, name, options = [] } = filter
   return (
-    <nav class="filters" aria-label={label}>
+    <nav class="row filters" aria-label={label}>
       {[[undefined, all] as const, ...options].map(([value, words], i) => (
         <a
           key={words}
@@ -121,7 +121,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
   return (
     <form
       key={JSON.stringify(kept)}
-      class={fields.length > 2 ? "line-form item-filter" : "line-form"}
+      class={fields.length > 2 ? "row line-form item-filter" : "row line-form"}
       role="search"
       aria-label={label}
       onSubmit={(event) => {

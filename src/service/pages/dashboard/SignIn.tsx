@@ -43,7 +43,7 @@ export const PasswordField = ({ label = "Password", name }: PasswordFieldProps) 
   const [isShown, setShown] = useState(false)
   const isNew = name === "new-password"
   return (
-    <div class="field">
+    <div class="stack field">
       <label for={id}>{label}</label>
       <div class="password">
         <input

@@ -52,7 +52,7 @@ export const TaskItemView = ({ item, task }: Props) => {
         )}
       </div>
       <LongText text={item.prompt} label={`prompt ${number}`} below={3} lines={10} />
-      <div class="completions">
+      <div class="grid">
         {completions.map((text, index) => (
           <Completion key={index} text={text} index={index} item={item} isBest={index === best} />
         ))}

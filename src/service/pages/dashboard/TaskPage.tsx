@@ -190,7 +190,7 @@ const GoTo = ({ task }: { readonly task: TaskSummary }) => {
   const id = useId()
   return (
     <form
-      class="go-to"
+      class="row go-to"
       onSubmit={(event) => {
         event.preventDefault()
         const prompt = Math.min(valuesOf(event.currentTarget).number("prompt"), task.prompts)

@@ -46,7 +46,7 @@ export const Tokens = () => {
         </Secret>
       )}
       <Form
-        class="line-form"
+        class="row line-form"
         label="Create a token"
         submit="Create token"
         ask={(values) => ask("POST /tokens", { payload: { name: values.text("name") } })}

@@ -86,7 +86,7 @@ const UrlForm = ({ saved, onDone }: UrlFormProps) => {
   const [url, setUrl] = useState(saved)
   return (
     <Form
-      class="line-form"
+      class="row line-form"
       label="Set the webhook"
       submit="Save URL"
       look={saved === "" ? "primary" : ""}

@@ -112,7 +112,7 @@ type Props<Element extends keyof JSX.IntrinsicElements> = Labeled & Omit<JSX.Int
 
 /** A label above a field, which gets its id. */
 const labeled = (label: string, fieldClass: string, id: string, field: JSX.Element) => (
-  <div class={`field ${fieldClass}`}>
+  <div class={`stack field ${fieldClass}`}>
     <label for={id}>{label}</label>
     {field}
   </div>

@@ -54,7 +54,7 @@ interface SectionProps {
 }
 
 /** A part of a page under a heading. The heading takes the focus if the focused element is gone; see `Loaded`. */
-export const Section = ({ id, title, beside, class: name = "section", children }: SectionProps) => (
+export const Section = ({ id, title, beside, class: name = "stack section", children }: SectionProps) => (
   <section class={name} aria-labelledby={id}>
     <div class="row heading">
       <h2 id={id} tabIndex={-1}>
@@ -235,7 +235,7 @@ interface PageLinksProps {
 }
 
 export const PageLinks = ({ label, links }: PageLinksProps) => (
-  <nav class="pager" aria-label={label}>
+  <nav class="row pager" aria-label={label}>
     {links.map(([words, href]) =>
       href === undefined ? <span aria-hidden="true">{words}</span> : <a href={href}>{words}</a>,
     )}

@@ -14,7 +14,7 @@ type Props = Omit<JSX.IntrinsicElements["button"], "class" | "children"> & {
 export const Button = ({ text, look = "", label, busy, ...button }: Props) => (
   <button
     type="button"
-    class={look === "link" ? look : `button ${look}`}
+    class={look === "link" ? "bare link" : `button ${look}`}
     aria-label={label}
     aria-disabled={busy}
     {...(button as object)}

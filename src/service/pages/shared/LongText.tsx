@@ -36,7 +36,7 @@ export const LongText = ({ text, beginning, label, characters, draw = (text) => 
       {isCut && (
         <button
           type="button"
-          class="link more"
+          class="bare link more"
           aria-expanded={isOpen}
           aria-label={`${words} of ${label}`}
           onClick={() => setOpen(!isOpen)}
