@@ -47,7 +47,6 @@ export interface FigureProps {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren>>
-  /** Whether plots are side by side if there is enough space. */
   readonly sideBySide?: boolean
 }
 

@@ -26,12 +26,10 @@ export const chart = (
 interface HorizontalBar {
   readonly label: string
   readonly value: number
-  /** Behind the bar. */
   readonly words: string
   readonly fill?: string
 }
 
-/** One bar below the other, each with its label. */
 export const drawBars =
   (bars: ReadonlyArray<HorizontalBar>, rowHeight: number, marginLeft: number, marginRight: number) =>
   (width: number): Element => {

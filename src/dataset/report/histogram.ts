@@ -105,7 +105,6 @@ export interface HistogramOptions {
   readonly label: string | null
   readonly fill: string
   readonly height?: number
-  /** Labeled vertical lines. */
   readonly marks?: ReadonlyArray<{ readonly at: number; readonly words: string; readonly dashed?: boolean }>
   /** All histograms of a figure that share an axis for comparison. */
   readonly sharedAxis?: ReadonlyArray<Histogram>

@@ -19,23 +19,19 @@ export const Section = ({ id, title, lead, children }: SectionProps) => (
   </section>
 )
 
-/** A name from the data, shortened and isolated from the surrounding text. */
 export const Name = ({ text, chars }: { readonly text: string; readonly chars?: number }) =>
   text.trim() === "" ? <span class="muted">(empty)</span> : <bdi class="name">{name(text, chars)}</bdi>
 
 interface ColumnOptions {
   readonly title: ComponentChildren
   readonly isText?: boolean
-  /** The class of all cells of the column. */
   readonly class?: string
-  /** Set for a sortable column. */
   readonly sort?: "ascending" | "descending" | "none"
 }
 
 /** A column of numbers under this title, or one with options. */
 export type Column = string | ColumnOptions
 
-/** A column of texts. */
 export const textColumn = (title: ComponentChildren, name?: string): Column => ({
   title,
   isText: true,
@@ -51,7 +47,6 @@ interface TableProps {
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<ComponentChildren> | TableRow>
-  /** The last row, with totals. */
   readonly total?: ReadonlyArray<ComponentChildren> | undefined
   readonly class?: string
 }

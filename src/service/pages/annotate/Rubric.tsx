@@ -30,12 +30,10 @@ export const allBadLabel = (completions: number): string => (completions === 2 ?
 interface PartProps {
   readonly id: string
   readonly title: string
-  /** Names the key. */
   readonly hint: string
   readonly children: ComponentChildren
 }
 
-/** A question, and what answers it. */
 const Part = ({ id, title, hint, children }: PartProps) => (
   <div class="stack rubric-part" role="group" aria-labelledby={id}>
     <span id={id} class="label" title={hint}>

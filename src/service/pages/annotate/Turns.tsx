@@ -61,7 +61,6 @@ const nameOf = ({ name, role }: Turn): string => {
   return role === "tool" && name !== undefined ? `${called} ${name}` : called
 }
 
-/** The id that connects a tool's result to its call. */
 const Id = ({ id }: { readonly id: string | undefined }) =>
   id === undefined ? null : (
     <span class="muted">

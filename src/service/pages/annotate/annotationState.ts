@@ -32,7 +32,6 @@ export interface AnnotationState {
   readonly phase: "starting" | "signedOut" | "working"
   readonly signedOut: SignedOut
   readonly name: string
-  /** Null before the first response. */
   readonly progress: Progress | null
   /** Null if there is no item to judge, or none was loaded yet; see `isLoaded`. */
   readonly item: HeldItem | null

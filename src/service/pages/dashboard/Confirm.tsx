@@ -15,15 +15,12 @@ import { Problem } from "./parts.tsx"
 
 interface ConfirmProps<A> {
   readonly title: string
-  /** The label of the button that runs the action. */
   readonly confirm: string
   /** Whether the action can't be undone. */
   readonly danger?: boolean
-  /** The label of the button that cancels. */
   readonly keep?: string
   /** Runs the action, with the values of the fields among `children`. */
   readonly ask: (values: Values) => Promise<Answer<A>>
-  /** The announcement after the action succeeds. */
   readonly success?: string | ((value: A) => string)
   readonly onDone?: (value: A) => void
   readonly onClose: () => void
@@ -76,12 +73,10 @@ export const Confirm = <A,>(props: ConfirmProps<A>) => {
 
 interface ConfirmButtonProps<A> extends Omit<ConfirmProps<A>, "onClose"> {
   readonly text: string
-  /** The accessible name, if the button's text does not say enough. */
   readonly label?: string | undefined
   readonly look?: string
 }
 
-/** A button that opens a `Confirm` dialog. */
 export const ConfirmButton = <A,>({ text, label, look = "compact", ...props }: ConfirmButtonProps<A>) => {
   const [isOpen, setOpen] = useState(false)
   return (

@@ -46,7 +46,6 @@ export const CopyButton = ({ text, what }: { readonly text: string; readonly wha
   )
 }
 
-/** Shell commands with a button that copies them. */
 export const Lines = ({ text, what }: { readonly text: string; readonly what: string }) => (
   <div class="lines">
     <pre tabIndex={0} role="region" aria-label={what}>
@@ -59,9 +58,7 @@ export const Lines = ({ text, what }: { readonly text: string; readonly what: st
 interface SecretProps {
   readonly title: string
   readonly heading?: "h2" | "h3"
-  /** The label of the field. */
   readonly label: string
-  /** The name of what the button copies. */
   readonly what: string
   readonly value: string
   readonly children: ComponentChildren

@@ -55,7 +55,6 @@ export const Decided = ({ item, task, children }: Props & { readonly children?: 
   )
 }
 
-/** A form in which a lead chooses the best completion in place of the votes. */
 const DecideForm = ({ item, task, onClose }: Props & { readonly onClose: () => void }) => {
   const { completions, decision, index } = item
   const place = useRef<HTMLDivElement>(null)

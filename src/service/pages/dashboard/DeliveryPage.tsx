@@ -9,7 +9,6 @@ import { Badge, Loaded, LongText, PageHeading, Section, Summary, Time } from "./
 import { href } from "./routes.ts"
 import { deliveryLabel } from "./wording.ts"
 
-/** Indents the payload if it is JSON. */
 const readable = (payload: string): string => {
   // A payload that is not JSON is shown as it was sent.
   try {

@@ -53,7 +53,6 @@ export const Guidelines = ({ detail }: { readonly detail: TaskDetail }) => {
   )
 }
 
-/** Lists what experts are asked besides the choice. */
 const RubricList = ({ all_bad, aspects, edit, flags, strength }: NonNullable<TaskDetail["rubric"]>) => (
   <div class="stack tight">
     <h3 class="caption">Rubric</h3>
@@ -103,7 +102,6 @@ interface EditFormProps {
   readonly taskId: string
   readonly history: GuidelineHistory
   readonly onClose: () => void
-  /** Reloads the history. */
   readonly onOutdated: () => Promise<void>
 }
 

@@ -152,7 +152,6 @@ export const ItemsPage = ({ query: address }: { readonly query: Query }) => {
   )
 }
 
-/** Shows an item with its completions and votes; a lead can decide it here. */
 const OpenItem = ({ item }: { readonly item: ItemSummary }) => {
   const resource = useResource(
     String(item.item_no),

@@ -44,7 +44,6 @@ export const filtered = (query: Query, filters: ReadonlyArray<Filter>): Query =>
     }),
   )
 
-/** Requests one page of a list. */
 export const askPage = <K extends ListRequest>(request: K, query: Query, limit: number) =>
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the address holds strings, which the service checks
   ask<K>(request, ...([{ query: { ...query, limit } }] as never))
@@ -84,7 +83,6 @@ interface FilterFormProps {
   readonly submit?: string | null
 }
 
-/** A form for the filters that are not links. */
 export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: FilterFormProps) => {
   const { before: _, ...kept } = query
   const fields = filters.filter(({ as }) => as !== "links")

@@ -13,7 +13,6 @@ interface Props {
   readonly index?: number
 }
 
-/** A button that opens a dialog, which asks for the number of votes. */
 export const MoreVotes = ({ task, index }: Props) => {
   const isAll = index === undefined
   const ofPrompt = isAll ? "" : ` on prompt ${count(index + 1)}`

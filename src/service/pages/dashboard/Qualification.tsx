@@ -20,7 +20,6 @@ const standingLabels: Readonly<Record<Exclude<Standing["state"], "working">, Lab
   paused: { words: "Paused", tone: "bad" },
 }
 
-/** Shows why an expert gets no work; nothing for an expert who gets work. */
 export const StandingBadge = ({ standing }: { readonly standing: Standing }) =>
   standing.state === "working" ? null : (
     <span>
@@ -153,7 +152,6 @@ interface StandingButtonProps {
   readonly standing: Standing
 }
 
-/** A button that gives an expert work, or makes the expert qualify again. */
 export const StandingButton = ({ expert, settings, standing }: StandingButtonProps) => {
   const mayQualify = settings.items > 0
   const isWorking = standing.state === "working"

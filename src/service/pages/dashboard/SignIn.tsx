@@ -16,7 +16,6 @@ import { useResource } from "./hooks.ts"
 import { Problem } from "./parts.tsx"
 import { signInWords } from "./wording.ts"
 
-/** A page with a single card, for visitors who are not signed in. */
 export const Entrance = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
   useEffect(() => {
     document.title = `${title} · prefstream`
@@ -34,7 +33,6 @@ export const Entrance = ({ title, children }: { readonly title: string; readonly
 
 interface PasswordFieldProps {
   readonly label?: string
-  /** Its name in the form. */
   readonly name: "password" | "new-password"
 }
 
@@ -132,7 +130,6 @@ export const SignIn = ({ onSignedIn }: { readonly onSignedIn: (account: Account)
 )
 
 interface SetUpProps {
-  /** The code of the link. */
   readonly code: string
   readonly onSignedIn: (account: Account) => void
   readonly onLeave: () => void

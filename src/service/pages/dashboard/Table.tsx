@@ -13,10 +13,8 @@ export interface Column<A> {
 
 export interface TableProps<A> {
   readonly label: string
-  /** A false one is left out. */
   readonly columns: ReadonlyArray<Column<A> | false>
   readonly rows: ReadonlyArray<A>
-  /** The content in place of a table without rows. */
   readonly nothing?: ComponentChildren
   readonly keyOf: (row: A) => string | number
   /** The class of a table inside a card. Without it, the table is a card itself. */

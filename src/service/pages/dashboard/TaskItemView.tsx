@@ -21,7 +21,6 @@ import { href } from "./routes.ts"
 import { Withdraw, Withdrawal } from "./Withdraw.tsx"
 import { itemLabel } from "./wording.ts"
 
-/** The DOM id of the prompt's heading. */
 export const promptId = (index: number): string => `prompt-${index + 1}`
 
 const shownAtFirst = 8

@@ -142,7 +142,6 @@ interface FailingProps {
   readonly settings: WebhookSettings
 }
 
-/** Says since when deliveries fail, and when the next attempt is. */
 const Failing = ({ failing, settings: { next_attempt_at, waiting } }: FailingProps) => (
   <div class="notice bad">
     <p class="grow">
@@ -238,7 +237,6 @@ interface TestProps {
   readonly onAttempted: () => void
 }
 
-/** Shows the outcome of a test event. */
 const Test = ({ messageId, onAttempted }: TestProps) => {
   const reload = useContext(Reload)
   const [over, setOver] = useState(false)

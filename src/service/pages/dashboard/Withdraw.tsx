@@ -13,7 +13,6 @@ interface Props {
   readonly taskId: string
 }
 
-/** Shows who withdrew the prompt, and why. */
 export const Withdrawal = ({ item, taskId }: Props) => {
   if (item.withdrawal === null) return null
   const { at, by, reason } = item.withdrawal
@@ -42,7 +41,6 @@ export const Withdrawal = ({ item, taskId }: Props) => {
   )
 }
 
-/** A button that opens a dialog, which asks for the reason. */
 export const Withdraw = ({ item, taskId }: Props) => {
   const number = count(item.index + 1)
   return (

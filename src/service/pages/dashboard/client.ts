@@ -20,7 +20,6 @@ export const { ask, addressOf } = makeClient<DashboardRequests>("/dashboard/api"
 /** Sends requests that need no session. */
 export const { ask: askSignedOut } = makeClient<DashboardRequests>("/dashboard/api")
 
-/** Joins the members of two answers. */
 export const both = async <A, B>(first: Promise<Answer<A>>, second: Promise<Answer<B>>): Promise<Answer<A & B>> => {
   const [a, b] = await Promise.all([first, second])
   if (!a.ok) return a

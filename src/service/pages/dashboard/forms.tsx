@@ -31,22 +31,18 @@ export const valuesOf = (form: HTMLFormElement): Values => {
 }
 
 interface FormProps<A> {
-  /** The accessible name. */
   readonly label?: string
   readonly class?: string
-  /** The button's label; `submitting` replaces it while the request is in flight. */
   readonly submit: string
   readonly submitting?: string
   readonly look?: string
   /** Whether the fields have no changes to submit. */
   readonly isUnchanged?: boolean
   readonly ask: (values: Values) => Promise<Answer<A>>
-  /** The announcement after the request succeeds. */
   readonly success?: string | ((value: A, values: Values) => string)
   readonly onDone?: (value: A) => void
   /** If set, a button closes the form, and so does success. */
   readonly onClose?: () => void
-  /** Replaces the service's words for a problem. */
   readonly words?: typeof problemWords
   readonly children: ComponentChildren
 }
@@ -102,9 +98,7 @@ export const Form = <A,>(props: FormProps<A>) => {
 interface Labeled {
   readonly label: string
   readonly name: string
-  /** The field's initial value. */
   readonly value?: string | number | undefined
-  /** The class of the element around label and field. */
   readonly fieldClass?: string
 }
 
@@ -128,7 +122,6 @@ export const NumberField = (props: ComponentProps<typeof Field> & { readonly min
   <Field type="number" required {...props} />
 )
 
-/** A required field for a name, which must not be blank. */
 export const NameField = (
   props: Labeled & { readonly id: string; readonly placeholder: string; readonly title?: string },
 ) => <Field required pattern={String.raw`.*\S.*`} maxLength={maxLength.name} {...props} />
@@ -165,14 +158,12 @@ export type Option = readonly [value: string, words: string, hint?: JSX.Element 
 interface ChoicesProps {
   readonly legend: string
   readonly name: string
-  /** The initial choice. */
   readonly value?: string | undefined
   readonly class?: string
   readonly options: ReadonlyArray<Option>
   readonly onChange?: (value: string) => void
 }
 
-/** Radio buttons, one below the other. */
 export const Choices = ({ legend, name, value, class: look = "", options, onChange }: ChoicesProps) => (
   <fieldset class={`choices ${look}`}>
     <legend>{legend}</legend>

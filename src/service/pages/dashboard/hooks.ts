@@ -31,7 +31,6 @@ export interface Resource<A> {
   readonly reload: () => Promise<void>
 }
 
-/** Reloads the data around a component. */
 export const Reload = createContext(() => {})
 
 /**

@@ -15,9 +15,7 @@ import type { Label } from "./wording.ts"
 
 interface PageHeadingProps {
   readonly title: string
-  /** Whether the title is an identifier. */
   readonly code?: boolean
-  /** The page above this one. */
   readonly under?: readonly [title: string, href: string]
   readonly children?: ComponentChildren
 }
@@ -47,7 +45,6 @@ export const PageHeading = ({ title, code = false, under, children }: PageHeadin
 interface SectionProps {
   readonly id: string
   readonly title: ComponentChildren
-  /** Content beside the heading. */
   readonly beside?: ComponentChildren
   readonly class?: string
   readonly children: ComponentChildren
@@ -68,7 +65,6 @@ export const Section = ({ id, title, beside, class: name = "stack section", chil
 
 interface SummaryProps {
   readonly facts: ReadonlyArray<Fact | false | null>
-  /** Buttons beside the facts. */
   readonly actions?: ComponentChildren
   readonly children?: ComponentChildren
 }
@@ -94,7 +90,6 @@ export const Time = ({ at }: { readonly at: number }) => {
   )
 }
 
-/** Separates elements by commas. */
 export const commas = (elements: ReadonlyArray<ComponentChildren>) =>
   elements.flatMap((element, i) => (i === 0 ? [element] : [", ", element]))
 
@@ -130,10 +125,8 @@ export const Problem = ({ words }: { readonly words: string | undefined }) => (
 interface ActionButtonProps<A> {
   readonly text: string
   readonly ask: () => Promise<Answer<A>>
-  /** The announcement after the request succeeds. */
   readonly success?: string
   readonly onDone?: (value: A) => void
-  /** The accessible name, if the button's text does not say enough. */
   readonly label?: string
   readonly look?: string
 }

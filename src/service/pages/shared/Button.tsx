@@ -5,7 +5,6 @@ type Props = Omit<JSX.IntrinsicElements["button"], "class" | "children"> & {
   readonly text: ComponentChildren
   /** The classes of its look, such as `compact danger`, or `link` for one that looks like a link. */
   readonly look?: string
-  /** The accessible name, if the text does not say enough. */
   readonly label?: string | undefined
   /** A busy button can still be focused. */
   readonly busy?: boolean

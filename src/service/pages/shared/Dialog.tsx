@@ -23,7 +23,6 @@ export interface DialogProps {
   /** If absent, the user can't dismiss the dialog. */
   readonly onClose?: () => void
   readonly children: ComponentChildren
-  /** An additional CSS class. */
   readonly class?: string
 }
 

@@ -6,7 +6,6 @@ interface Props {
   readonly text: string
   readonly beginning: string
   readonly label: string
-  /** The number of characters that the button names. */
   readonly characters: number
   /** Draws the text or its beginning. By default, it is plain text. */
   readonly draw?: (text: string) => ComponentChildren
