@@ -91,7 +91,7 @@ export const FilterForm = ({ filters, label, page, query, submit = "Filter" }: F
     const entered = fields.map(({ name }) => [name, text(name) || undefined])
     location.hash = href(page, { ...kept, ...Object.fromEntries(entered) })
   }
-  const fieldOf = ({ all = "", as, isOpen: _, options = [], ...field }: Filter, i: number) => {
+  const fieldOf = ({ all = "", as, isOpen: _isOpen, options = [], ...field }: Filter, i: number) => {
     const value = query[field.name]
     const attributes = { ...field, value }
     if (as === "check") {
@@ -147,6 +147,8 @@ interface ListProps<A, Row> extends Omit<TableProps<Row>, "rows"> {
   readonly at?: readonly [Page, Query]
 }
 
+const nextOf = (data: object) => ("next" in data && typeof data.next === "number" ? data.next : null)
+
 /** Shows the rows of a resource as a table with links to other pages of the list, or a text if there are none. */
 export const List = <A extends object, Row>({ resource, rows, above, below, at, ...table }: ListProps<A, Row>) => (
   <Loaded resource={resource}>
@@ -155,9 +157,7 @@ export const List = <A extends object, Row>({ resource, rows, above, below, at, 
         {above?.(data)}
         <Table {...table} rows={rows(data)} />
         {below?.(data)}
-        {at !== undefined && "next" in data && (
-          <Pager label={`Pages: ${table.label}`} next={data.next as number | null} page={at[0]} query={at[1]} />
-        )}
+        {at !== undefined && <Pager label={`Pages: ${table.label}`} next={nextOf(data)} page={at[0]} query={at[1]} />}
       </>
     )}
   </Loaded>

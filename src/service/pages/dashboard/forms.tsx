@@ -112,10 +112,11 @@ const labeled = (label: string, fieldClass: string, id: string, field: JSX.Eleme
   </div>
 )
 
-export const Field = ({ label, value = "", fieldClass = "", ...input }: Props<"input">) => {
-  const id = useId()
-  const own = { class: "input", autocomplete: "off", type: "text", id, ...input }
-  return labeled(label, fieldClass, own.id as string, <input {...(own as object)} defaultValue={value} />)
+export const Field = ({ label, value = "", fieldClass = "", ...input }: Props<"input"> & { readonly id?: string }) => {
+  const ownId = useId()
+  const { id = ownId } = input
+  const attributes: object = { autocomplete: "off", type: "text", ...input }
+  return labeled(label, fieldClass, id, <input class="input" id={id} {...attributes} defaultValue={value} />)
 }
 
 export const NumberField = (props: ComponentProps<typeof Field> & { readonly min: number; readonly max: number }) => (

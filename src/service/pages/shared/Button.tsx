@@ -16,7 +16,7 @@ export const Button = ({ text, look = "", label, busy, ...button }: Props) => (
     class={look === "link" ? "bare link" : `button ${look}`}
     aria-label={label}
     aria-disabled={busy}
-    {...(button as object)}
+    {...button}
   >
     {text}
   </button>
