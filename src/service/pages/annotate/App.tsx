@@ -66,7 +66,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
   })
   if (!state.isLoaded) {
     return (
-      <main class="stack tight middle">
+      <main class="stack middle">
         {state.trouble === null && state.notice === null ? (
           <p class="muted late">Loading…</p>
         ) : (
@@ -81,7 +81,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
   const stopped = state.progress?.stopped ?? null
   if (stopped !== null) {
     return (
-      <main class="stack tight middle">
+      <main class="stack middle">
         <h1>No work for you at present</h1>
         <p>{stopped}</p>
         <p class="muted">This page checks every 15 seconds while it is visible.</p>
@@ -90,7 +90,7 @@ const Nothing = ({ state, dispatch, onKeys }: NothingProps) => {
   }
   const today = state.progress?.judged_today ?? 0
   return (
-    <main class="stack tight middle">
+    <main class="stack middle">
       <h1>Nothing to judge right now</h1>
       <p>
         {today > 0 ? `You have judged ${today} ${today === 1 ? "item" : "items"} today. ` : ""}

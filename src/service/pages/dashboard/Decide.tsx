@@ -78,7 +78,7 @@ const DecideForm = ({ item, task, onClose }: Props & { readonly onClose: () => v
         onClose={onClose}
       >
         <Choices
-          class="row decide-choices"
+          class="decide-choices"
           legend="Best completion"
           name="choice"
           value={decision === null ? undefined : String(decision.choice)}
