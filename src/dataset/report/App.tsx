@@ -89,7 +89,7 @@ export const App = ({ report }: { readonly report: QualityReport }) => (
       <span class="muted">Dataset report</span>
       <SchemeButton />
     </header>
-    <main id="content" class="stack" tabIndex={-1}>
+    <main id="content" tabIndex={-1}>
       <Headline report={report} />
       <Origin report={report} />
       <nav class="row contents" aria-label="Sections">
